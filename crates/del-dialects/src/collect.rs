@@ -1,0 +1,111 @@
+//! The sink that collects events into a whole answer.
+
+use crate::event::{Event, Sink, Span};
+use crate::fault::FaultKind;
+use crate::message::Call;
+
+/// An answer, whole. Equal for every way of cutting the same text into pieces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Message {
+    /// The dialect of the first call.
+    pub dialect: Option<String>,
+    /// All text, joined.
+    pub content: String,
+    /// All thinking, joined.
+    pub reasoning: String,
+    /// The calls that are complete.
+    pub calls: Vec<Call>,
+    /// Text, thinking and calls in the order in which the model wrote them.
+    pub parts: Vec<Part>,
+    /// What was wrong.
+    pub faults: Vec<Report>,
+}
+
+/// A stretch of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text for the user.
+    Text(String),
+    /// Thinking.
+    Reasoning(String),
+    /// A complete call: its place in [`Message::calls`].
+    Call(usize),
+}
+
+/// A fault with what a person needs to understand it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What it is.
+    pub kind: FaultKind,
+    /// Which bytes of the answer.
+    pub span: Span,
+    /// For a call that does not count: its name and what there was of its arguments.
+    pub call: Option<Call>,
+}
+
+/// Collects events. Use it as a [`Sink`], then take the [`Message`].
+#[derive(Debug, Default)]
+pub struct Collect {
+    message: Message,
+    open: Option<Call>,
+}
+
+impl Collect {
+    /// An empty collector.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The answer so far; an open call is not in it.
+    pub fn into_message(self) -> Message {
+        self.message
+    }
+
+    fn part(&mut self, text: &str, reasoning: bool) {
+        match (self.message.parts.last_mut(), reasoning) {
+            (Some(Part::Text(part)), false) | (Some(Part::Reasoning(part)), true) => part.push_str(text),
+            (_, false) => self.message.parts.push(Part::Text(text.to_owned())),
+            (_, true) => self.message.parts.push(Part::Reasoning(text.to_owned())),
+        }
+    }
+}
+
+impl Sink for Collect {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        match event {
+            Event::Text(text) => {
+                self.message.content.push_str(text);
+                self.part(text, false);
+            }
+            Event::Reasoning(text) => {
+                self.message.reasoning.push_str(text);
+                self.part(text, true);
+            }
+            Event::CallStart { name, id, dialect, .. } => {
+                if self.message.dialect.is_none() {
+                    self.message.dialect = Some(dialect.to_owned());
+                }
+                self.open = Some(Call {
+                    id: id.map(str::to_owned),
+                    name: name.to_owned(),
+                    arguments: String::new(),
+                });
+            }
+            Event::Args { json, .. } => {
+                if let Some(call) = &mut self.open {
+                    call.arguments.push_str(json);
+                }
+            }
+            Event::CallEnd { .. } => {
+                if let Some(call) = self.open.take() {
+                    self.message.parts.push(Part::Call(self.message.calls.len()));
+                    self.message.calls.push(call);
+                }
+            }
+            Event::Fault(fault) => {
+                let call = if fault.kind.ends_call() { self.open.take() } else { None };
+                self.message.faults.push(Report { kind: fault.kind, span, call });
+            }
+        }
+    }
+}
