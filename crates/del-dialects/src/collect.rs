@@ -85,19 +85,17 @@ impl Sink for Collect {
                 if self.message.dialect.is_none() {
                     self.message.dialect = Some(dialect.to_owned());
                 }
-                self.open = Some(Call {
-                    id: id.map(str::to_owned),
-                    name: name.to_owned(),
-                    arguments: String::new(),
-                });
+                self.open =
+                    Some(Call { id: id.map(str::to_owned), name: name.to_owned(), arguments: String::new() });
             }
             Event::Args { json, .. } => {
                 if let Some(call) = &mut self.open {
                     call.arguments.push_str(json);
                 }
             }
-            Event::CallEnd { .. } => {
-                if let Some(call) = self.open.take() {
+            Event::CallEnd { id, .. } => {
+                if let Some(mut call) = self.open.take() {
+                    call.id = call.id.or_else(|| id.map(str::to_owned));
                     self.message.parts.push(Part::Call(self.message.calls.len()));
                     self.message.calls.push(call);
                 }

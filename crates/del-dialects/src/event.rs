@@ -36,6 +36,8 @@ pub enum Event<'a> {
     CallEnd {
         /// The call's number.
         call: u32,
+        /// The id that the model wrote, where it stands behind the arguments.
+        id: Option<&'a str>,
     },
     /// Something was wrong with what the model wrote, or was mended.
     Fault(Fault),

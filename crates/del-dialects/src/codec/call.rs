@@ -1,0 +1,446 @@
+//! A whole call as one JSON object: name, arguments, perhaps an id, in any order.
+
+use super::json::{Emit, Json, Progress, white_space};
+use crate::dialect::{CallForm, Slot};
+use crate::message::Call;
+
+/// Reads one call object. The name is known before any argument text is passed on.
+#[derive(Debug)]
+pub(crate) struct CallReader {
+    state: State,
+    json: Json,
+    /// Objects that are open around the keys: the call's own, and a wrapper such as `{"function": {…}}`.
+    open: usize,
+    kind: Kind,
+    /// The key or value that is being read, as JSON text.
+    token: String,
+    pub(crate) name: Option<String>,
+    pub(crate) id: Option<String>,
+    /// Arguments that came before the name.
+    early: String,
+    args: Args,
+    pub(crate) notes: Notes,
+    /// Before the name, only keys of a call are taken: anything else is data.
+    strict: bool,
+    max_depth: usize,
+}
+
+/// What was mended or odd in a call object.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Notes {
+    pub(crate) mended: bool,
+    pub(crate) double_encoded: bool,
+    pub(crate) duplicate: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    Key { comma: bool },
+    KeyText,
+    BareKey,
+    Colon,
+    Value,
+    InValue,
+    After,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Name,
+    Args,
+    Id,
+    Wrapper,
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Args {
+    None,
+    Open,
+    Done,
+}
+
+/// How far a call object is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallProgress {
+    More,
+    /// The name is known, and the arguments begin at `look`, or were read before: the reader stops here once.
+    Named,
+    /// The object is closed.
+    Done,
+    /// At `look` stands something that is no part of a call object.
+    Broken,
+    TooDeep,
+}
+
+impl CallReader {
+    pub(crate) fn new(max_depth: usize, strict: bool) -> Self {
+        Self {
+            state: State::Start,
+            json: Json::new(max_depth),
+            open: 0,
+            kind: Kind::Other,
+            token: String::new(),
+            name: None,
+            id: None,
+            early: String::new(),
+            args: Args::None,
+            notes: Notes::default(),
+            strict,
+            max_depth,
+        }
+    }
+
+    /// True once the arguments are whole.
+    pub(crate) fn has_args(&self) -> bool {
+        self.args == Args::Done
+    }
+
+    /// Arguments that came before the name; asking takes them.
+    pub(crate) fn take_early(&mut self) -> String {
+        std::mem::take(&mut self.early)
+    }
+
+    /// Bytes that are kept while the name is not known.
+    pub(crate) fn held(&self) -> usize {
+        self.early.len() + self.token.len()
+    }
+
+    /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned.
+    pub(crate) fn read(
+        &mut self,
+        form: &CallForm,
+        text: &str,
+        look: &mut usize,
+        kept: &mut usize,
+        emit: Emit<'_>,
+    ) -> CallProgress {
+        let bytes = text.as_bytes();
+        loop {
+            if !matches!(self.state, State::KeyText | State::InValue | State::BareKey) {
+                *look += white_space(&bytes[*look..]);
+                *kept = *look;
+            }
+            let Some(&byte) = bytes.get(*look) else { return CallProgress::More };
+            match self.state {
+                State::Start if byte == b'{' => {
+                    self.open += 1;
+                    *look += 1;
+                    self.state = State::Key { comma: false };
+                }
+                State::Key { comma } => match byte {
+                    b'}' => {
+                        self.notes.mended |= comma;
+                        *look += 1;
+                        if self.close() {
+                            *kept = *look;
+                            return CallProgress::Done;
+                        }
+                    }
+                    b'"' | b'\'' => self.begin(State::KeyText),
+                    b',' if !comma => {
+                        self.notes.mended = true;
+                        *look += 1;
+                    }
+                    // Some fine-tunes double the outer braces.
+                    b'{' if !comma && self.open == 1 && self.name.is_none() => {
+                        self.notes.mended = true;
+                        self.open += 1;
+                        *look += 1;
+                    }
+                    _ if byte.is_ascii_alphabetic() || byte == b'_' => {
+                        self.token.clear();
+                        self.notes.mended = true;
+                        self.state = State::BareKey;
+                    }
+                    _ => return CallProgress::Broken,
+                },
+                State::KeyText => match self.collect(text, look, kept) {
+                    Progress::Done if !self.keyed(form) => return CallProgress::Broken,
+                    Progress::Done => {}
+                    Progress::More => return CallProgress::More,
+                    _ => return CallProgress::Broken,
+                },
+                State::BareKey => {
+                    if byte.is_ascii_alphanumeric() || byte == b'_' {
+                        self.token.push(char::from(byte));
+                        *look += 1;
+                    } else {
+                        self.token = format!("\"{}\"", self.token);
+                        if !self.keyed(form) {
+                            return CallProgress::Broken;
+                        }
+                    }
+                }
+                State::Colon if byte == b':' => {
+                    *look += 1;
+                    self.state = State::Value;
+                }
+                State::Value => {
+                    if let Some(end) = self.value(byte, look) {
+                        *kept = *look;
+                        return end;
+                    }
+                }
+                State::InValue => {
+                    let progress = if self.kind == Kind::Args
+                        && self.name.is_some()
+                        && self.token.is_empty()
+                        && !self.is_text()
+                    {
+                        self.json.read(text, look, kept, emit)
+                    } else {
+                        self.collect(text, look, kept)
+                    };
+                    match progress {
+                        Progress::More => return CallProgress::More,
+                        Progress::TooDeep => return CallProgress::TooDeep,
+                        Progress::Broken => return CallProgress::Broken,
+                        Progress::Done => {
+                            self.notes.mended |= self.json.take_mended();
+                            self.state = State::After;
+                            if let Some(end) = self.valued(emit, *look) {
+                                return end;
+                            }
+                        }
+                    }
+                }
+                State::After => match byte {
+                    b',' => {
+                        *look += 1;
+                        self.state = State::Key { comma: true };
+                    }
+                    b'"' => {
+                        self.notes.mended = true;
+                        self.state = State::Key { comma: true };
+                    }
+                    b'}' => {
+                        *look += 1;
+                        if self.close() {
+                            *kept = *look;
+                            return CallProgress::Done;
+                        }
+                    }
+                    _ => return CallProgress::Broken,
+                },
+                State::Start | State::Colon => return CallProgress::Broken,
+            }
+        }
+    }
+
+    /// Closes the innermost object; true when it was the outermost.
+    fn close(&mut self) -> bool {
+        self.open -= 1;
+        self.state = State::After;
+        self.open == 0
+    }
+
+    fn begin(&mut self, state: State) {
+        self.token.clear();
+        self.json = Json::new(self.max_depth);
+        self.state = state;
+    }
+
+    /// Reads a value into `token`.
+    fn collect(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Progress {
+        let token = &mut self.token;
+        let skip = self.kind == Kind::Other && self.state == State::InValue;
+        self.json.read(text, look, kept, &mut |piece, _| {
+            if !skip {
+                token.push_str(piece);
+            }
+        })
+    }
+
+    /// A key is whole; false when it shows that this is no call.
+    fn keyed(&mut self, form: &CallForm) -> bool {
+        let key: String = serde_json::from_str(&self.token).unwrap_or_default();
+        self.notes.mended |= self.json.take_mended();
+        self.kind = kind_of(&key, form, self.name.is_some());
+        if form.name.is_none() && self.open == 1 && self.name.is_none() {
+            self.name = Some(key.clone());
+            self.kind = Kind::Args;
+        }
+        self.state = State::Colon;
+        let foreign = self.kind == Kind::Other && key != "type";
+        !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
+    }
+
+    /// The first byte of a value.
+    fn value(&mut self, byte: u8, look: &mut usize) -> Option<CallProgress> {
+        match (self.kind, byte) {
+            (Kind::Wrapper, b'{') => {
+                self.open += 1;
+                *look += 1;
+                self.state = State::Key { comma: false };
+                return None;
+            }
+            (Kind::Wrapper, _) => self.kind = if self.name.is_none() { Kind::Name } else { Kind::Other },
+            (Kind::Name, _) if self.name.is_some() => self.kind = Kind::Other,
+            (Kind::Args, _) if self.args != Args::None => {
+                self.notes.duplicate = true;
+                self.kind = Kind::Other;
+            }
+            _ => {}
+        }
+        if self.kind == Kind::Name && !matches!(byte, b'"' | b'\'') {
+            return Some(CallProgress::Broken);
+        }
+        self.begin(State::InValue);
+        if self.kind == Kind::Args {
+            if !matches!(byte, b'{' | b'"' | b'\'' | b'n' | b'N' | b'[') {
+                return Some(CallProgress::Broken);
+            }
+            self.args = Args::Open;
+            if byte != b'{' {
+                // Anything but an object is read whole before it is passed on.
+                self.token.push(' ');
+            }
+            if self.name.is_some() {
+                return Some(CallProgress::Named);
+            }
+        }
+        None
+    }
+
+    /// True while the arguments are something else than an object.
+    fn is_text(&self) -> bool {
+        self.token.starts_with(' ')
+    }
+
+    /// A value is whole.
+    fn valued(&mut self, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
+        match self.kind {
+            Kind::Name => {
+                self.name = serde_json::from_str(&self.token).ok();
+                if self.args == Args::Done {
+                    return Some(CallProgress::Named);
+                }
+            }
+            Kind::Id => self.id = plain_text(&self.token),
+            Kind::Args => {
+                self.args = Args::Done;
+                if !self.token.is_empty() {
+                    let Some(object) = self.unwrapped() else { return Some(CallProgress::Broken) };
+                    if self.name.is_some() {
+                        emit(&object, end..end);
+                    } else {
+                        self.early = object;
+                    }
+                }
+            }
+            Kind::Wrapper | Kind::Other => {}
+        }
+        self.token.clear();
+        None
+    }
+
+    /// Arguments that were read whole: an object before the name, or JSON inside a string, or nothing at all.
+    fn unwrapped(&mut self) -> Option<String> {
+        let text = self.token.trim();
+        match text {
+            "null" | "[]" => {
+                self.notes.mended = true;
+                return Some("{}".to_owned());
+            }
+            _ if text.starts_with('{') => return Some(text.to_owned()),
+            _ => {}
+        }
+        let inner: String = serde_json::from_str(text).ok()?;
+        self.notes.double_encoded = true;
+        let inner = inner.trim();
+        if inner.is_empty() || inner == "null" {
+            return Some("{}".to_owned());
+        }
+        if !inner.starts_with('{') {
+            return None;
+        }
+        let (mut object, mut json) = (String::new(), Json::new(self.max_depth));
+        let mut look = 0;
+        let progress = json.read(inner, &mut look, &mut 0, &mut |piece, _| object.push_str(piece));
+        self.notes.mended |= json.take_mended();
+        (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
+    }
+}
+
+fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {
+    if form.name.as_deref() == Some(key) {
+        return Kind::Name;
+    }
+    if form.args == key {
+        return Kind::Args;
+    }
+    if form.id.as_deref() == Some(key) {
+        return Kind::Id;
+    }
+    match key {
+        "name" | "tool_name" | "tool" if !named => Kind::Name,
+        "function" => Kind::Wrapper,
+        "arguments" | "parameters" | "args" | "input" => Kind::Args,
+        "id" | "tool_call_id" | "call_id" => Kind::Id,
+        _ => Kind::Other,
+    }
+}
+
+/// A JSON string or number as plain text.
+fn plain_text(json: &str) -> Option<String> {
+    match serde_json::from_str(json).ok()? {
+        serde_json::Value::String(text) => Some(text),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Writes a call object.
+pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String) {
+    let mut without_id = None;
+    let parts = if form.id.is_some() && call.id.is_none() {
+        without_id.insert(drop_id(&form.parts))
+    } else {
+        &form.parts
+    };
+    for part in parts {
+        match part {
+            Slot::Text(text) => out.push_str(text),
+            // The form's own quotes stand around a name or id: only what is between them is written.
+            Slot::Name => out.push_str(&escaped(&call.name)),
+            Slot::Id => out.push_str(&escaped(call.id.as_deref().unwrap_or_default())),
+            Slot::Index => out.push_str(&index.to_string()),
+            Slot::Args => out.push_str(&call.arguments),
+            _ => {}
+        }
+    }
+}
+
+/// The form without the member that holds the id.
+fn drop_id(parts: &[Slot]) -> Vec<Slot> {
+    let mut kept: Vec<Slot> = Vec::new();
+    let mut after_id = false;
+    for part in parts {
+        match part {
+            Slot::Id => {
+                if let Some(Slot::Text(before)) = kept.last_mut() {
+                    let key = before.rfind([',', '{']).unwrap_or(0);
+                    let from = if before[key..].starts_with('{') { key + 1 } else { key };
+                    before.truncate(from);
+                }
+                after_id = true;
+            }
+            Slot::Text(text) if std::mem::take(&mut after_id) => {
+                let rest = text.trim_start_matches('"');
+                let opens = matches!(kept.last(), Some(Slot::Text(before)) if before.ends_with('{'));
+                kept.push(Slot::Text(
+                    if opens { rest.trim_start_matches([',', ' ']) } else { rest }.to_owned(),
+                ));
+            }
+            part => kept.push(part.clone()),
+        }
+    }
+    kept
+}
+
+fn escaped(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    json[1..json.len() - 1].to_owned()
+}

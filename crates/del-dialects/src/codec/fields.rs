@@ -1,0 +1,546 @@
+//! Keys and values between marks, typed by the tool's schema or by the field itself.
+//!
+//! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
+//! follow a value.
+
+use super::json::{Emit, white_space};
+use crate::dialect::{FieldForm, KeyKind, Slot};
+use crate::message::Tool;
+use crate::parse::automaton::{Anchored, Automaton, Scan};
+use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
+
+/// The marks of a field, ready to be found.
+#[derive(Debug)]
+pub(crate) struct FieldMarks {
+    /// What may follow a value: another field, or what closes the call, or the next call.
+    next: Automaton,
+    next_kinds: Vec<Next>,
+    header_close: Automaton,
+    value_open: Option<Automaton>,
+    /// What may end a value; none when the closer repeats the key.
+    value: Option<Automaton>,
+    value_kinds: Vec<ValueEnd>,
+    /// Spellings that end a value beside its own closer.
+    ends: Vec<(String, ValueEnd)>,
+}
+
+/// What follows a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Another field.
+    Field,
+    /// The closing mark with this place in the call's steps.
+    Closer(usize),
+    /// The next call.
+    Opener,
+}
+
+/// What looks like the end of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ValueEnd {
+    Closer,
+    /// Another field opens: the closer is missing.
+    Field,
+    /// The call closes: the closer is missing.
+    Call(usize),
+}
+
+impl FieldMarks {
+    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call.
+    pub(crate) fn new(form: &FieldForm, closers: &[(usize, String)], openers: &[String]) -> Self {
+        let mut next: Vec<(String, Next)> = Vec::new();
+        for open in std::iter::once(&form.open).chain(&form.also) {
+            next.push((open.clone(), Next::Field));
+        }
+        next.extend(closers.iter().map(|(step, mark)| (mark.clone(), Next::Closer(*step))));
+        next.extend(openers.iter().map(|mark| (mark.clone(), Next::Opener)));
+        let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
+        let mut ends = Vec::new();
+        // A mark as short as `<` is too common in values to mean that their closer is missing.
+        for open in std::iter::once(&form.open).chain(&form.also).filter(|open| open.len() > 2) {
+            ends.push((lines(open), ValueEnd::Field));
+        }
+        if let Some(first) = closers.iter().map(|(step, _)| *step).min() {
+            for (step, mark) in closers.iter().filter(|(step, _)| *step == first) {
+                ends.push((lines(mark), ValueEnd::Call(*step)));
+            }
+        }
+        let value_open = form.value_open.as_deref().map(|mark| Automaton::new([mark]));
+        let header_close = Automaton::new([form.header_close.as_str()]);
+        let mut marks = Self {
+            next: Automaton::new(next.iter().map(|(mark, _)| mark.as_str())),
+            next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
+            header_close,
+            value_open,
+            value: None,
+            value_kinds: Vec::new(),
+            ends,
+        };
+        let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
+        marks.value = (!form.value_close.contains("{key}")).then_some(value);
+        marks.value_kinds = kinds;
+        marks
+    }
+
+    /// The spellings that a call may begin its fields with, and what each of them means.
+    pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
+        std::iter::once(form.open.as_str()).chain(form.also.iter().map(String::as_str))
+    }
+
+    fn value_automaton(&self, closer: &str, framed: bool) -> (Automaton, Vec<ValueEnd>) {
+        let mut spellings = vec![(closer.to_owned(), ValueEnd::Closer)];
+        if framed {
+            spellings.insert(0, (format!("\n{closer}"), ValueEnd::Closer));
+        }
+        spellings.extend(self.ends.iter().cloned());
+        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
+        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
+    }
+}
+
+/// Reads the fields of one call, from behind the first field's opening mark on.
+#[derive(Debug)]
+pub(crate) struct FieldsReader {
+    phase: Phase,
+    scan: Scan,
+    key: String,
+    /// Keys that were read, in order.
+    keys: Vec<String>,
+    types: Types,
+    /// The value goes out while it arrives.
+    streams: bool,
+    /// The field itself says that the value is JSON.
+    says_json: bool,
+    closer: Option<Automaton>,
+    /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
+    deaf: usize,
+    scratch: String,
+    pub(crate) notes: FieldNotes,
+    max_depth: usize,
+}
+
+/// What was mended or odd.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct FieldNotes {
+    pub(crate) missing_closer: bool,
+    pub(crate) duplicate: bool,
+    pub(crate) wrong_type: bool,
+}
+
+/// Offsets count from the first byte that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Header,
+    ValueOpen,
+    ValueStart,
+    Value,
+    /// Behind a value's closer, which begins at `end`: is it one?
+    After {
+        end: usize,
+        behind: usize,
+    },
+    /// Another field seems to open at `end`, with its header from `header` on.
+    FieldOpens {
+        end: usize,
+        header: usize,
+    },
+    /// The call seems to close at `end`.
+    CallCloses {
+        end: usize,
+        behind: usize,
+        step: usize,
+    },
+}
+
+/// How far the fields are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldsProgress {
+    More,
+    /// All fields are read; this follows, from `look` on if it is an opener, and up to `look` otherwise.
+    Done(Next),
+    /// The answer ended behind a value.
+    Ended,
+    Broken,
+}
+
+/// The longest header of a field, in bytes.
+const MAX_HEADER: usize = 512;
+
+impl FieldsReader {
+    pub(crate) fn new(max_depth: usize) -> Self {
+        Self {
+            phase: Phase::Header,
+            scan: Scan::default(),
+            key: String::new(),
+            keys: Vec::new(),
+            types: Types::default(),
+            streams: false,
+            says_json: false,
+            closer: None,
+            deaf: 0,
+            scratch: String::new(),
+            notes: FieldNotes::default(),
+            max_depth,
+        }
+    }
+
+    /// Reads on from `*look`; `last` says that no more text will come.
+    #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
+    pub(crate) fn read(
+        &mut self,
+        form: &FieldForm,
+        marks: &FieldMarks,
+        tool: Option<&Tool>,
+        text: &str,
+        look: &mut usize,
+        kept: &mut usize,
+        last: bool,
+        work: &mut u64,
+        emit: Emit<'_>,
+    ) -> FieldsProgress {
+        let bytes = text.as_bytes();
+        loop {
+            match self.phase {
+                Phase::Header => {
+                    let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
+                        return if *look - *kept > MAX_HEADER {
+                            FieldsProgress::Broken
+                        } else {
+                            FieldsProgress::More
+                        };
+                    };
+                    let Some(header) = Header::read(&text[*kept..hit.start], &form.key) else {
+                        return FieldsProgress::Broken;
+                    };
+                    self.open_field(&header, tool);
+                    *kept = hit.end;
+                    self.enter(if marks.value_open.is_some() { Phase::ValueOpen } else { Phase::ValueStart });
+                }
+                Phase::ValueOpen => {
+                    if self.scan.is_fresh() {
+                        *look += white_space(&bytes[*look..]);
+                    }
+                    let Some(&byte) = bytes.get(*look) else { return FieldsProgress::More };
+                    match marks.value_open.as_ref().map(|open| open.step(&mut self.scan, byte, look)) {
+                        Some(Anchored::More) => {}
+                        Some(Anchored::Found(hit)) => {
+                            *kept = hit.end;
+                            self.enter(Phase::ValueStart);
+                        }
+                        _ => {
+                            self.notes.missing_closer = true;
+                            *look = *kept;
+                            self.enter(Phase::ValueStart);
+                        }
+                    }
+                }
+                Phase::ValueStart => {
+                    if form.framed {
+                        match &bytes[*look..] {
+                            [] | [b'\r'] if !last => return FieldsProgress::More,
+                            [b'\n', ..] => *look += 1,
+                            [b'\r', b'\n', ..] => *look += 2,
+                            _ => {}
+                        }
+                    }
+                    *kept = *look;
+                    self.begin_value(form, marks, *look, emit);
+                }
+                Phase::Value => {
+                    let automaton = self.closer.as_ref().or(marks.value.as_ref());
+                    let Some(automaton) = automaton else { return FieldsProgress::Broken };
+                    let hit = automaton.find(&mut self.scan, bytes, look, work);
+                    let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
+                    if self.streams && end > *kept {
+                        self.pass_on(&text[*kept..end], *kept, emit);
+                        self.deaf = self.deaf.saturating_sub(end - *kept);
+                        *kept = end;
+                    }
+                    let Some(hit) = hit else { return FieldsProgress::More };
+                    let (end, behind) = (hit.start - *kept, hit.end - *kept);
+                    let phase = match marks.value_kinds[hit.pattern as usize] {
+                        ValueEnd::Closer => Phase::After { end, behind },
+                        ValueEnd::Field if end < self.deaf => {
+                            self.resume(end, behind, *kept, look);
+                            continue;
+                        }
+                        ValueEnd::Field => Phase::FieldOpens { end, header: behind },
+                        ValueEnd::Call(step) => Phase::CallCloses { end, behind, step },
+                    };
+                    self.enter(phase);
+                }
+                Phase::After { end, behind } => {
+                    if self.scan.is_fresh() {
+                        *look += white_space(&bytes[*look..]);
+                    }
+                    let Some(&byte) = bytes.get(*look) else {
+                        if last {
+                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            *kept = *look;
+                            return FieldsProgress::Ended;
+                        }
+                        return FieldsProgress::More;
+                    };
+                    match marks.next.step(&mut self.scan, byte, look) {
+                        Anchored::More => {}
+                        Anchored::Found(hit) => {
+                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            match marks.next_kinds[hit.pattern as usize] {
+                                Next::Field => {
+                                    *kept = hit.end;
+                                    self.enter(Phase::Header);
+                                }
+                                Next::Opener => {
+                                    *look = hit.start;
+                                    *kept = hit.start;
+                                    self.notes.missing_closer = true;
+                                    return FieldsProgress::Done(Next::Opener);
+                                }
+                                closer @ Next::Closer(_) => {
+                                    *kept = hit.end;
+                                    return FieldsProgress::Done(closer);
+                                }
+                            }
+                        }
+                        Anchored::Nothing => self.resume(end, behind, *kept, look),
+                    }
+                }
+                Phase::FieldOpens { end, header } => {
+                    let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
+                        if *look - *kept - header > MAX_HEADER || last {
+                            self.deaf = *look - *kept;
+                            self.resume(end, header, *kept, look);
+                            continue;
+                        }
+                        return FieldsProgress::More;
+                    };
+                    match Header::read(&text[*kept + header..hit.start], &form.key) {
+                        Some(found) if self.may_follow(&found.key, tool, form) => {
+                            self.notes.missing_closer = true;
+                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            self.open_field(&found, tool);
+                            *kept = hit.end;
+                            self.enter(if marks.value_open.is_some() {
+                                Phase::ValueOpen
+                            } else {
+                                Phase::ValueStart
+                            });
+                        }
+                        _ => {
+                            self.deaf = *look - *kept;
+                            self.resume(end, header, *kept, look);
+                        }
+                    }
+                }
+                Phase::CallCloses { end, behind, step } => {
+                    if self.scan.is_fresh() {
+                        *look += white_space(&bytes[*look..]);
+                    }
+                    let confirmed = match bytes.get(*look) {
+                        None if last => true,
+                        None => return FieldsProgress::More,
+                        Some(&byte) => match marks.next.step(&mut self.scan, byte, look) {
+                            Anchored::More => continue,
+                            Anchored::Found(hit) => marks.next_kinds[hit.pattern as usize] != Next::Field,
+                            Anchored::Nothing => false,
+                        },
+                    };
+                    if confirmed {
+                        self.notes.missing_closer = true;
+                        self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                        *kept += behind;
+                        *look = *kept;
+                        return FieldsProgress::Done(Next::Closer(step));
+                    }
+                    self.resume(end, behind, *kept, look);
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.scan = Scan::default();
+    }
+
+    /// What looked like the end of the value was data.
+    fn resume(&mut self, end: usize, behind: usize, kept: usize, look: &mut usize) {
+        // What was looked at lies behind a whole mark, so going back costs each byte a bounded number of looks.
+        *look = kept + if behind > end { end + 1 } else { behind };
+        self.enter(Phase::Value);
+    }
+
+    fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
+        !self.keys.iter().any(|seen| seen == key) && may_have(tool, key) && (form.framed || tool.is_some())
+    }
+
+    fn open_field(&mut self, header: &Header, tool: Option<&Tool>) {
+        self.notes.duplicate |= self.keys.contains(&header.key);
+        self.key.clone_from(&header.key);
+        self.keys.push(header.key.clone());
+        self.types = types_of(tool, &header.key);
+        self.says_json = false;
+        match header.type_word.as_deref() {
+            Some("true" | "string" | "raw") => self.types = Types { string: true, ..Types::default() },
+            Some(_) => self.says_json = true,
+            None => {}
+        }
+    }
+
+    fn begin_value(&mut self, form: &FieldForm, marks: &FieldMarks, at: usize, emit: Emit<'_>) {
+        self.deaf = 0;
+        self.scratch.clear();
+        self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
+        self.scratch.push_str(&quoted(&self.key));
+        self.scratch.push(':');
+        self.streams = self.types.only_string() && !form.xml;
+        if self.streams {
+            self.scratch.push('"');
+        }
+        emit(&self.scratch, at..at);
+        self.closer = form
+            .value_close
+            .contains("{key}")
+            .then(|| marks.value_automaton(&form.value_close.replace("{key}", &self.key), form.framed).0);
+        self.enter(Phase::Value);
+    }
+
+    fn pass_on(&mut self, text: &str, at: usize, emit: Emit<'_>) {
+        let range = at..at + text.len();
+        if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+            self.scratch.clear();
+            escape(text, &mut self.scratch);
+            emit(&self.scratch, range);
+        } else {
+            emit(text, range);
+        }
+    }
+
+    fn close_value(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
+        if self.streams {
+            self.pass_on(text, at, emit);
+            emit("\"", at + text.len()..at + text.len());
+            return;
+        }
+        let plain = if form.xml { unescaped(text) } else { text.to_owned() };
+        let types = if self.says_json { Types::default() } else { self.types };
+        let (json, fits) = typed(&plain, types, self.max_depth);
+        self.notes.wrong_type |= !fits;
+        emit(&json, at..at + text.len());
+    }
+}
+
+/// What stands between a field's opening mark and the end of its header.
+struct Header {
+    key: String,
+    type_word: Option<String>,
+}
+
+impl Header {
+    /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
+    fn read(text: &str, kind: &KeyKind) -> Option<Self> {
+        let text = text.trim();
+        let (mut key, mut rest) = match kind {
+            KeyKind::First => {
+                let (key, rest) = first_word(text)?;
+                (Some(key.to_owned()), rest)
+            }
+            KeyKind::Attribute(_) => (None, text),
+        };
+        let mut type_word = None;
+        loop {
+            rest = rest.trim_start();
+            let Some((name, value)) = rest.split_once('=') else { break };
+            let (value, after) = first_word(value.trim_start())?;
+            match (name.trim(), kind) {
+                ("string" | "type", _) => type_word = Some(value.to_owned()),
+                (name, KeyKind::Attribute(attribute)) if name == attribute => key = Some(value.to_owned()),
+                _ => {}
+            }
+            rest = after;
+        }
+        let key = key.filter(|key| !key.is_empty() && !key.contains(['\n', '<', '>']))?;
+        Some(Self { key, type_word })
+    }
+}
+
+/// A quoted or bare word at the start, and what is behind it.
+fn first_word(text: &str) -> Option<(&str, &str)> {
+    for quote in ['"', '\''] {
+        if let Some(inside) = text.strip_prefix(quote) {
+            return Some(inside.split_once(quote).unwrap_or((inside, "")));
+        }
+    }
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    Some((text[..end].trim_end_matches(['"', '\'']), &text[end..]))
+}
+
+/// XML text as plain text: entities, and sections that hold text as it is.
+fn unescaped(text: &str) -> String {
+    let trimmed = text.trim();
+    if let Some(inside) = trimmed.strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>")) {
+        let inside = inside.strip_prefix('\n').unwrap_or(inside);
+        return inside.strip_suffix('\n').unwrap_or(inside).to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        let entity = ENTITIES.iter().find(|(spelling, _)| rest[at..].starts_with(spelling));
+        match entity {
+            Some((spelling, plain)) => {
+                out.push(*plain);
+                rest = &rest[at + spelling.len()..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+const ENTITIES: [(&str, char); 5] =
+    [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];
+
+/// Writes one field. `value` is the JSON of the value, `text` the value itself where it is a string.
+pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>, out: &mut String) {
+    for part in &form.parts {
+        match part {
+            Slot::Text(literal) => out.push_str(literal),
+            Slot::Key => out.push_str(key),
+            Slot::IsString => out.push_str(if text.is_some() { "true" } else { "false" }),
+            Slot::Type => out.push_str(type_word(value)),
+            Slot::Value => match text {
+                Some(text) if form.xml => {
+                    text.chars().for_each(|c| match ENTITIES[..3].iter().find(|(_, plain)| *plain == c) {
+                        Some((entity, _)) => out.push_str(entity),
+                        None => out.push(c),
+                    })
+                }
+                Some(text) => out.push_str(text),
+                None if form.python => out.push_str(match value {
+                    "true" => "True",
+                    "false" => "False",
+                    "null" => "None",
+                    other => other,
+                }),
+                None => out.push_str(value),
+            },
+            _ => {}
+        }
+    }
+}
+
+fn type_word(json: &str) -> &'static str {
+    match json.as_bytes().first() {
+        Some(b'"') => "string",
+        Some(b'{') => "object",
+        Some(b'[') => "array",
+        Some(b't' | b'f') => "boolean",
+        Some(b'n') => "null",
+        _ => "number",
+    }
+}

@@ -1,0 +1,612 @@
+//! JSON text that arrives in pieces: checked in one pass, passed on byte for byte, mended where the meaning is plain.
+//!
+//! What is mended: single quotes, bare keys, trailing and missing commas, comments, Python's words, control
+//! characters and bad escapes in strings. Each mend is reported once a value.
+
+use std::ops::Range;
+
+/// Reads one JSON value. Keeps its place from one piece of text to the next.
+#[derive(Debug)]
+pub(crate) struct Json {
+    stack: Vec<u8>,
+    state: State,
+    /// The state that a comment interrupts.
+    resume: State,
+    /// A comma was read and dropped with the comment behind it; it is written before the next item.
+    owed: bool,
+    mended: bool,
+    max_depth: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Value,
+    ValueOrClose,
+    /// After a comma: the comma itself is held back until something follows it.
+    NextValue,
+    KeyOrClose,
+    NextKey,
+    Colon,
+    After,
+    /// In a string that ends with this quote.
+    Text {
+        key: bool,
+        quote: u8,
+    },
+    /// After a backslash, and this many bytes of its escape. The escape is held back.
+    Escape {
+        key: bool,
+        quote: u8,
+        seen: u8,
+    },
+    Number(Number),
+    /// In a word; its letters are held back.
+    Word,
+    BareKey,
+    /// After `/`.
+    Slash,
+    LineComment,
+    BlockComment {
+        star: bool,
+    },
+    Done,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Minus,
+    Zero,
+    Int,
+    Dot,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+/// How far reading came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The value goes on behind the text.
+    More,
+    /// The value is whole; it ends at `look`.
+    Done,
+    /// At `look` stands something that no mending makes JSON.
+    Broken,
+    /// Deeper than the limit.
+    TooDeep,
+}
+
+/// Takes JSON text, and the place in the input that it stands for.
+pub(crate) type Emit<'e> = &'e mut dyn FnMut(&str, Range<usize>);
+
+impl Json {
+    /// A reader for one value of at most this many nested containers.
+    pub(crate) fn new(max_depth: usize) -> Self {
+        Self {
+            stack: Vec::new(),
+            state: State::Value,
+            resume: State::Value,
+            owed: false,
+            mended: false,
+            max_depth,
+        }
+    }
+
+    /// True once something was mended; asking forgets it.
+    pub(crate) fn take_mended(&mut self) -> bool {
+        std::mem::take(&mut self.mended)
+    }
+
+    /// True before the first byte of the value.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.state == State::Value && self.stack.is_empty()
+    }
+
+    /// Reads on from `*look`. `*kept` is the first byte that has not been passed on: on return everything before it
+    /// has been, and what lies between it and `*look` has to be there again next time.
+    pub(crate) fn read(
+        &mut self,
+        text: &str,
+        look: &mut usize,
+        kept: &mut usize,
+        emit: Emit<'_>,
+    ) -> Progress {
+        let mut run = Run { text, bytes: text.as_bytes(), at: *look, kept: *kept, hold: *kept, emit };
+        let progress = self.run(&mut run);
+        match self.state {
+            State::NextValue | State::NextKey if !self.owed => run.flush(run.hold),
+            State::Escape { .. } | State::Word => run.flush(run.hold),
+            State::Slash | State::LineComment | State::BlockComment { .. } => run.kept = run.at,
+            _ => run.flush(run.at),
+        }
+        (*look, *kept) = (run.at, run.kept);
+        progress
+    }
+
+    fn run(&mut self, run: &mut Run<'_, '_>) -> Progress {
+        loop {
+            match self.state {
+                State::Done => return Progress::Done,
+                State::Text { key, quote } => {
+                    run.at += plain(&run.bytes[run.at..]);
+                    let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
+                    self.text_byte(run, byte, key, quote);
+                }
+                State::Escape { key, quote, seen } => {
+                    let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
+                    self.escape_byte(run, byte, key, quote, seen);
+                }
+                State::Number(number) => {
+                    let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
+                    match number.step(byte) {
+                        Some(next) => {
+                            self.state = State::Number(next);
+                            run.at += 1;
+                        }
+                        None if number.is_whole() && !byte.is_ascii_alphanumeric() && byte != b'.' => {
+                            self.value_ends()
+                        }
+                        None => return Progress::Broken,
+                    }
+                }
+                State::Word => {
+                    let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
+                    if byte.is_ascii_alphanumeric() || byte == b'_' {
+                        if run.at - run.hold > 16 {
+                            return Progress::Broken;
+                        }
+                        run.at += 1;
+                    } else if !self.word_ends(run) {
+                        return Progress::Broken;
+                    }
+                }
+                State::BareKey => {
+                    let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
+                    if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80 {
+                        run.at += 1;
+                    } else {
+                        run.insert("\"");
+                        self.state = State::Colon;
+                    }
+                }
+                State::Slash | State::LineComment | State::BlockComment { .. } => {
+                    let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
+                    if !self.comment_byte(run, byte) {
+                        return Progress::Broken;
+                    }
+                }
+                _ => {
+                    run.at += white_space(&run.bytes[run.at..]);
+                    let Some(&byte) = run.bytes.get(run.at) else {
+                        if self.awaits_item() && run.at - run.hold > MAX_HELD_SPACE {
+                            run.hold = run.at;
+                        }
+                        return Progress::More;
+                    };
+                    match self.structure_byte(run, byte) {
+                        Progress::More => {}
+                        end => return end,
+                    }
+                }
+            }
+        }
+    }
+
+    /// A byte between tokens.
+    fn structure_byte(&mut self, run: &mut Run<'_, '_>, byte: u8) -> Progress {
+        if matches!(byte, b'/' | b'#') && !self.stack.is_empty() {
+            self.resume = self.state;
+            if self.awaits_item() && !self.owed {
+                run.flush(run.hold);
+                self.owed = true;
+            } else {
+                run.flush(run.at);
+            }
+            run.at += 1;
+            run.kept = run.at;
+            self.mended = true;
+            self.state = if byte == b'#' { State::LineComment } else { State::Slash };
+            return Progress::More;
+        }
+        if self.awaits_item() {
+            if matches!((self.state, byte), (State::NextKey, b'}') | (State::NextValue, b']')) {
+                if !std::mem::take(&mut self.owed) && run.bytes.get(run.hold) == Some(&b',') {
+                    run.flush(run.hold);
+                    run.kept += 1;
+                }
+                self.mended = true;
+                run.at += 1;
+                self.close();
+                return Progress::More;
+            }
+            if std::mem::take(&mut self.owed) {
+                run.insert(",");
+            }
+        }
+        match (self.state, byte) {
+            (State::KeyOrClose, b'}') | (State::ValueOrClose, b']') => {
+                run.at += 1;
+                self.close();
+            }
+            (State::KeyOrClose | State::NextKey, b'"') => {
+                run.at += 1;
+                self.state = State::Text { key: true, quote: b'"' };
+            }
+            (State::KeyOrClose | State::NextKey, b'\'') => {
+                run.replace("\"", 1);
+                self.mended = true;
+                self.state = State::Text { key: true, quote: b'\'' };
+            }
+            (State::KeyOrClose | State::NextKey, _)
+                if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') =>
+            {
+                run.insert("\"");
+                self.mended = true;
+                self.state = State::BareKey;
+            }
+            (State::Colon, b':') => {
+                run.at += 1;
+                self.state = State::Value;
+            }
+            (State::After, b',') => {
+                run.hold = run.at;
+                run.at += 1;
+                self.state = if self.stack.last() == Some(&b'{') { State::NextKey } else { State::NextValue };
+            }
+            (State::After, b'}') if self.stack.last() == Some(&b'{') => {
+                run.at += 1;
+                self.close();
+            }
+            (State::After, b']') if self.stack.last() == Some(&b'[') => {
+                run.at += 1;
+                self.close();
+            }
+            (State::After, b'"') => {
+                run.insert(",");
+                self.mended = true;
+                self.state = if self.stack.last() == Some(&b'{') { State::KeyOrClose } else { State::Value };
+            }
+            (State::Value | State::ValueOrClose | State::NextValue, _) => return self.value_byte(run, byte),
+            _ => return Progress::Broken,
+        }
+        Progress::More
+    }
+
+    /// The first byte of a value.
+    fn value_byte(&mut self, run: &mut Run<'_, '_>, byte: u8) -> Progress {
+        match byte {
+            b'{' | b'[' => {
+                if self.stack.len() >= self.max_depth {
+                    return Progress::TooDeep;
+                }
+                self.stack.push(byte);
+                self.state = if byte == b'{' { State::KeyOrClose } else { State::ValueOrClose };
+                run.at += 1;
+            }
+            b'"' => {
+                run.at += 1;
+                self.state = State::Text { key: false, quote: b'"' };
+            }
+            b'\'' => {
+                run.replace("\"", 1);
+                self.mended = true;
+                self.state = State::Text { key: false, quote: b'\'' };
+            }
+            b'-' | b'0'..=b'9' => {
+                self.state = State::Number(match byte {
+                    b'-' => Number::Minus,
+                    b'0' => Number::Zero,
+                    _ => Number::Int,
+                });
+                run.at += 1;
+            }
+            _ if byte.is_ascii_alphabetic() => {
+                run.hold = run.at;
+                run.at += 1;
+                self.state = State::Word;
+            }
+            _ => return Progress::Broken,
+        }
+        Progress::More
+    }
+
+    fn text_byte(&mut self, run: &mut Run<'_, '_>, byte: u8, key: bool, quote: u8) {
+        match byte {
+            b'\\' => {
+                run.hold = run.at;
+                run.at += 1;
+                self.state = State::Escape { key, quote, seen: 0 };
+            }
+            _ if byte == quote => {
+                if quote == b'"' {
+                    run.at += 1;
+                } else {
+                    run.replace("\"", 1);
+                }
+                if key {
+                    self.state = State::Colon;
+                } else {
+                    self.value_ends();
+                }
+            }
+            b'"' => run.replace("\\\"", 1),
+            0..=0x1f => {
+                run.replace(ESCAPES[byte as usize], 1);
+                self.mended = true;
+            }
+            _ => run.at += 1,
+        }
+    }
+
+    fn escape_byte(&mut self, run: &mut Run<'_, '_>, byte: u8, key: bool, quote: u8, seen: u8) {
+        let text = State::Text { key, quote };
+        match (seen, byte) {
+            (0, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                run.at += 1;
+                self.state = text;
+            }
+            (0, b'u') | (1..=3, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                run.at += 1;
+                self.state = State::Escape { key, quote, seen: seen + 1 };
+            }
+            (4, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                run.at += 1;
+                self.state = text;
+            }
+            (0, b'\'') => {
+                run.flush(run.hold);
+                run.kept += 1;
+                run.at += 1;
+                self.mended = true;
+                self.state = text;
+            }
+            _ => {
+                // No escape of JSON: the backslash was meant as a backslash.
+                run.flush(run.hold);
+                (run.emit)("\\\\", run.hold..run.hold + 1);
+                run.kept += 1;
+                self.mended = true;
+                self.state = text;
+            }
+        }
+    }
+
+    fn word_ends(&mut self, run: &mut Run<'_, '_>) -> bool {
+        let json = match &run.text[run.hold..run.at] {
+            "true" | "false" | "null" => None,
+            "True" | "TRUE" => Some("true"),
+            "False" | "FALSE" => Some("false"),
+            "None" | "NULL" | "undefined" => Some("null"),
+            _ => return false,
+        };
+        if let Some(json) = json {
+            run.flush(run.hold);
+            (run.emit)(json, run.hold..run.at);
+            run.kept = run.at;
+            self.mended = true;
+        }
+        self.value_ends();
+        true
+    }
+
+    fn comment_byte(&mut self, run: &mut Run<'_, '_>, byte: u8) -> bool {
+        self.state = match (self.state, byte) {
+            (State::Slash, b'/') => State::LineComment,
+            (State::Slash, b'*') => State::BlockComment { star: false },
+            (State::Slash, _) => return false,
+            (State::LineComment, b'\n') | (State::BlockComment { star: true }, b'/') => {
+                run.at += 1;
+                run.kept = run.at;
+                run.hold = run.at;
+                self.state = self.resume;
+                return true;
+            }
+            (State::BlockComment { .. }, _) => State::BlockComment { star: byte == b'*' },
+            (state, _) => state,
+        };
+        run.at += 1;
+        true
+    }
+
+    /// True behind a comma, which is held back until something follows it.
+    fn awaits_item(&self) -> bool {
+        matches!(self.state, State::NextKey | State::NextValue)
+    }
+
+    fn close(&mut self) {
+        self.stack.pop();
+        self.value_ends();
+    }
+
+    fn value_ends(&mut self) {
+        self.state = if self.stack.is_empty() { State::Done } else { State::After };
+    }
+}
+
+impl Number {
+    fn step(self, byte: u8) -> Option<Self> {
+        Some(match (self, byte) {
+            (Self::Minus, b'0') => Self::Zero,
+            (Self::Minus, b'1'..=b'9') | (Self::Int, b'0'..=b'9') => Self::Int,
+            (Self::Zero | Self::Int, b'.') => Self::Dot,
+            (Self::Dot | Self::Fraction, b'0'..=b'9') => Self::Fraction,
+            (Self::Zero | Self::Int | Self::Fraction, b'e' | b'E') => Self::Exponent,
+            (Self::Exponent, b'+' | b'-') => Self::ExponentSign,
+            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => Self::ExponentDigits,
+            _ => return None,
+        })
+    }
+
+    fn is_whole(self) -> bool {
+        matches!(self, Self::Zero | Self::Int | Self::Fraction | Self::ExponentDigits)
+    }
+}
+
+/// White space behind a comma is held back with it, up to this many bytes.
+const MAX_HELD_SPACE: usize = 1024;
+
+struct Run<'t, 'e> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    /// The first byte that has not been passed on.
+    kept: usize,
+    /// The first byte that may not be passed on yet, where the state holds something back.
+    hold: usize,
+    emit: Emit<'e>,
+}
+
+impl Run<'_, '_> {
+    /// Passes on everything before `end`.
+    fn flush(&mut self, end: usize) {
+        if self.kept < end {
+            (self.emit)(&self.text[self.kept..end], self.kept..end);
+            self.kept = end;
+        }
+    }
+
+    /// Writes `json` before the byte at hand.
+    fn insert(&mut self, json: &str) {
+        self.flush(self.at);
+        (self.emit)(json, self.at..self.at);
+    }
+
+    /// Writes `json` for the bytes at hand.
+    fn replace(&mut self, json: &str, len: usize) {
+        self.flush(self.at);
+        (self.emit)(json, self.at..self.at + len);
+        self.at += len;
+        self.kept = self.at;
+    }
+}
+
+/// How many bytes at the start are white space between tokens.
+pub(crate) fn white_space(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(bytes.len())
+}
+
+/// How many bytes at the start mean nothing special in any string: no quote, no backslash, no control character.
+pub(crate) fn plain(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let same = |word: u64, byte: u8| zero(word ^ u64::from_ne_bytes([byte; 8]));
+    let mut at = 0;
+    for chunk in bytes.chunks_exact(8) {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(chunk);
+        let word = u64::from_le_bytes(eight);
+        let control = word.wrapping_sub(u64::from_ne_bytes([0x20; 8])) & !word & HIGHS;
+        let special = control | same(word, b'"') | same(word, b'\\') | same(word, b'\'');
+        if special != 0 {
+            return at + (special.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = &bytes[at..];
+    at + rest.iter().position(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\' | b'\'')).unwrap_or(rest.len())
+}
+
+/// The escapes of the control characters.
+pub(crate) const ESCAPES: [&str; 32] = [
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t",
+    "\\n", "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013",
+    "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c",
+    "\\u001d", "\\u001e", "\\u001f",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, cut: usize) -> (Progress, String, bool) {
+        let mut json = Json::new(64);
+        let (mut look, mut kept, mut out, mut end) = (0, 0, String::new(), 0);
+        let mut progress = Progress::More;
+        while end < text.len() && progress == Progress::More {
+            end = (end + cut).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+            progress = json.read(&text[..end], &mut look, &mut kept, &mut |piece, _| out.push_str(piece));
+        }
+        (progress, out, json.take_mended())
+    }
+
+    fn check(text: &str, expected: Option<&str>, mended: bool) {
+        for cut in 1..=text.len() {
+            let (progress, out, was_mended) = read(text, cut);
+            match expected {
+                Some(expected) => {
+                    assert_eq!(
+                        (progress, out.as_str()),
+                        (Progress::Done, expected),
+                        "{text} cut every {cut}"
+                    );
+                    assert_eq!(was_mended, mended, "{text}");
+                    assert!(serde_json::from_str::<serde::de::IgnoredAny>(&out).is_ok(), "{out}");
+                }
+                None => assert_eq!(progress, Progress::Broken, "{text} cut every {cut}"),
+            }
+        }
+    }
+
+    #[test]
+    fn passes_json_on_byte_for_byte() {
+        for text in [
+            "{}",
+            r#"{ "a" : [ 1 , -0.50e+10 , true , null , {} , [] ] , "b\\\"\u00e9" : "x'y" }"#,
+            r#"{"n":12345678901234567890123,"e":1e400,"z":-0,"s":"\ud800"}"#,
+            "{\"日本\": \"😀 – ü\"}",
+            "[]",
+            "\"text\"",
+        ] {
+            check(text, Some(text), false);
+        }
+    }
+
+    #[test]
+    fn mends_what_is_plain() {
+        for (text, expected) in [
+            (r#"{'a': 'it\'s "q" '}"#, r#"{"a": "it's \"q\" "}"#),
+            (r#"{"a": 1, "b": [1, 2, ], }"#, r#"{"a": 1, "b": [1, 2 ] }"#),
+            (r"{a: True, b_c: None, $d: False}", r#"{"a": true, "b_c": null, "$d": false}"#),
+            ("{\"a\": \"x\ny\tz\u{1}\"}", r#"{"a": "x\ny\tz\u0001"}"#),
+            (r#"{"p": "C:\dir \u12G"}"#, r#"{"p": "C:\\dir \\u12G"}"#),
+            ("{\"a\": 1, // one\n \"b\": 2 /* two */}", "{\"a\": 1,\n \"b\": 2 }"),
+            ("{\"a\": 1, # end\n}", "{\"a\": 1}"),
+            (r#"{"a": 1 "b": 2}"#, r#"{"a": 1 ,"b": 2}"#),
+        ] {
+            let squeeze = |json: &str| json.split_whitespace().collect::<String>();
+            for cut in 1..=text.len() {
+                let (progress, out, mended) = read(text, cut);
+                let got = (progress, squeeze(&out), mended);
+                assert_eq!(got, (Progress::Done, squeeze(expected), true), "{text} cut every {cut}");
+                assert!(serde_json::from_str::<serde::de::IgnoredAny>(&out).is_ok(), "{out}");
+            }
+        }
+    }
+
+    #[test]
+    fn breaks_where_no_reading_is_plain() {
+        for text in [
+            r#"{"a": }"#,
+            r#"{"a" 1}"#,
+            "{\"a\": 01}",
+            "{\"a\": nope}",
+            "{\"a\": [1}",
+            "{\"a\": 1.}",
+            "{,}",
+            "{\"a\": .5}",
+        ] {
+            check(text, None, false);
+        }
+    }
+
+    #[test]
+    fn stops_at_the_depth_limit() {
+        let text = "[".repeat(100);
+        assert_eq!(read(&text, 7).0, Progress::TooDeep);
+    }
+}

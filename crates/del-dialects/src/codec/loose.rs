@@ -1,0 +1,537 @@
+//! Literals that are not JSON, rewritten as JSON while they arrive: Python's keyword arguments, Gemma's objects.
+
+use std::fmt::Write as _;
+
+use serde_json::value::RawValue;
+
+use super::json::{Emit, white_space};
+use super::members;
+use crate::dialect::Loose;
+use crate::parse::automaton::{Anchored, Automaton, Scan};
+use crate::schema::escape;
+
+/// The quotes of a loose syntax, ready to be found.
+#[derive(Debug)]
+pub(crate) struct LooseMarks {
+    quotes: Automaton,
+    /// One automaton a quote, for the quotes of more than one byte.
+    closers: Vec<Option<Automaton>>,
+}
+
+impl LooseMarks {
+    pub(crate) fn new(loose: &Loose) -> Self {
+        Self {
+            quotes: Automaton::new(loose.quotes.iter().map(String::as_str)),
+            closers: loose
+                .quotes
+                .iter()
+                .map(|quote| (quote.len() > 1).then(|| Automaton::new([quote.as_str()])))
+                .collect(),
+        }
+    }
+}
+
+/// Reads the arguments of one call, from the opening bracket on.
+#[derive(Debug)]
+pub(crate) struct LooseReader {
+    /// What closes each open bracket.
+    stack: Vec<u8>,
+    state: State,
+    scan: Scan,
+    word: String,
+    /// The first key was seen, and the caller was told so.
+    begun: bool,
+    /// The outer brace is written.
+    opened: bool,
+    pub(crate) mended: bool,
+    max_depth: usize,
+    scratch: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Key,
+    BareKey,
+    Pair,
+    Value {
+        first: bool,
+    },
+    /// Perhaps in a quote.
+    Quote {
+        key: bool,
+    },
+    Text {
+        key: bool,
+        quote: usize,
+    },
+    Escape {
+        key: bool,
+        quote: usize,
+    },
+    Bare,
+    After,
+    /// Behind a comma, which is written when an item follows.
+    Comma,
+}
+
+/// How far the arguments are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LooseProgress {
+    More,
+    /// The first key is read, or there is none: the reader stops here once, before anything is passed on.
+    Begun,
+    Done,
+    Broken,
+    TooDeep,
+}
+
+/// The longest bare word or key, in bytes.
+const MAX_WORD: usize = 4096;
+
+impl LooseReader {
+    pub(crate) fn new(max_depth: usize) -> Self {
+        Self {
+            stack: Vec::new(),
+            state: State::Open,
+            scan: Scan::default(),
+            word: String::new(),
+            begun: false,
+            opened: false,
+            mended: false,
+            max_depth,
+            scratch: String::new(),
+        }
+    }
+
+    /// Reads on from `*look`; `*kept` follows it, but for a split quote or escape.
+    #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
+    pub(crate) fn read(
+        &mut self,
+        loose: &Loose,
+        marks: &LooseMarks,
+        text: &str,
+        look: &mut usize,
+        kept: &mut usize,
+        work: &mut u64,
+        emit: Emit<'_>,
+    ) -> LooseProgress {
+        let bytes = text.as_bytes();
+        loop {
+            if matches!(
+                self.state,
+                State::Key | State::Pair | State::Value { .. } | State::After | State::Comma
+            ) {
+                *look += white_space(&bytes[*look..]);
+            }
+            if !matches!(self.state, State::Quote { .. } | State::Escape { .. } | State::Text { .. }) {
+                *kept = *look;
+            }
+            let Some(&byte) = bytes.get(*look) else { return LooseProgress::More };
+            match self.state {
+                State::Open => {
+                    if byte != loose.open {
+                        return LooseProgress::Broken;
+                    }
+                    self.stack.push(loose.close);
+                    *look += 1;
+                    self.state = State::Key;
+                }
+                State::Key if self.stack.last() == Some(&byte) => {
+                    *look += 1;
+                    if !std::mem::replace(&mut self.begun, true) {
+                        *look -= 1;
+                        *kept = *look;
+                        return LooseProgress::Begun;
+                    }
+                    self.open(*look, emit);
+                    if self.close(*look, emit) {
+                        *kept = *look;
+                        return LooseProgress::Done;
+                    }
+                }
+                State::Key => {
+                    self.word.clear();
+                    if is_word(byte) {
+                        self.state = State::BareKey;
+                    } else if self.stack.len() > 1 || loose.pair == b':' {
+                        self.enter(State::Quote { key: true });
+                    } else {
+                        return LooseProgress::Broken;
+                    }
+                }
+                State::BareKey => {
+                    if is_word(byte) || matches!(byte, b'-' | b'.' | b'$') {
+                        self.word.push(char::from(byte));
+                        // A character of several bytes is taken whole.
+                        let end = (*look + 1..).find(|&at| text.is_char_boundary(at)).unwrap_or(bytes.len());
+                        if byte >= 0x80 {
+                            self.word.pop();
+                            self.word.push_str(&text[*look..end]);
+                        }
+                        *look = end;
+                        if self.word.len() > MAX_WORD {
+                            return LooseProgress::Broken;
+                        }
+                    } else {
+                        self.state = State::Pair;
+                    }
+                }
+                State::Pair => {
+                    let outer = self.stack.len() == 1;
+                    let fits = byte == b':' || (byte == b'=' && outer);
+                    if !fits {
+                        return LooseProgress::Broken;
+                    }
+                    if !std::mem::replace(&mut self.begun, true) {
+                        *kept = *look;
+                        return LooseProgress::Begun;
+                    }
+                    *look += 1;
+                    let word = std::mem::take(&mut self.word);
+                    self.scratch.clear();
+                    self.scratch.push('"');
+                    escape(&word, &mut self.scratch);
+                    self.scratch.push_str("\":");
+                    self.open(*look, emit);
+                    emit(&self.scratch, *look..*look);
+                    self.state = State::Value { first: false };
+                }
+                State::Value { first } => match byte {
+                    b'{' | b'[' | b'(' => {
+                        if self.stack.len() >= self.max_depth {
+                            return LooseProgress::TooDeep;
+                        }
+                        *look += 1;
+                        self.stack.push(match byte {
+                            b'{' => b'}',
+                            b'[' => b']',
+                            _ => b')',
+                        });
+                        emit(if byte == b'{' { "{" } else { "[" }, *look..*look);
+                        self.state = if byte == b'{' { State::Key } else { State::Value { first: true } };
+                    }
+                    _ if first && self.stack.last() == Some(&byte) => {
+                        *look += 1;
+                        if self.close(*look, emit) {
+                            *kept = *look;
+                            return LooseProgress::Done;
+                        }
+                    }
+                    _ => self.enter(State::Quote { key: false }),
+                },
+                State::Quote { key } => match marks.quotes.step(&mut self.scan, byte, look) {
+                    Anchored::More => {}
+                    Anchored::Found(hit) => {
+                        *kept = hit.end;
+                        self.enter(State::Text { key, quote: hit.pattern as usize });
+                        if !key {
+                            emit("\"", hit.end..hit.end);
+                        }
+                    }
+                    Anchored::Nothing if key => return LooseProgress::Broken,
+                    Anchored::Nothing => {
+                        *look = *kept;
+                        self.word.clear();
+                        self.state = State::Bare;
+                    }
+                },
+                State::Text { key, quote } => {
+                    if let Some(closer) = &marks.closers[quote] {
+                        let hit = closer.find(&mut self.scan, bytes, look, work);
+                        let end = hit.map_or(*look - closer.pending(&self.scan), |hit| hit.start);
+                        self.pass_on(&text[*kept..end], *kept, key, emit);
+                        *kept = end;
+                        let Some(hit) = hit else { return LooseProgress::More };
+                        *kept = hit.end;
+                        self.text_ends(key, hit.end, emit);
+                        continue;
+                    }
+                    let mark = loose.quotes[quote].as_bytes()[0];
+                    let from = *look;
+                    let stop = memchr::memchr2(mark, b'\\', &bytes[*look..]);
+                    *look = stop.map_or(bytes.len(), |skip| *look + skip);
+                    *work += (*look - from) as u64;
+                    self.pass_on(&text[*kept..*look], *kept, key, emit);
+                    *kept = *look;
+                    if stop.is_none() {
+                        return LooseProgress::More;
+                    }
+                    *look += 1;
+                    if bytes[*look - 1] == b'\\' {
+                        self.state = State::Escape { key, quote };
+                    } else {
+                        *kept = *look;
+                        self.text_ends(key, *look, emit);
+                    }
+                }
+                State::Escape { key, quote } => {
+                    let Some(len) = escape_len(&bytes[*kept..]) else { return LooseProgress::More };
+                    let spelling = &text[*kept..*kept + len];
+                    let mut out = String::new();
+                    push_escape(spelling, &mut out);
+                    if key {
+                        self.word.push_str(&out);
+                    } else {
+                        self.scratch.clear();
+                        escape(&out, &mut self.scratch);
+                        emit(&self.scratch, *kept..*kept + len);
+                    }
+                    *kept += len;
+                    *look = *kept;
+                    self.state = State::Text { key, quote };
+                }
+                State::Bare => {
+                    let ends = byte == b','
+                        || self.stack.last() == Some(&byte)
+                        || matches!(byte, b'\n' | b'}' | b']' | b')');
+                    if matches!(byte, b'\'' | b'"') && matches!(self.word.as_str(), "f" | "r" | "u" | "b") {
+                        self.enter(State::Quote { key: false });
+                    } else if !ends {
+                        let end = (*look + 1..).find(|&at| text.is_char_boundary(at)).unwrap_or(bytes.len());
+                        self.word.push_str(&text[*look..end]);
+                        *look = end;
+                        if self.word.len() > MAX_WORD {
+                            return LooseProgress::Broken;
+                        }
+                    } else if !self.bare_ends(*look, emit) {
+                        return LooseProgress::Broken;
+                    }
+                }
+                State::After => match byte {
+                    b',' => {
+                        *look += 1;
+                        self.state = State::Comma;
+                    }
+                    _ if self.stack.last() == Some(&byte) => {
+                        *look += 1;
+                        if self.close(*look, emit) {
+                            *kept = *look;
+                            return LooseProgress::Done;
+                        }
+                    }
+                    _ => return LooseProgress::Broken,
+                },
+                State::Comma if self.stack.last() == Some(&byte) => self.state = State::After,
+                State::Comma => {
+                    emit(",", *look..*look);
+                    let keyed = self.stack.len() == 1 || self.stack.last() == Some(&b'}');
+                    self.state = if keyed { State::Key } else { State::Value { first: false } };
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, state: State) {
+        self.state = state;
+        self.scan = Scan::default();
+    }
+
+    /// Writes the outer brace, once.
+    fn open(&mut self, at: usize, emit: Emit<'_>) {
+        if !std::mem::replace(&mut self.opened, true) {
+            emit("{", at..at);
+        }
+    }
+
+    /// Closes the innermost bracket; true when it was the outermost.
+    fn close(&mut self, at: usize, emit: Emit<'_>) -> bool {
+        let closer = self.stack.pop();
+        let outer = self.stack.is_empty();
+        emit(if outer || closer == Some(b'}') { "}" } else { "]" }, at..at);
+        self.state = State::After;
+        outer
+    }
+
+    fn pass_on(&mut self, text: &str, at: usize, key: bool, emit: Emit<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        if key {
+            self.word.push_str(text);
+            return;
+        }
+        if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+            self.scratch.clear();
+            escape(text, &mut self.scratch);
+            emit(&self.scratch, at..at + text.len());
+        } else {
+            emit(text, at..at + text.len());
+        }
+    }
+
+    fn text_ends(&mut self, key: bool, at: usize, emit: Emit<'_>) {
+        if key {
+            self.state = State::Pair;
+        } else {
+            emit("\"", at..at);
+            self.state = State::After;
+        }
+    }
+
+    fn bare_ends(&mut self, at: usize, emit: Emit<'_>) -> bool {
+        let word = self.word.trim();
+        let json = match word {
+            "" => return false,
+            "true" | "True" => "true".to_owned(),
+            "false" | "False" => "false".to_owned(),
+            "null" | "None" => "null".to_owned(),
+            _ => match number(word) {
+                Some(number) => number,
+                None if word.contains(['(', '[', '{', '=', '"', '\'']) => return false,
+                None => {
+                    self.mended = true;
+                    crate::schema::quoted(word)
+                }
+            },
+        };
+        emit(&json, at..at);
+        self.state = State::After;
+        true
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// A number in Python's spelling as JSON.
+fn number(word: &str) -> Option<String> {
+    let digits = word.strip_prefix('+').unwrap_or(word);
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let mut plain = digits.replace('_', "");
+    while plain.len() > 1 && plain.starts_with('0') && plain.as_bytes()[1].is_ascii_digit() {
+        plain.remove(0);
+    }
+    if plain.starts_with('.') {
+        plain.insert(0, '0');
+    }
+    if plain.ends_with('.') {
+        plain.push('0');
+    }
+    let json = format!("{sign}{plain}");
+    serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok().then_some(json)
+}
+
+/// The length of the escape at the start, backslash included; none when more bytes are needed.
+fn escape_len(bytes: &[u8]) -> Option<usize> {
+    let hex = match bytes.get(1)? {
+        b'x' => 2,
+        b'u' => 4,
+        b'U' => 8,
+        0x80.. => return Some(1),
+        _ => return Some(2),
+    };
+    let digits = bytes[2..].iter().take(hex).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    match (digits == hex, bytes.len() >= 2 + hex || bytes.len() > 2 + digits) {
+        (true, _) => Some(2 + hex),
+        (false, true) => Some(1),
+        (false, false) => None,
+    }
+}
+
+/// What a Python escape stands for; one that Python does not know stands for itself.
+fn push_escape(spelling: &str, out: &mut String) {
+    let mut chars = spelling.chars();
+    chars.next();
+    match chars.next() {
+        None => out.push('\\'),
+        Some('n') => out.push('\n'),
+        Some('t') => out.push('\t'),
+        Some('r') => out.push('\r'),
+        Some('b') => out.push('\u{8}'),
+        Some('f') => out.push('\u{c}'),
+        Some('v') => out.push('\u{b}'),
+        Some('a') => out.push('\u{7}'),
+        Some('0') => out.push('\0'),
+        Some('\n') => {}
+        Some(c @ ('\\' | '\'' | '"')) => out.push(c),
+        Some('x' | 'u' | 'U') => {
+            let code = u32::from_str_radix(chars.as_str(), 16).ok().and_then(char::from_u32);
+            out.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        Some(_) => out.push_str(spelling),
+    }
+}
+
+/// Writes arguments, brackets included.
+pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {
+    out.push(char::from(loose.open));
+    for (place, (key, value)) in members.iter().enumerate() {
+        if place > 0 {
+            out.push_str(&loose.comma);
+        }
+        out.push_str(key);
+        out.push(char::from(loose.pair));
+        write(loose, value, out);
+    }
+    out.push(char::from(loose.close));
+}
+
+/// Writes the JSON value `json` as a loose literal.
+fn write(loose: &Loose, json: &RawValue, out: &mut String) {
+    let text = json.get();
+    match text.as_bytes().first() {
+        Some(b'{') => {
+            out.push('{');
+            for (place, (key, value)) in members(text).unwrap_or_default().into_iter().enumerate() {
+                if place > 0 {
+                    out.push_str(&loose.comma);
+                }
+                if loose.quoted_keys {
+                    write_text(loose, &key, out);
+                } else {
+                    out.push_str(&key);
+                }
+                out.push_str(&loose.colon);
+                write(loose, value, out);
+            }
+            out.push('}');
+        }
+        Some(b'[') => {
+            out.push('[');
+            let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            for (place, item) in items.into_iter().enumerate() {
+                if place > 0 {
+                    out.push_str(&loose.comma);
+                }
+                write(loose, item, out);
+            }
+            out.push(']');
+        }
+        Some(b'"') => write_text(loose, &serde_json::from_str::<String>(text).unwrap_or_default(), out),
+        Some(b't') => out.push_str(&loose.words[0]),
+        Some(b'f') => out.push_str(&loose.words[1]),
+        Some(b'n') => out.push_str(&loose.words[2]),
+        _ => out.push_str(text),
+    }
+}
+
+fn write_text(loose: &Loose, text: &str, out: &mut String) {
+    let quote = &loose.quotes[0];
+    out.push_str(quote);
+    if quote.len() > 1 {
+        out.push_str(text);
+    } else {
+        for c in text.chars() {
+            match c {
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                '\r' => out.push_str("\\r"),
+                '\\' => out.push_str("\\\\"),
+                c if quote.starts_with(c) => {
+                    out.push('\\');
+                    out.push(c);
+                }
+                c if c.is_ascii_control() => {
+                    let _ = write!(out, "\\x{:02x}", u32::from(c));
+                }
+                c => out.push(c),
+            }
+        }
+    }
+    out.push_str(quote);
+}

@@ -1,0 +1,264 @@
+//! What a dialect is: a frame, an ordered walk of pieces, and a codec for the arguments.
+//!
+//! The reader, the writer and the grammar all walk the same [`Dialect`]. Nothing in it is code.
+
+mod check;
+mod form;
+mod source;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+pub use check::DialectError;
+pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Slot};
+
+use crate::parse::{Parser, Plan, Turn};
+
+/// One dialect: everything that is known of how a family of models writes tool calls.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Canonical name: the folder's name.
+    pub name: String,
+    /// The model family, for people.
+    pub title: String,
+    /// The group it belongs to in the documentation.
+    pub family: String,
+    /// Where the format is specified.
+    pub source: String,
+    /// Globs over model ids.
+    pub models: Vec<String>,
+    /// Names of this dialect in other engines: engine → names.
+    pub aliases: BTreeMap<String, Vec<String>>,
+    /// Place in the order of `auto` among dialects that could read the same text; lower reads first.
+    pub rank: u16,
+    /// How calls sit in the text.
+    pub frame: Frame,
+    /// Thinking.
+    pub reasoning: Option<Reasoning>,
+    /// Marks around a group of calls.
+    pub block: Block,
+    /// One call, in the order of its pieces.
+    pub call: Vec<Piece>,
+    /// Written between two calls of one answer.
+    pub between: String,
+    /// Written between text and the first call; read back as markup, when it is there exactly.
+    pub lead: String,
+    /// Results on their way to the model, and invented ones on their way out.
+    pub results: Results,
+    /// How tools are shown to the model.
+    pub definitions: Definitions,
+    /// Tokens that end a turn; dropped where a server left them in the text.
+    pub ends: Vec<String>,
+    /// The TOML text.
+    pub text: String,
+    plan: OnceLock<Arc<Plan>>,
+}
+
+/// How calls sit in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// Markers open and close a call.
+    Tags,
+    /// No marker: a bounded prefix at the start of the answer or of a line decides between call and text.
+    Bare,
+    /// A header routes each body to thinking, text or a call.
+    Channels(Channels),
+}
+
+/// The marks of a channel format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channels {
+    /// Opens a message, before its header: `<|start|>`.
+    pub start: String,
+    /// The author that follows [`start`](Self::start) in the model's own messages: `assistant`.
+    pub author: String,
+    /// Names the channel inside the header: `<|channel|>`.
+    pub channel: String,
+    /// Stands before the content type: `<|constrain|>`.
+    pub constrain: String,
+    /// Ends the header: `<|message|>`.
+    pub message: String,
+    /// End a body: `<|end|>`, `<|return|>`, `<|call|>`; the last one ends a call.
+    pub ends: Vec<String>,
+    /// Channels whose bodies are thinking.
+    pub reasoning: Vec<String>,
+    /// Recipients that are no tools.
+    pub people: Vec<String>,
+    /// Stands before a tool's name in a recipient: `functions.`.
+    pub prefix: String,
+    /// The channel that calls are written on.
+    pub calls: String,
+    /// The content type that calls are written with.
+    pub content: String,
+}
+
+/// The marks of thinking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reasoning {
+    /// Opens it; the first spelling is written.
+    pub begin: Vec<String>,
+    /// Closes it; the first spelling is written.
+    pub end: Vec<String>,
+    /// True when a call ends thinking that was not closed.
+    pub until_call: bool,
+    /// True when the prompt normally ends inside the thinking.
+    pub prefilled: bool,
+}
+
+/// Marks around a group of calls; empty when there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    /// In order.
+    pub open: Vec<Mark>,
+    /// In order.
+    pub close: Vec<Mark>,
+}
+
+/// One step of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// A mark, and with it what directly follows it.
+    Mark(Mark, Option<HeadForm>),
+    /// Where name or id stand.
+    Head(HeadForm),
+    /// The arguments.
+    Args(Codec),
+}
+
+/// A piece of markup: read wide, written narrow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// What is written, white space included.
+    pub write: String,
+    /// All spellings that are read, without the white space around: the written one first.
+    pub read: Vec<String>,
+    /// Whether it has to be there.
+    pub need: Need,
+    /// True when it only counts at the start of a line.
+    pub line_start: bool,
+}
+
+/// Whether a mark has to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// It has to.
+    Must,
+    /// It is written, and forgiven when it is missing.
+    Soft,
+    /// It is written, and may be missing: the format knows both.
+    Free,
+    /// It is forgiven when it is there, and never written.
+    Noise,
+    /// It is written, and the stop sequence of the request may have eaten it: the end of the answer stands for it.
+    Stop,
+    /// It is written when the call carries an id, and may be missing.
+    Id,
+}
+
+/// How arguments are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Codec {
+    /// The arguments alone, as one object.
+    Object(Literal),
+    /// The whole call as one JSON object.
+    Call(CallForm),
+    /// Keys and values between marks.
+    Fields(FieldForm),
+}
+
+/// The syntax of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Literal {
+    /// JSON, passed on byte for byte.
+    Json,
+    /// Bare keys, own quotes and words.
+    Loose(Loose),
+}
+
+/// A literal syntax that is not JSON: Python's keyword arguments, Gemma's objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loose {
+    /// Opens the arguments: `(` or `{`.
+    pub open: u8,
+    /// Closes them.
+    pub close: u8,
+    /// Between key and value at the outer level: `=` or `:`.
+    pub pair: u8,
+    /// The quotes of strings; the first is written. Quotes of one byte know backslash escapes.
+    pub quotes: Vec<String>,
+    /// Quotes around the keys of inner objects; the keys of the outer level are always bare.
+    pub quoted_keys: bool,
+    /// The words for true, false and null that are written. JSON's and Python's are always read.
+    pub words: [String; 3],
+    /// Written between two items.
+    pub comma: String,
+    /// Written between key and value of inner objects.
+    pub colon: String,
+}
+
+/// How results go back to the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Results {
+    /// The role of the message that carries them.
+    pub role: String,
+    /// Before the first.
+    pub open: String,
+    /// Each one: `{text}`, `{name}`, `{id}`.
+    pub each: String,
+    /// Each one that failed, when it looks different.
+    pub failed: Option<String>,
+    /// Between two.
+    pub between: String,
+    /// After the last.
+    pub close: String,
+    /// Openers and closers of blocks that a model may invent.
+    pub invented: Vec<[String; 2]>,
+}
+
+/// How tools are shown to the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Definitions {
+    /// Before the first.
+    pub open: String,
+    /// Each one: `{json}` (the tool wrapped as `OpenAI` does), `{function}` (unwrapped), `{xml}`, `{signature}`.
+    pub each: String,
+    /// Between two.
+    pub between: String,
+    /// After the last.
+    pub close: String,
+}
+
+impl Dialect {
+    /// Reads and checks a description.
+    ///
+    /// # Errors
+    /// Says what was expected, what was found and in which line.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, DialectError> {
+        let dialect = source::read(name, text)?;
+        check::check(&dialect, text)?;
+        Ok(dialect)
+    }
+
+    /// A parser for one answer in this dialect.
+    pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
+        let plan = self.plan.get_or_init(|| Arc::new(Plan::new(std::slice::from_ref(self))));
+        Parser::new(Arc::clone(plan), turn)
+    }
+
+    /// The codec of the arguments.
+    pub fn codec(&self) -> &Codec {
+        self.call
+            .iter()
+            .find_map(|piece| if let Piece::Args(codec) = piece { Some(codec) } else { None })
+            .unwrap_or(&Codec::Object(Literal::Json))
+    }
+
+    /// All marks, in the order in which they are written.
+    pub fn marks(&self) -> impl Iterator<Item = &Mark> {
+        let call = self.call.iter().filter_map(|piece| match piece {
+            Piece::Mark(mark, _) => Some(mark),
+            _ => None,
+        });
+        self.block.open.iter().chain(call).chain(&self.block.close)
+    }
+}

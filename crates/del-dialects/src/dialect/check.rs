@@ -1,0 +1,134 @@
+//! What makes a description one that can be read and written.
+
+use thiserror::Error;
+
+use super::{Codec, Dialect, Frame, Mark, Need, Piece, Slot};
+
+/// Why a description is not one: what was expected and what was found, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: {message}")]
+pub struct DialectError {
+    /// Counted from 1.
+    pub line: usize,
+    /// One line for a person.
+    pub message: String,
+}
+
+impl DialectError {
+    pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+}
+
+/// The line of a byte offset, counted from 1.
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    text.as_bytes()[..offset].iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+/// Checks what the shape of the TOML cannot say.
+pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
+    let at = |needle: &str| line_of(text, text.find(needle).unwrap_or(0));
+    let args = dialect.call.iter().filter(|piece| matches!(piece, Piece::Args(_))).count();
+    if args != 1 {
+        return Err(DialectError::new(
+            at("[call]"),
+            format!("expected one args piece in [call], got {args}"),
+        ));
+    }
+    let codec = dialect.codec();
+    let heads = dialect.call.iter().filter(|piece| names(piece)).count();
+    let in_body = matches!(codec, Codec::Call(_));
+    match (heads, in_body) {
+        (0, true) | (1, false) => {}
+        (_, true) => {
+            return Err(DialectError::new(
+                at("head"),
+                "expected the name either in a head or in the form of args = \"call\", got both",
+            ));
+        }
+        (found, false) if !matches!(dialect.frame, Frame::Channels(_)) => {
+            return Err(DialectError::new(
+                at("[call]"),
+                format!("expected one head with {{name}} before the arguments, got {found}"),
+            ));
+        }
+        _ => {}
+    }
+    let before: Vec<&Piece> =
+        dialect.call.iter().take_while(|piece| !matches!(piece, Piece::Args(_))).collect();
+    if !in_body && !matches!(dialect.frame, Frame::Channels(_)) && !before.iter().any(|piece| names(piece)) {
+        return Err(DialectError::new(
+            at("head"),
+            "expected the head before the arguments, got it behind them",
+        ));
+    }
+    let opening = before.iter().filter_map(|piece| match piece {
+        Piece::Mark(mark, _) => Some(mark),
+        _ => None,
+    });
+    if dialect.frame == Frame::Tags && !dialect.block.open.iter().chain(opening).any(required) {
+        return Err(DialectError::new(
+            at("[call]"),
+            "expected a mark before the arguments that has to be there (need = \"must\"), got none; \
+             without one, use frame = \"bare\"",
+        ));
+    }
+    if let Frame::Channels(channels) = &dialect.frame {
+        for (what, mark) in
+            [("start", &channels.start), ("channel", &channels.channel), ("message", &channels.message)]
+        {
+            if mark.trim().is_empty() {
+                return Err(DialectError::new(
+                    at(what),
+                    format!("expected {what} to be a mark, got an empty string"),
+                ));
+            }
+        }
+        if channels.ends.is_empty() {
+            return Err(DialectError::new(at("ends"), "expected at least one mark in ends, got none"));
+        }
+    }
+    for mark in dialect.marks() {
+        if mark.read.is_empty() && mark.need != Need::Soft {
+            return Err(DialectError::new(
+                at("mark"),
+                "expected a mark of more than white space, or need = \"soft\" for white space alone",
+            ));
+        }
+        if let Some(long) = mark.read.iter().find(|spelling| spelling.len() > MAX_MARK) {
+            return Err(DialectError::new(
+                at(long),
+                format!("expected a mark of at most {MAX_MARK} bytes, got {}", long.len()),
+            ));
+        }
+    }
+    if let Some(reasoning) = &dialect.reasoning {
+        for mark in reasoning.begin.iter().chain(&reasoning.end) {
+            if mark.trim().is_empty() || mark.len() > MAX_MARK {
+                return Err(DialectError::new(
+                    at("[reasoning]"),
+                    format!("expected reasoning marks of 1 to {MAX_MARK} bytes, got {}", mark.len()),
+                ));
+            }
+        }
+    }
+    if dialect.title.trim().is_empty() || dialect.source.trim().is_empty() {
+        return Err(DialectError::new(1, "expected a title and a source, got an empty one"));
+    }
+    Ok(())
+}
+
+/// A mark may be this long, in bytes: what a parser holds back at most.
+const MAX_MARK: usize = 128;
+
+fn required(mark: &Mark) -> bool {
+    mark.need == Need::Must
+}
+
+fn names(piece: &Piece) -> bool {
+    match piece {
+        Piece::Head(form) | Piece::Mark(_, Some(form)) => form.parts.contains(&Slot::Name),
+        _ => false,
+    }
+}

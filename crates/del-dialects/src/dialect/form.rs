@@ -1,0 +1,247 @@
+//! Forms: short templates such as `<parameter={key}>` that are read from both ends.
+
+/// A head: where name and id stand, such as `functions.{name}:{index}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadForm {
+    /// Text and slots, in order.
+    pub parts: Vec<Slot>,
+    /// True when the whole head is also the call's id.
+    pub is_id: bool,
+}
+
+/// A part of a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slot {
+    /// Literal text.
+    Text(String),
+    /// `{name}`: the tool's name.
+    Name,
+    /// `{id}`: the call's id.
+    Id,
+    /// `{index}`: the call's number in the answer.
+    Index,
+    /// `{args}`: the arguments as JSON.
+    Args,
+    /// `{key}`: an argument's key.
+    Key,
+    /// `{value}`: an argument's value.
+    Value,
+    /// `{is_string}`: `true` when the value is a string and stands as it is, `false` when it is JSON.
+    IsString,
+    /// `{type}`: the JSON type of the value.
+    Type,
+}
+
+/// A call as one JSON object, such as `{"name": "{name}", "arguments": {args}}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallForm {
+    /// Text and slots, in order.
+    pub parts: Vec<Slot>,
+    /// The key that holds the name; none when the name itself is the key.
+    pub name: Option<String>,
+    /// The key that holds the arguments.
+    pub args: String,
+    /// The key that holds the id.
+    pub id: Option<String>,
+}
+
+/// One argument between marks, such as `<parameter={key}>\n{value}\n</parameter>\n`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldForm {
+    /// Text and slots, in order.
+    pub parts: Vec<Slot>,
+    /// Opens the header that holds the key; without the quote before the key.
+    pub open: String,
+    /// Other spellings of `open`.
+    pub also: Vec<String>,
+    /// Closes the header.
+    pub header_close: String,
+    /// Opens the value, where that is a mark of its own.
+    pub value_open: Option<String>,
+    /// Closes the value; holds `{key}` when the key is repeated there.
+    pub value_close: String,
+    /// How the key stands in the header.
+    pub key: KeyKind,
+    /// One newline after the header and one before the closer belong to the markup.
+    pub framed: bool,
+    /// Values carry XML entities or stand in CDATA sections.
+    pub xml: bool,
+    /// Non-strings are written as Python does.
+    pub python: bool,
+}
+
+/// How the key stands in the header of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Bare or quoted, perhaps with attributes behind it.
+    First,
+    /// As the attribute of this name.
+    Attribute(String),
+}
+
+/// Cuts a form into text and slots. An unknown or unclosed brace is text.
+pub(super) fn parts(form: &str) -> Vec<Slot> {
+    const SLOTS: [(&str, Slot); 8] = [
+        ("{name}", Slot::Name),
+        ("{id}", Slot::Id),
+        ("{index}", Slot::Index),
+        ("{args}", Slot::Args),
+        ("{key}", Slot::Key),
+        ("{value}", Slot::Value),
+        ("{is_string}", Slot::IsString),
+        ("{type}", Slot::Type),
+    ];
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    let mut rest = form;
+    while let Some(first) = rest.chars().next() {
+        if let Some((spelling, slot)) = SLOTS.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
+            if !text.is_empty() {
+                parts.push(Slot::Text(std::mem::take(&mut text)));
+            }
+            parts.push(slot.clone());
+            rest = &rest[spelling.len()..];
+        } else {
+            text.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    if !text.is_empty() {
+        parts.push(Slot::Text(text));
+    }
+    parts
+}
+
+impl HeadForm {
+    /// `text` as a form; `Err` holds what was expected.
+    pub(super) fn new(text: &str) -> Result<Self, &'static str> {
+        let parts = parts(text);
+        if !parts.iter().any(|part| matches!(part, Slot::Name | Slot::Id)) {
+            return Err("a head with {name} or {id}");
+        }
+        if parts.windows(2).any(|pair| !pair.iter().any(|part| matches!(part, Slot::Text(_)))) {
+            return Err("text between two slots of a head");
+        }
+        let is_id = parts.contains(&Slot::Index);
+        Ok(Self { parts, is_id })
+    }
+
+    /// Takes a head apart: name and id. Text of the form that is missing in `head` is forgiven.
+    pub(crate) fn read<'h>(&self, head: &'h str) -> (Option<&'h str>, Option<&'h str>) {
+        let (mut name, mut id) = (None, None);
+        let mut rest = head;
+        for (at, part) in self.parts.iter().enumerate() {
+            match part {
+                Slot::Text(text) => rest = rest.strip_prefix(text.as_str()).unwrap_or(rest),
+                slot => {
+                    let end = match self.parts.get(at + 1) {
+                        Some(Slot::Text(text)) => rest.rfind(text.as_str()).unwrap_or(rest.len()),
+                        _ => rest.len(),
+                    };
+                    let value = &rest[..end];
+                    rest = &rest[end..];
+                    match slot {
+                        Slot::Name => name = Some(value),
+                        Slot::Id => id = Some(value),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        if self.is_id {
+            id = Some(head);
+        }
+        (name, id)
+    }
+}
+
+impl CallForm {
+    /// `text` as a form; `Err` holds what was expected.
+    pub(super) fn new(text: &str) -> Result<Self, &'static str> {
+        let parts = parts(text);
+        // With its slots filled the form is JSON, and JSON tells which key holds what.
+        let probe: String = parts
+            .iter()
+            .map(|part| match part {
+                Slot::Text(text) => text.as_str(),
+                Slot::Name => "{name}",
+                Slot::Id => "{id}",
+                Slot::Args => "\"{args}\"",
+                _ => "",
+            })
+            .collect();
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&probe)
+            .map_err(|_| "a form that is a JSON object once its slots are filled")?;
+        let holds = |slot: &str| {
+            object.iter().find(|(_, value)| value.as_str() == Some(slot)).map(|(key, _)| key.clone())
+        };
+        let args = holds("{args}").ok_or("a form with {args}")?;
+        let name = holds("{name}");
+        if name.is_none() && args != "{name}" {
+            return Err("a form with \"{name}\" as a value or as the key of {args}");
+        }
+        Ok(Self { parts, name, args, id: holds("{id}") })
+    }
+}
+
+impl FieldForm {
+    /// `text` as a form; `Err` holds what was expected.
+    pub(super) fn new(text: &str, also: Vec<String>) -> Result<Self, &'static str> {
+        let parts = parts(text);
+        let place = |slot: &Slot| parts.iter().position(|part| part == slot);
+        let key = place(&Slot::Key).ok_or("a field with {key}")?;
+        let value = place(&Slot::Value).ok_or("a field with {value} after {key}")?;
+        let (Some(Slot::Text(before_key)), Some(Slot::Text(before_value))) = (
+            key.checked_sub(1).and_then(|at| parts.get(at)),
+            value.checked_sub(1).and_then(|at| parts.get(at)),
+        ) else {
+            return Err("a field with markup before {key} and before {value}");
+        };
+        if value < key {
+            return Err("a field with {value} after {key}");
+        }
+        let opener = before_key.trim_start().trim_end_matches(['"', '\'']);
+        let (open, key_kind) = match opener.rsplit_once(' ') {
+            Some((open, attribute))
+                if attribute.ends_with('=') && !open.contains('=') && open.starts_with("<|") =>
+            {
+                (open.to_owned(), KeyKind::Attribute(attribute.trim_end_matches('=').to_owned()))
+            }
+            _ => (opener.to_owned(), KeyKind::First),
+        };
+        let framed = before_value.ends_with('\n');
+        let header_and_value = before_value.trim_start_matches(['"', '\'']).trim();
+        let (header_close, value_open) = match header_and_value
+            .find("><")
+            .or_else(|| header_and_value.find(">\n<"))
+        {
+            Some(at) => (&header_and_value[..=at], Some(header_and_value[at + 1..].trim_start().to_owned())),
+            None => (header_and_value, None),
+        };
+        let closer: String = parts[value + 1..]
+            .iter()
+            .map(|part| match part {
+                Slot::Text(text) => text.as_str(),
+                _ => "{key}",
+            })
+            .collect();
+        let value_close = closer.trim().to_owned();
+        if open.is_empty() || header_close.is_empty() || value_close.is_empty() {
+            return Err("a field with markup before {key}, between {key} and {value}, and after {value}");
+        }
+        let header_close = header_close.to_owned();
+        let framed = framed && closer.starts_with('\n');
+        Ok(Self {
+            parts,
+            open,
+            also,
+            header_close,
+            value_open,
+            value_close,
+            key: key_kind,
+            framed,
+            xml: false,
+            python: false,
+        })
+    }
+}

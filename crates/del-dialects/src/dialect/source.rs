@@ -1,0 +1,428 @@
+//! The TOML form of a description.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::check::{DialectError, line_of};
+use super::{
+    Block, CallForm, Channels, Codec, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
+    Need, Piece, Reasoning, Results,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    title: String,
+    #[serde(default)]
+    family: String,
+    source: String,
+    #[serde(default)]
+    models: Vec<String>,
+    #[serde(default)]
+    aliases: BTreeMap<String, Strings>,
+    #[serde(default = "default_rank")]
+    rank: u16,
+    #[serde(default)]
+    frame: FrameKind,
+    /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
+    #[serde(default)]
+    fold: Vec<String>,
+    reasoning: Option<ReasoningSource>,
+    channels: Option<Spanned<ChannelsSource>>,
+    #[serde(default)]
+    block: BlockSource,
+    call: CallSource,
+    #[serde(default)]
+    results: ResultsSource,
+    #[serde(default)]
+    definitions: DefinitionsSource,
+    #[serde(default)]
+    ends: Vec<String>,
+}
+
+fn default_rank() -> u16 {
+    50
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Strings {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Strings {
+    fn into_vec(self) -> Vec<String> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::Many(many) => many,
+        }
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum FrameKind {
+    #[default]
+    Tags,
+    Bare,
+    Channels,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReasoningSource {
+    begin: Strings,
+    end: Strings,
+    #[serde(default)]
+    until_call: bool,
+    #[serde(default)]
+    prefilled: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChannelsSource {
+    start: String,
+    author: String,
+    channel: String,
+    constrain: String,
+    message: String,
+    ends: Vec<String>,
+    reasoning: Vec<String>,
+    people: Vec<String>,
+    #[serde(default)]
+    prefix: String,
+    calls: String,
+    content: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct BlockSource {
+    #[serde(default)]
+    open: Vec<Spanned<PieceSource>>,
+    #[serde(default)]
+    close: Vec<Spanned<PieceSource>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallSource {
+    pieces: Vec<Spanned<PieceSource>>,
+    #[serde(default)]
+    between: String,
+    #[serde(default)]
+    lead: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct PieceSource {
+    mark: Option<String>,
+    #[serde(default)]
+    also: Vec<String>,
+    need: Option<NeedSource>,
+    #[serde(default)]
+    line_start: bool,
+    head: Option<String>,
+    args: Option<ArgsSource>,
+    form: Option<String>,
+    #[serde(default)]
+    also_open: Vec<String>,
+    #[serde(default)]
+    xml: bool,
+    #[serde(default)]
+    python: bool,
+    loose: Option<LooseSource>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum NeedSource {
+    Must,
+    Soft,
+    Free,
+    Noise,
+    Stop,
+    Id,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum ArgsSource {
+    Object,
+    Call,
+    Fields,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LooseSource {
+    open: char,
+    close: char,
+    pair: char,
+    quotes: Vec<String>,
+    #[serde(default)]
+    quoted_keys: bool,
+    words: Option<[String; 3]>,
+    #[serde(default = "default_comma")]
+    comma: String,
+    #[serde(default = "default_colon")]
+    colon: String,
+}
+
+fn default_comma() -> String {
+    ", ".to_owned()
+}
+
+fn default_colon() -> String {
+    ": ".to_owned()
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct ResultsSource {
+    role: Option<String>,
+    open: String,
+    each: Option<String>,
+    failed: Option<String>,
+    between: String,
+    close: String,
+    invented: Vec<[String; 2]>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct DefinitionsSource {
+    open: String,
+    each: Option<String>,
+    between: Option<String>,
+    close: String,
+}
+
+/// Reads a description; [`check`](super::check) has the last word on its meaning.
+pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
+    let source: Description = toml::from_str(text).map_err(|error| DialectError {
+        line: error.span().map_or(1, |span| line_of(text, span.start)),
+        message: error.message().trim().to_owned(),
+    })?;
+    let pieces = Pieces { fold: &source.fold, text };
+    let frame = match (source.frame, source.channels) {
+        (FrameKind::Tags, None) => Frame::Tags,
+        (FrameKind::Bare, None) => Frame::Bare,
+        (FrameKind::Channels, Some(channels)) => Frame::Channels(channels.into_inner().into()),
+        (FrameKind::Channels, None) => {
+            return Err(DialectError::new(
+                1,
+                "expected a [channels] table for frame = \"channels\", got none",
+            ));
+        }
+        (_, Some(channels)) => {
+            return Err(DialectError::new(
+                line_of(text, channels.span().start),
+                "expected frame = \"channels\" beside a [channels] table",
+            ));
+        }
+    };
+    let marks = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Mark>, DialectError> {
+        list.into_iter()
+            .map(|piece| {
+                let line = line_of(text, piece.span().start);
+                match pieces.piece(piece)? {
+                    Piece::Mark(mark, None) => Ok(mark),
+                    _ => Err(DialectError::new(
+                        line,
+                        "expected only marks in a block, got a head or arguments",
+                    )),
+                }
+            })
+            .collect()
+    };
+    Ok(Dialect {
+        name: name.to_owned(),
+        title: source.title,
+        family: source.family,
+        source: source.source,
+        models: source.models,
+        aliases: source.aliases.into_iter().map(|(engine, names)| (engine, names.into_vec())).collect(),
+        rank: source.rank,
+        frame,
+        reasoning: source.reasoning.map(|reasoning| Reasoning {
+            begin: reasoning.begin.into_vec(),
+            end: reasoning.end.into_vec(),
+            until_call: reasoning.until_call,
+            prefilled: reasoning.prefilled,
+        }),
+        block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
+        call: source.call.pieces.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<_, _>>()?,
+        between: source.call.between,
+        lead: source.call.lead,
+        results: source.results.into(),
+        definitions: source.definitions.into(),
+        ends: source.ends,
+        text: text.to_owned(),
+        plan: OnceLock::new(),
+    })
+}
+
+struct Pieces<'a> {
+    fold: &'a [String],
+    text: &'a str,
+}
+
+impl Pieces<'_> {
+    fn piece(&self, piece: Spanned<PieceSource>) -> Result<Piece, DialectError> {
+        let line = line_of(self.text, piece.span().start);
+        let expected = |what: &str| DialectError::new(line, format!("expected {what}"));
+        let piece = piece.into_inner();
+        if let Some(write) = piece.mark {
+            if piece.args.is_some() {
+                return Err(expected("mark and args as two pieces, got both in one"));
+            }
+            let head = piece.head.map(|form| HeadForm::new(&form)).transpose().map_err(expected)?;
+            let mut read = Vec::new();
+            for spelling in std::iter::once(&write).chain(&piece.also) {
+                for folded in self.folded(spelling.trim()) {
+                    if !folded.is_empty() && !read.contains(&folded) {
+                        read.push(folded);
+                    }
+                }
+            }
+            let need = match piece.need {
+                None | Some(NeedSource::Must) => Need::Must,
+                Some(NeedSource::Soft) => Need::Soft,
+                Some(NeedSource::Free) => Need::Free,
+                Some(NeedSource::Noise) => Need::Noise,
+                Some(NeedSource::Stop) => Need::Stop,
+                Some(NeedSource::Id) => Need::Id,
+            };
+            return Ok(Piece::Mark(Mark { write, read, need, line_start: piece.line_start }, head));
+        }
+        match (piece.head, piece.args) {
+            (Some(form), None) => HeadForm::new(&form).map(Piece::Head).map_err(expected),
+            (None, Some(args)) => {
+                let form = piece.form;
+                let codec = match args {
+                    ArgsSource::Object => Codec::Object(
+                        piece
+                            .loose
+                            .map(Loose::try_from)
+                            .transpose()
+                            .map_err(expected)?
+                            .map_or(Literal::Json, Literal::Loose),
+                    ),
+                    ArgsSource::Call => {
+                        let form = form.ok_or_else(|| {
+                            expected("form = '{\"name\": \"{name}\", …}' beside args = \"call\"")
+                        })?;
+                        Codec::Call(CallForm::new(&form).map_err(expected)?)
+                    }
+                    ArgsSource::Fields => {
+                        let form = form.ok_or_else(|| {
+                            expected("form = \"<key {key}>{value}</key>\" beside args = \"fields\"")
+                        })?;
+                        let mut form = FieldForm::new(&form, piece.also_open).map_err(expected)?;
+                        form.xml = piece.xml;
+                        form.python = piece.python;
+                        Codec::Fields(form)
+                    }
+                };
+                Ok(Piece::Args(codec))
+            }
+            (None, None) => Err(expected("a piece with mark, head or args, got none of them")),
+            (Some(_), Some(_)) => Err(expected("head and args as two pieces, got both in one")),
+        }
+    }
+
+    /// All spellings of a mark whose characters stand for each other; within one spelling the choice is the same
+    /// throughout.
+    fn folded(&self, spelling: &str) -> Vec<String> {
+        let mut spellings = vec![spelling.to_owned()];
+        for group in self.fold {
+            let chars: Vec<char> = group.chars().collect();
+            if !spelling.contains(|c| chars.contains(&c)) {
+                continue;
+            }
+            spellings = spellings
+                .iter()
+                .flat_map(|spelling| {
+                    chars
+                        .iter()
+                        .map(|to| spelling.replace(|c| chars.contains(&c), to.encode_utf8(&mut [0; 4])))
+                })
+                .collect();
+        }
+        if let Some(at) = spellings.iter().position(|folded| folded == spelling) {
+            spellings.swap(0, at);
+        }
+        spellings
+    }
+}
+
+impl TryFrom<LooseSource> for Loose {
+    type Error = &'static str;
+
+    fn try_from(source: LooseSource) -> Result<Self, Self::Error> {
+        let byte = |c: char| u8::try_from(c).map_err(|_| "ASCII characters for open, close and pair");
+        if source.quotes.iter().any(String::is_empty) || source.quotes.is_empty() {
+            return Err("at least one quote, none of them empty");
+        }
+        Ok(Self {
+            open: byte(source.open)?,
+            close: byte(source.close)?,
+            pair: byte(source.pair)?,
+            quotes: source.quotes,
+            quoted_keys: source.quoted_keys,
+            words: source.words.unwrap_or_else(|| ["true", "false", "null"].map(str::to_owned)),
+            comma: source.comma,
+            colon: source.colon,
+        })
+    }
+}
+
+impl From<ChannelsSource> for Channels {
+    fn from(source: ChannelsSource) -> Self {
+        Self {
+            start: source.start,
+            author: source.author,
+            channel: source.channel,
+            constrain: source.constrain,
+            message: source.message,
+            ends: source.ends,
+            reasoning: source.reasoning,
+            people: source.people,
+            prefix: source.prefix,
+            calls: source.calls,
+            content: source.content,
+        }
+    }
+}
+
+impl From<ResultsSource> for Results {
+    fn from(source: ResultsSource) -> Self {
+        Self {
+            role: source.role.unwrap_or_else(|| "user".to_owned()),
+            open: source.open,
+            each: source.each.unwrap_or_else(|| "{text}".to_owned()),
+            failed: source.failed,
+            between: source.between,
+            close: source.close,
+            invented: source.invented,
+        }
+    }
+}
+
+impl From<DefinitionsSource> for Definitions {
+    fn from(source: DefinitionsSource) -> Self {
+        Self {
+            open: source.open,
+            each: source.each.unwrap_or_else(|| "{json}".to_owned()),
+            between: source.between.unwrap_or_else(|| "\n".to_owned()),
+            close: source.close,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! All dialects that are known: the built-in ones, and a user's own.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use thiserror::Error;
+
+use crate::dialect::{Dialect, DialectError};
+use crate::parse::{Parser, Plan, Turn};
+
+/// Folder name and description of every built-in dialect.
+static BUILTIN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
+
+/// A set of dialects with their names.
+#[derive(Debug)]
+pub struct Dialects {
+    /// In the order in which `auto` prefers them.
+    list: Vec<Arc<Dialect>>,
+    plan: OnceLock<Arc<Plan>>,
+}
+
+/// Why a dialect of one's own cannot be added.
+#[derive(Debug, Error)]
+pub enum AddError {
+    /// The description is not one.
+    #[error("{name}: {error}")]
+    Description {
+        /// The dialect's name.
+        name: String,
+        /// What is wrong with it.
+        error: DialectError,
+    },
+    /// The name is taken.
+    #[error("{name}: expected a name of its own, got that of a built-in dialect")]
+    Taken {
+        /// The dialect's name.
+        name: String,
+    },
+}
+
+/// How well a name fits. The better one wins; within one rank the order of `auto` decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Canonical,
+    Alias,
+}
+
+impl Dialects {
+    /// The built-in dialects.
+    pub fn builtin() -> &'static Self {
+        static ALL: LazyLock<Dialects> = LazyLock::new(|| {
+            // A test reads every built-in description, so none is left out here.
+            let list =
+                BUILTIN.iter().filter_map(|(name, text)| Dialect::from_toml(name, text).ok()).map(Arc::new);
+            Dialects::of(list.collect())
+        });
+        &ALL
+    }
+
+    /// The built-in dialects and these, each with its name and TOML text.
+    ///
+    /// # Errors
+    /// For the first description that is not one, or has the name of another.
+    pub fn with<'d>(own: impl IntoIterator<Item = (&'d str, &'d str)>) -> Result<Self, AddError> {
+        let mut list = Self::builtin().list.clone();
+        for (name, text) in own {
+            let dialect = Dialect::from_toml(name, text)
+                .map_err(|error| AddError::Description { name: name.to_owned(), error })?;
+            if list.iter().any(|known| known.name == name) {
+                return Err(AddError::Taken { name: name.to_owned() });
+            }
+            list.push(Arc::new(dialect));
+        }
+        Ok(Self::of(list))
+    }
+
+    fn of(mut list: Vec<Arc<Dialect>>) -> Self {
+        list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
+        Self { list, plan: OnceLock::new() }
+    }
+
+    /// Folder names and texts of the built-in descriptions.
+    pub fn sources() -> &'static [(&'static str, &'static str)] {
+        BUILTIN
+    }
+
+    /// All dialects, in the order in which `auto` prefers them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Dialect>> {
+        self.list.iter()
+    }
+
+    /// A dialect by its name, or by a name that another engine has for it; `vllm:mistral` asks for one engine's. Case
+    /// and the difference of `-` and `_` do not matter.
+    pub fn get(&self, name: &str) -> Option<&Arc<Dialect>> {
+        let (engine, name) = match name.split_once(':') {
+            Some((engine, name)) => (Some(engine.to_ascii_lowercase()), name),
+            None => (None, name),
+        };
+        let name = plain(name);
+        let fit = |dialect: &Dialect| {
+            let aliases = || {
+                dialect
+                    .aliases
+                    .iter()
+                    .filter(|(known, _)| engine.as_ref().is_none_or(|engine| known == &engine))
+                    .flat_map(|(_, names)| names)
+            };
+            if engine.is_none() && plain(&dialect.name) == name {
+                Some(Fit::Canonical)
+            } else {
+                aliases().any(|alias| plain(alias) == name).then_some(Fit::Alias)
+            }
+        };
+        self.list
+            .iter()
+            .filter_map(|dialect| Some((fit(dialect)?, dialect)))
+            .min_by_key(|(fit, _)| *fit)
+            .map(|(_, d)| d)
+    }
+
+    /// The dialect of a model by its id, as an API knows it: `mlx-community/Qwen3-8B-4bit`, `qwen3-coder:30b`. Of
+    /// several patterns that fit, the longest wins.
+    pub fn for_model(&self, model: &str) -> Option<&Arc<Dialect>> {
+        let model = model.to_ascii_lowercase();
+        let fits = |dialect: &Dialect| {
+            dialect
+                .models
+                .iter()
+                .filter(|glob| matches(&glob.to_ascii_lowercase(), &model))
+                .map(String::len)
+                .max()
+        };
+        let mut best: Option<(usize, &Arc<Dialect>)> = None;
+        for dialect in &self.list {
+            if let Some(len) = fits(dialect)
+                && best.is_none_or(|(known, _)| len > known)
+            {
+                best = Some((len, dialect));
+            }
+        }
+        best.map(|(_, dialect)| dialect)
+    }
+
+    /// A parser for one answer in whichever dialect it is, also in several.
+    pub fn parser(&self, turn: Turn) -> Parser {
+        let plan = self.plan.get_or_init(|| Arc::new(Plan::new(&self.list)));
+        Parser::new(Arc::clone(plan), turn)
+    }
+
+    /// Up to three names that are much like `name`, for an error message.
+    pub fn similar(&self, name: &str) -> Vec<&str> {
+        let name = plain(name);
+        let mut near: Vec<(usize, &str)> = self
+            .list
+            .iter()
+            .map(|dialect| (distance(&name, &plain(&dialect.name)), dialect.name.as_str()))
+            .collect();
+        near.sort_unstable();
+        let limit = (name.len() / 2).max(2);
+        near.into_iter().filter(|(distance, _)| *distance <= limit).map(|(_, name)| name).take(3).collect()
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace('_', "-")
+}
+
+/// True when `text` fits a pattern in which `*` stands for anything. Linear in the product of both lengths at worst.
+fn matches(glob: &str, text: &str) -> bool {
+    let mut parts = glob.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Edits between two short words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let next = (diagonal + usize::from(from != *to)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], next);
+        }
+    }
+    row[b.len()]
+}

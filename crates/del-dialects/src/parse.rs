@@ -1,0 +1,313 @@
+//! One incremental parser for all dialects: text in, events out. Whole texts take the same way as pieces.
+
+pub(crate) mod automaton;
+mod body;
+mod channels;
+mod gap;
+mod opening;
+mod plan;
+mod recover;
+mod text;
+
+use std::sync::Arc;
+
+use automaton::Scan;
+use body::Reading;
+use gap::Gap;
+use opening::Opening;
+pub use plan::Plan;
+
+use crate::event::{Event, Sink, Span};
+use crate::fault::{Fault, FaultKind};
+use crate::message::Tool;
+
+/// What is known of an answer before its first byte.
+#[derive(Debug, Clone, Default)]
+pub struct Turn {
+    /// The tools that the model was told of; they type raw values and tell bare calls from data.
+    pub tools: Arc<[Tool]>,
+    /// Where the answer starts.
+    pub starts: Start,
+    /// What the answer may cost.
+    pub limits: Limits,
+}
+
+impl Turn {
+    /// An answer that starts as text, with default limits.
+    pub fn new(tools: impl Into<Arc<[Tool]>>) -> Self {
+        Self { tools: tools.into(), ..Self::default() }
+    }
+}
+
+/// Where an answer starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Start {
+    /// As text.
+    #[default]
+    Text,
+    /// Inside thinking: the prompt ended with its opening mark.
+    Reasoning,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The model stopped by itself, or at a stop sequence.
+    End,
+    /// The answer was cut off: a length limit, a lost connection.
+    Cut,
+}
+
+/// What one answer may cost.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Nested containers in arguments.
+    pub depth: usize,
+    /// Calls in one answer; what follows the last is dropped, with one fault.
+    pub calls: u32,
+    /// Bytes of a name.
+    pub name: usize,
+    /// Bytes that are held back at a time.
+    pub held: usize,
+    /// Bytes of the arguments of one call.
+    pub arguments: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: 128, calls: 1024, name: 256, held: 8 << 20, arguments: 64 << 20 }
+    }
+}
+
+/// Reads one answer. Push its text as it comes, then finish.
+#[derive(Debug)]
+pub struct Parser {
+    engine: Engine,
+    /// Text that has been pushed and may still be part of a mark.
+    held: String,
+}
+
+impl Parser {
+    /// A parser for one answer in any dialect of `plan`.
+    pub fn new(plan: Arc<Plan>, turn: Turn) -> Self {
+        let state = match turn.starts {
+            Start::Text => State::Text(Scan::default()),
+            Start::Reasoning => State::Thought { kind: 0, scan: Scan::default() },
+        };
+        Self {
+            engine: Engine {
+                plan,
+                turn,
+                state,
+                base: 0,
+                look: 0,
+                before: *b"\n\n",
+                fresh: true,
+                deaf: 0,
+                call: 0,
+                call_from: 0,
+                name: String::new(),
+                in_block: false,
+                work: 0,
+            },
+            held: String::new(),
+        }
+    }
+
+    /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
+    pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
+        if self.held.is_empty() {
+            let used = self.engine.run(text, None, sink);
+            self.held.push_str(&text[used..]);
+        } else {
+            self.held.push_str(text);
+            let used = self.engine.run(&self.held, None, sink);
+            self.held.drain(..used);
+        }
+    }
+
+    /// The answer is over.
+    pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
+        self.engine.run(&self.held, Some(end), sink);
+    }
+
+    /// Bytes that are held back because they may be part of a mark.
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// How often a byte was looked at so far, all bytes together.
+    pub fn examined(&self) -> u64 {
+        self.engine.work
+    }
+}
+
+/// Everything of a parser but the text that it holds.
+#[derive(Debug)]
+struct Engine {
+    plan: Arc<Plan>,
+    turn: Turn,
+    state: State,
+    /// Where the held text begins in the answer.
+    base: u64,
+    /// How much of the held text has been looked at.
+    look: usize,
+    /// The last two bytes before the held text.
+    before: [u8; 2],
+    /// Nothing but white space and thinking so far.
+    fresh: bool,
+    /// Where in the answer a bare call may begin again: what lies before was looked at already.
+    deaf: u64,
+    /// The number of the next call, or of the open one.
+    call: u32,
+    /// Where the open call begins in the answer, and its name.
+    call_from: u64,
+    name: String,
+    /// The marks around a group of calls are open.
+    in_block: bool,
+    work: u64,
+}
+
+/// Where a parser is. Offsets count from the first byte that is held.
+#[derive(Debug)]
+enum State {
+    Text(Scan),
+    Thought {
+        kind: usize,
+        scan: Scan,
+    },
+    /// In an invented result.
+    Invented {
+        kind: usize,
+        scan: Scan,
+    },
+    /// A call may begin here.
+    Opening(Box<Opening>),
+    /// In the arguments of a call.
+    Reading(Box<Reading>),
+    /// Behind a call.
+    Gap(Gap),
+    /// Behind a broken call, up to where reading may go on.
+    Rescue {
+        walk: usize,
+        scan: Scan,
+    },
+    /// In the header of a channel.
+    Header {
+        walk: usize,
+        scan: Scan,
+    },
+    /// Behind the last call that is allowed.
+    Dropping,
+}
+
+/// What a step says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// Everything that is there has been looked at.
+    More,
+    /// The state changed: go on.
+    Next,
+}
+
+/// The text at hand and where events go.
+struct Io<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    /// The first byte that has not been settled.
+    at: usize,
+    /// The first byte that has not been looked at.
+    look: usize,
+    end: Option<End>,
+    base: u64,
+    sink: &'a mut dyn Sink,
+}
+
+impl Io<'_> {
+    fn send(&mut self, event: Event<'_>, from: usize, to: usize) {
+        self.sink.event(event, self.span(from, to));
+    }
+
+    fn span(&self, from: usize, to: usize) -> Span {
+        self.base + from as u64..self.base + to as u64
+    }
+
+    fn fault(&mut self, kind: FaultKind, call: Option<u32>, from: usize, to: usize) {
+        self.send(Event::Fault(Fault { kind, call }), from, to);
+    }
+
+    fn last(&self) -> bool {
+        self.end.is_some()
+    }
+}
+
+impl Engine {
+    /// Looks at `text`, the first byte of which is the first held one. Returns how much of it is settled.
+    fn run(&mut self, text: &str, end: Option<End>, sink: &mut dyn Sink) -> usize {
+        let mut io = Io { text, bytes: text.as_bytes(), at: 0, look: self.look, end, base: self.base, sink };
+        loop {
+            let from = io.look;
+            let flow = match &self.state {
+                State::Text(_) => self.text(&mut io),
+                State::Thought { .. } => self.thought(&mut io),
+                State::Invented { .. } => self.invented(&mut io),
+                State::Opening(_) => self.opening(&mut io),
+                State::Reading(_) => self.reading(&mut io),
+                State::Gap(_) => self.gap(&mut io),
+                State::Rescue { .. } => self.rescue(&mut io),
+                State::Header { .. } => self.header(&mut io),
+                State::Dropping => {
+                    io.look = text.len();
+                    io.at = text.len();
+                    Flow::More
+                }
+            };
+            self.work += io.look.saturating_sub(from) as u64;
+            if flow == Flow::More {
+                if io.end.is_some() {
+                    self.ended(&mut io);
+                } else if io.look - io.at.min(io.look) > self.turn.limits.held {
+                    self.overflow(&mut io);
+                    continue;
+                }
+                break;
+            }
+        }
+        let used = io.at;
+        match &io.bytes[..used] {
+            [] => {}
+            [one] => self.before = [self.before[1], *one],
+            [.., first, second] => self.before = [*first, *second],
+        }
+        self.look = io.look - used;
+        self.base += used as u64;
+        used
+    }
+
+    /// The two bytes before `at`.
+    fn before(&self, io: &Io<'_>, at: usize) -> [u8; 2] {
+        match at {
+            0 => self.before,
+            1 => [self.before[1], io.bytes[0]],
+            _ => [io.bytes[at - 2], io.bytes[at - 1]],
+        }
+    }
+
+    /// Settles text for the user up to `to`.
+    fn say(&mut self, io: &mut Io<'_>, to: usize) {
+        if io.at < to {
+            let text = &io.text[io.at..to];
+            self.fresh = self.fresh && text.trim_start().is_empty();
+            io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
+            io.at = to;
+        }
+    }
+
+    fn tool(&self, name: &str) -> Option<&Tool> {
+        self.turn.tools.iter().find(|tool| tool.name == name)
+    }
+
+    fn to_text(&mut self) {
+        self.state = State::Text(Scan::default());
+    }
+}

@@ -1,0 +1,318 @@
+//! Finding markers in a text that arrives in pieces. The only code that waits for a split marker.
+//!
+//! An [`Automaton`] holds the spellings that matter in one situation; a [`Scan`] is a place in it that survives from
+//! one piece of text to the next, so no byte of a held marker is looked at again when more text comes.
+
+use memchr::{memchr, memchr2, memchr3};
+
+/// The spellings that matter in one situation.
+#[derive(Debug, Default)]
+pub(crate) struct Automaton {
+    nodes: Vec<Node>,
+    edges: Vec<(u8, u32)>,
+    lengths: Vec<usize>,
+    first: First,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Node {
+    /// This node's edges: a range of `Automaton::edges`.
+    from: u32,
+    to: u32,
+    /// The longest proper suffix of this node's text that is a node.
+    fail: u32,
+    depth: u32,
+    /// The pattern that ends here, as a whole or as a suffix of this node's text.
+    found: Option<u16>,
+}
+
+#[derive(Debug, Default)]
+enum First {
+    #[default]
+    None,
+    One(u8),
+    Two(u8, u8),
+    Three(u8, u8, u8),
+    Many(Box<[bool; 256]>),
+}
+
+/// A place in an automaton.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Scan {
+    node: u32,
+    /// A pattern that was found while a longer one was still possible, and the bytes looked at since its end.
+    candidate: Option<(u16, u32)>,
+}
+
+/// A pattern, found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Match {
+    pub(crate) pattern: u16,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// What an anchored step says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchored {
+    /// No spelling decided yet.
+    More,
+    /// This one, and where it ends.
+    Found(Match),
+    /// None of them stands here.
+    Nothing,
+}
+
+impl Automaton {
+    /// An automaton for these spellings; a pattern's number is its place. Empty spellings never match; of equal ones
+    /// the first counts.
+    pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Self {
+        let mut children: Vec<Vec<(u8, u32)>> = vec![Vec::new()];
+        let mut nodes = vec![Node::default()];
+        let mut lengths = Vec::new();
+        for (number, pattern) in patterns.into_iter().enumerate() {
+            lengths.push(pattern.len());
+            let Ok(number) = u16::try_from(number) else { break };
+            let mut at = 0;
+            for &byte in pattern.as_bytes() {
+                at = match children[at].iter().find(|(edge, _)| *edge == byte) {
+                    Some(&(_, child)) => child as usize,
+                    None => {
+                        let child = nodes.len();
+                        nodes.push(Node { depth: nodes[at].depth + 1, ..Node::default() });
+                        children.push(Vec::new());
+                        children[at].push((byte, index(child)));
+                        child
+                    }
+                };
+            }
+            if at != 0 && nodes[at].found.is_none() {
+                nodes[at].found = Some(number);
+            }
+        }
+        link(&mut nodes, &children);
+        let mut edges = Vec::new();
+        for (node, list) in nodes.iter_mut().zip(&children) {
+            node.from = index(edges.len());
+            edges.extend_from_slice(list);
+            node.to = index(edges.len());
+        }
+        let first = First::of(children[0].iter().map(|(byte, _)| *byte));
+        Self { nodes, edges, lengths, first }
+    }
+
+    /// The next pattern in `bytes` from `*look` on: the leftmost, of several there the longest. Without one, `*look`
+    /// is the end of `bytes` and [`Self::pending`] says how much of the end may begin one.
+    pub(crate) fn find(
+        &self,
+        scan: &mut Scan,
+        bytes: &[u8],
+        look: &mut usize,
+        work: &mut u64,
+    ) -> Option<Match> {
+        let from = *look;
+        let found = self.walk(scan, bytes, look);
+        *work += (*look).saturating_sub(from) as u64 + 1;
+        found
+    }
+
+    fn walk(&self, scan: &mut Scan, bytes: &[u8], look: &mut usize) -> Option<Match> {
+        loop {
+            if scan.node == 0 {
+                match self.first.next(&bytes[*look..]) {
+                    Some(skip) => *look += skip,
+                    None => {
+                        *look = bytes.len();
+                        return None;
+                    }
+                }
+            }
+            let byte = *bytes.get(*look)?;
+            if let Some(child) = self.child(scan.node, byte) {
+                scan.node = child;
+                *look += 1;
+                let node = &self.nodes[child as usize];
+                if let Some(pattern) = node.found
+                    && (scan.candidate.is_none() || node.depth as usize == self.lengths[pattern as usize])
+                {
+                    scan.candidate = Some((pattern, 0));
+                    if node.from == node.to {
+                        return self.take(scan, look);
+                    }
+                } else if let Some((_, since)) = &mut scan.candidate {
+                    *since += 1;
+                }
+            } else if scan.candidate.is_some() {
+                return self.take(scan, look);
+            } else if scan.node != 0 {
+                scan.node = self.nodes[scan.node as usize].fail;
+            } else {
+                *look += 1;
+            }
+        }
+    }
+
+    /// One byte of a text that has to begin with a pattern.
+    pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize) -> Anchored {
+        let Some(child) = self.child(scan.node, byte) else {
+            return match self.take(scan, look) {
+                Some(found) => Anchored::Found(found),
+                None => Anchored::Nothing,
+            };
+        };
+        scan.node = child;
+        *look += 1;
+        let node = &self.nodes[child as usize];
+        match node.found {
+            Some(pattern) if node.depth as usize == self.lengths[pattern as usize] => {
+                scan.candidate = Some((pattern, 0));
+                if node.from == node.to {
+                    return self.take(scan, look).map_or(Anchored::Nothing, Anchored::Found);
+                }
+            }
+            _ => {
+                if let Some((_, since)) = &mut scan.candidate {
+                    *since += 1;
+                }
+            }
+        }
+        Anchored::More
+    }
+
+    /// The pattern that was found before the text ended, if a longer one was still possible.
+    pub(crate) fn take(&self, scan: &mut Scan, look: &mut usize) -> Option<Match> {
+        let (pattern, since) = scan.candidate.take()?;
+        scan.node = 0;
+        *look -= since as usize;
+        Some(Match { pattern, start: *look - self.lengths[pattern as usize], end: *look })
+    }
+
+    /// How many bytes at the end of what was looked at may begin a pattern.
+    pub(crate) fn pending(&self, scan: &Scan) -> usize {
+        let partial = self.nodes.get(scan.node as usize).map_or(0, |node| node.depth as usize);
+        match scan.candidate {
+            Some((pattern, since)) => partial.max(self.lengths[pattern as usize] + since as usize),
+            None => partial,
+        }
+    }
+
+    fn child(&self, node: u32, byte: u8) -> Option<u32> {
+        let node = self.nodes.get(node as usize)?;
+        let edges = &self.edges[node.from as usize..node.to as usize];
+        edges.iter().find(|(edge, _)| *edge == byte).map(|&(_, child)| child)
+    }
+}
+
+impl Scan {
+    /// True when nothing has been matched yet.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.node == 0 && self.candidate.is_none()
+    }
+}
+
+/// Breadth first: where each node falls back to, and the patterns that end inside it.
+fn link(nodes: &mut [Node], children: &[Vec<(u8, u32)>]) {
+    let mut queue: std::collections::VecDeque<u32> = children[0].iter().map(|&(_, child)| child).collect();
+    while let Some(at) = queue.pop_front() {
+        for &(byte, child) in &children[at as usize] {
+            let mut fail = nodes[at as usize].fail;
+            let target = loop {
+                if let Some(&(_, next)) = children[fail as usize].iter().find(|(edge, _)| *edge == byte) {
+                    break next;
+                }
+                if fail == 0 {
+                    break 0;
+                }
+                fail = nodes[fail as usize].fail;
+            };
+            nodes[child as usize].fail = target;
+            if nodes[child as usize].found.is_none() {
+                nodes[child as usize].found = nodes[target as usize].found;
+            }
+            queue.push_back(child);
+        }
+    }
+}
+
+/// Nodes are counted in 32 bits: an automaton is far smaller than that.
+fn index(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+impl First {
+    fn of(bytes: impl Iterator<Item = u8>) -> Self {
+        let mut table = [false; 256];
+        let mut distinct = Vec::new();
+        for byte in bytes {
+            if !table[byte as usize] {
+                table[byte as usize] = true;
+                distinct.push(byte);
+            }
+        }
+        match distinct[..] {
+            [] => Self::None,
+            [a] => Self::One(a),
+            [a, b] => Self::Two(a, b),
+            [a, b, c] => Self::Three(a, b, c),
+            _ => Self::Many(Box::new(table)),
+        }
+    }
+
+    fn next(&self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::One(a) => memchr(*a, bytes),
+            Self::Two(a, b) => memchr2(*a, *b, bytes),
+            Self::Three(a, b, c) => memchr3(*a, *b, *c, bytes),
+            Self::Many(table) => bytes.iter().position(|byte| table[*byte as usize]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(patterns: &[&str], text: &str, cut: usize) -> Vec<(u16, usize)> {
+        let automaton = Automaton::new(patterns.iter().copied());
+        let (mut scan, mut look, mut work, mut found) = (Scan::default(), 0, 0, Vec::new());
+        let mut end = 0;
+        while end < text.len() {
+            end = (end + cut).min(text.len());
+            while let Some(hit) = automaton.find(&mut scan, &text.as_bytes()[..end], &mut look, &mut work) {
+                found.push((hit.pattern, hit.start));
+            }
+        }
+        if let Some(hit) = automaton.take(&mut scan, &mut look) {
+            found.push((hit.pattern, hit.start));
+        }
+        found
+    }
+
+    #[test]
+    fn finds_the_leftmost_longest_however_the_text_is_cut() {
+        let cases: [(&[&str], &str, &[(u16, usize)]); 6] = [
+            (&["<a>", "<ab>"], "x<a><ab><<a>", &[(0, 1), (1, 4), (0, 9)]),
+            (&["```", "```json"], "```js ```json", &[(0, 0), (1, 6)]),
+            (&["]<x>", "<x>"], "]<x> <x>", &[(0, 0), (1, 5)]),
+            (&["</p>", "\n</p>"], "\n\n</p></p>", &[(1, 1), (0, 6)]),
+            (&["abcd", "bc"], "abce", &[(1, 1)]),
+            (&["aab"], "aaab", &[(0, 1)]),
+        ];
+        for (patterns, text, expected) in cases {
+            for cut in 1..=text.len() {
+                assert_eq!(all(patterns, text, cut), expected, "{patterns:?} in {text:?} cut every {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn holds_back_no_more_than_may_begin_a_pattern() {
+        let automaton = Automaton::new(["<tool>"]);
+        let (mut scan, mut look, mut work) = (Scan::default(), 0, 0);
+        assert_eq!(automaton.find(&mut scan, b"a <to", &mut look, &mut work), None);
+        assert_eq!(automaton.pending(&scan), 3);
+        assert_eq!(automaton.find(&mut scan, b"a <to b", &mut look, &mut work), None);
+        assert_eq!(automaton.pending(&scan), 0);
+    }
+}

@@ -1,0 +1,388 @@
+//! The arguments of a call, whatever the codec.
+
+use super::automaton::Scan;
+use super::gap::Gap;
+use super::opening::Opening;
+use super::plan::{Body, Walk};
+use super::{Engine, Flow, Io, State};
+use crate::codec::call::{CallProgress, CallReader};
+use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
+use crate::codec::json::{Json, Progress, white_space};
+use crate::codec::loose::{LooseProgress, LooseReader};
+use crate::dialect::{Codec, Literal};
+use crate::event::Event;
+use crate::fault::FaultKind;
+
+/// A call whose arguments are being read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) walk: usize,
+    kind: Kind,
+    /// The opening, as long as it is not sure that this is a call.
+    pub(super) pending: Option<Opening>,
+    /// The first byte that the reader has not passed on, counted from the first held one.
+    kept: usize,
+    /// Bytes of arguments so far.
+    size: u64,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Object(Json),
+    Call(Box<CallReader>),
+    Loose(Box<LooseReader>),
+    Fields(Box<FieldsReader>),
+}
+
+/// What came of reading on.
+enum Outcome {
+    More,
+    /// The call object says its name, or the first argument is there: the call can begin.
+    Begins,
+    /// The arguments are whole; the call's own closers from this step on may follow.
+    Done {
+        step: usize,
+        fault: Option<FaultKind>,
+    },
+    /// A whole object that names no tool.
+    Nameless,
+    Broken(FaultKind),
+}
+
+/// A bare call has to show what it is within this many bytes.
+const MAX_BARE: usize = 64 << 10;
+
+impl Reading {
+    pub(super) fn new(number: usize, walk: &Walk, object: bool, depth: usize) -> Self {
+        let kind = match &walk.body {
+            Body::Object => Kind::Object(Json::new(depth)),
+            _ if object => Kind::Object(Json::new(depth)),
+            Body::Call => Kind::Call(Box::new(CallReader::new(depth, walk.is_bare()))),
+            Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
+            Body::Fields(_) => Kind::Fields(Box::new(FieldsReader::new(depth))),
+        };
+        Self { walk: number, kind, pending: None, kept: 0, size: 0 }
+    }
+
+    /// A reading that may still turn out to be no call.
+    pub(super) fn pending(mut self, opening: Opening, kept: usize) -> Self {
+        self.pending = Some(opening);
+        self.kept = kept;
+        self
+    }
+
+    /// The id, where the call object carries one.
+    fn id(&self) -> Option<&str> {
+        if let Kind::Call(reader) = &self.kind { reader.id.as_deref() } else { None }
+    }
+
+    /// True when only closing markup can be missing.
+    pub(super) fn is_whole(&self) -> bool {
+        match &self.kind {
+            Kind::Call(reader) => reader.name.is_some() && reader.has_args(),
+            _ => false,
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn reading(&mut self, io: &mut Io<'_>) -> Flow {
+        let outcome = self.read_on(io);
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let number = reading.walk;
+        let bare = self.plan.walks[number].is_bare();
+        match outcome {
+            Outcome::More if reading.pending.is_some() && bare && io.look - io.at > MAX_BARE => {
+                self.no_call(io)
+            }
+            Outcome::More if reading.size > self.turn.limits.arguments => {
+                self.break_call(io, FaultKind::Limit)
+            }
+            Outcome::More => Flow::More,
+            Outcome::Begins => self.named(io),
+            Outcome::Done { step, fault } => {
+                if reading.pending.is_some() {
+                    return self.without_arguments(io);
+                }
+                if let Some(kind) = fault {
+                    io.fault(kind, Some(self.call), io.at, io.look);
+                }
+                self.end_call(io, number, step);
+                Flow::Next
+            }
+            Outcome::Nameless => {
+                if bare {
+                    return self.no_call(io);
+                }
+                let Some(opening) = reading.pending.take() else { return Flow::Next };
+                let start = io.at + opening.start();
+                self.say(io, start);
+                io.fault(FaultKind::BadCall, None, start, io.look);
+                io.at = io.look;
+                self.state = State::Gap(Gap::new(number, self.plan.walks[number].args + 1));
+                Flow::Next
+            }
+            Outcome::Broken(kind) => {
+                let marked = reading.pending.as_ref().is_some_and(|opening| opening.marked);
+                let named = matches!(&reading.kind, Kind::Call(reader) if reader.name.is_some());
+                match (reading.pending.is_some(), marked && named) {
+                    (true, false) => self.no_call(io),
+                    (true, true) => {
+                        if self.start_call(io) {
+                            self.break_call(io, kind)
+                        } else {
+                            Flow::Next
+                        }
+                    }
+                    (false, _) => self.break_call(io, kind),
+                }
+            }
+        }
+    }
+
+    /// Lets the codec read what is there.
+    fn read_on(&mut self, io: &mut Io<'_>) -> Outcome {
+        let State::Reading(reading) = &mut self.state else { return Outcome::More };
+        let walk = &self.plan.walks[reading.walk];
+        let behind = walk.args + 1;
+        let pending = reading.pending.is_some();
+        let mut kept = io.at + reading.kept;
+        let (call, base, end) = (self.call, io.base, io.end);
+        let Reading { kind, size, .. } = &mut **reading;
+        let Io { text, bytes, look, sink, .. } = io;
+        let mut emit = |json: &str, range: std::ops::Range<usize>| {
+            *size += json.len() as u64;
+            sink.event(Event::Args { call, json }, base + range.start as u64..base + range.end as u64);
+        };
+        let mut mended = (false, false, false);
+        let outcome = match (kind, &walk.body, walk.dialect.codec()) {
+            (Kind::Object(json), ..) => {
+                if json.is_fresh() {
+                    *look += white_space(&bytes[*look..]);
+                    kept = *look;
+                    match bytes.get(*look) {
+                        Some(b'{') => {}
+                        None => return keep(reading, io, kept, Outcome::More),
+                        Some(_) if self.plan.ends_here(&text[*look..]) => {
+                            emit("{}", *look..*look);
+                            return keep(reading, io, kept, Outcome::Done { step: behind, fault: None });
+                        }
+                        Some(_) => return keep(reading, io, kept, Outcome::Broken(FaultKind::BadArguments)),
+                    }
+                }
+                let progress = json.read(text, look, &mut kept, &mut emit);
+                mended.0 = json.take_mended();
+                match progress {
+                    Progress::More => Outcome::More,
+                    Progress::Done => Outcome::Done { step: behind, fault: None },
+                    Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                    Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+                }
+            }
+            (Kind::Call(reader), _, Codec::Call(form)) => {
+                let progress = reader.read(form, text, look, &mut kept, &mut emit);
+                if !pending {
+                    let notes = std::mem::take(&mut reader.notes);
+                    mended = (notes.mended, notes.double_encoded, notes.duplicate);
+                }
+                match progress {
+                    CallProgress::More => Outcome::More,
+                    CallProgress::Named => Outcome::Begins,
+                    CallProgress::Done if reader.name.is_none() => Outcome::Nameless,
+                    CallProgress::Done => Outcome::Done { step: behind, fault: None },
+                    // A brace is missing, and something that cannot belong to the call follows.
+                    CallProgress::Broken if !pending && reader.has_args() => {
+                        Outcome::Done { step: behind, fault: Some(FaultKind::MissingCloser) }
+                    }
+                    CallProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                    CallProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+                }
+            }
+            (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
+                let progress = reader.read(loose, marks, text, look, &mut kept, &mut self.work, &mut emit);
+                mended.0 = std::mem::take(&mut reader.mended);
+                match progress {
+                    LooseProgress::More => Outcome::More,
+                    LooseProgress::Begun => Outcome::Begins,
+                    LooseProgress::Done => Outcome::Done { step: behind, fault: None },
+                    LooseProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                    LooseProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+                }
+            }
+            (Kind::Fields(reader), Body::Fields(marks), Codec::Fields(form)) => {
+                let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
+                let progress = reader.read(
+                    form,
+                    marks,
+                    tool,
+                    text,
+                    look,
+                    &mut kept,
+                    end.is_some(),
+                    &mut self.work,
+                    &mut emit,
+                );
+                let notes = std::mem::take(&mut reader.notes);
+                let whole = progress == FieldsProgress::Ended && walk.is_whole_without_closer(end);
+                if whole || matches!(progress, FieldsProgress::Done(_)) {
+                    emit("}", kept..kept);
+                }
+                for (kind, noted) in [
+                    (FaultKind::MissingCloser, notes.missing_closer),
+                    (FaultKind::DuplicateKey, notes.duplicate),
+                    (FaultKind::WrongType, notes.wrong_type),
+                ] {
+                    if noted {
+                        let fault = crate::fault::Fault { kind, call: Some(call) };
+                        sink.event(Event::Fault(fault), base + kept as u64..base + kept as u64);
+                    }
+                }
+                match progress {
+                    FieldsProgress::More => Outcome::More,
+                    FieldsProgress::Done(Next::Closer(step)) => Outcome::Done { step: step + 1, fault: None },
+                    FieldsProgress::Done(_) => Outcome::Done { step: behind, fault: None },
+                    FieldsProgress::Ended if whole => Outcome::Done { step: behind, fault: None },
+                    FieldsProgress::Ended => Outcome::More,
+                    FieldsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                }
+            }
+            _ => Outcome::Broken(FaultKind::BadArguments),
+        };
+        for (kind, noted) in [
+            (FaultKind::Repaired, mended.0),
+            (FaultKind::DoubleEncoded, mended.1),
+            (FaultKind::DuplicateKey, mended.2),
+        ] {
+            if noted && !pending {
+                let fault = crate::fault::Fault { kind, call: Some(call) };
+                sink.event(Event::Fault(fault), base + kept as u64..base + kept as u64);
+            }
+        }
+        keep(reading, io, kept, outcome)
+    }
+
+    /// The call of a pending reading begins, if it may.
+    fn named(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &self.state else { return Flow::Next };
+        let Some(opening) = &reading.pending else { return Flow::Next };
+        let name = match &reading.kind {
+            Kind::Call(reader) => reader.name.as_deref(),
+            _ => opening.name(io),
+        };
+        let known = name.is_some_and(|name| self.tool(name).is_some());
+        let bare = self.plan.walks[reading.walk].is_bare();
+        if bare && !known && (opening.is_doubtful() || name.is_none_or(str::is_empty)) {
+            return self.no_call(io);
+        }
+        self.start_call(io);
+        Flow::Next
+    }
+
+    /// Starts the call of a pending reading; false when there are too many calls.
+    fn start_call(&mut self, io: &mut Io<'_>) -> bool {
+        let State::Reading(reading) = &mut self.state else { return false };
+        let Some(opening) = reading.pending.take() else { return true };
+        reading.kept = 0;
+        let (name, id, early) = match &mut reading.kind {
+            Kind::Call(reader) => {
+                (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
+            }
+            _ => (
+                opening.name(io).unwrap_or_default().to_owned(),
+                opening.id(io).map(str::to_owned),
+                String::new(),
+            ),
+        };
+        if !self.commit(io, &opening, &name, id.as_deref()) {
+            return false;
+        }
+        if !early.is_empty() {
+            io.send(Event::Args { call: self.call, json: &early }, io.at, io.at);
+        }
+        true
+    }
+
+    /// A call object that is closed without arguments.
+    fn without_arguments(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &self.state else { return Flow::Next };
+        let number = reading.walk;
+        if self.plan.walks[number].is_bare() {
+            return self.no_call(io);
+        }
+        if self.start_call(io) {
+            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+            self.end_call(io, number, self.plan.walks[number].args + 1);
+        }
+        Flow::Next
+    }
+
+    fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        match reading.pending.take() {
+            Some(opening) => self.reopen(io, opening),
+            None => Flow::Next,
+        }
+    }
+
+    /// The call is whole.
+    pub(super) fn end_call(&mut self, io: &mut Io<'_>, walk: usize, step: usize) {
+        io.at = io.look;
+        let id = match &self.state {
+            State::Reading(reading) => reading.id(),
+            _ => None,
+        };
+        io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
+        self.call += 1;
+        if self.plan.walks[walk].channels().is_some() {
+            self.to_text();
+        } else {
+            self.state = State::Gap(Gap::new(walk, step));
+        }
+    }
+
+    /// The call does not count; reading goes on behind its markup.
+    pub(super) fn break_call(&mut self, io: &mut Io<'_>, kind: FaultKind) -> Flow {
+        let State::Reading(reading) = &self.state else { return Flow::Next };
+        let walk = reading.walk;
+        let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
+        let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
+        io.sink.event(Event::Fault(crate::fault::Fault { kind, call: Some(self.call) }), span);
+        self.call += 1;
+        io.at = io.look;
+        self.state = State::Rescue { walk, scan: Scan::default() };
+        Flow::Next
+    }
+
+    pub(super) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Rescue { walk, scan } = &mut self.state else { return Flow::Next };
+        let number = *walk;
+        let walk = &self.plan.walks[number];
+        let hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut self.work);
+        match hit {
+            None => {
+                io.at = io.look - walk.rescue.pending(scan);
+                Flow::More
+            }
+            Some(hit) => {
+                (io.at, io.look) = (hit.start, hit.start);
+                if walk.channels().is_some() {
+                    self.to_text();
+                } else {
+                    self.state = State::Gap(Gap::new(number, walk.args + 1));
+                }
+                Flow::Next
+            }
+        }
+    }
+}
+
+/// Remembers how far a reader has passed the text on.
+fn keep(reading: &mut Reading, io: &mut Io<'_>, kept: usize, outcome: Outcome) -> Outcome {
+    if reading.pending.is_some() {
+        reading.kept = kept - io.at;
+    } else {
+        reading.kept = 0;
+        io.at = kept;
+    }
+    outcome
+}

@@ -1,0 +1,120 @@
+//! Channel formats: a header routes the body behind it.
+
+use super::automaton::Scan;
+use super::body::Reading;
+use super::{Engine, Flow, Io, State};
+use crate::dialect::Channels;
+use crate::event::Event;
+use crate::fault::FaultKind;
+
+/// The longest header, in bytes.
+const MAX_HEADER: usize = 512;
+
+/// Where a body goes.
+enum Route<'h> {
+    Text,
+    Thought,
+    Call(&'h str),
+}
+
+impl Engine {
+    /// In a header: `at` stands at its first mark.
+    pub(super) fn header(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let State::Header { walk, scan } = &mut self.state else { return Flow::Next };
+        let number = *walk;
+        let walk = &plan.walks[number];
+        let Some(channels) = walk.channels() else { return Flow::Next };
+        let hit = walk.message.find(scan, io.bytes, &mut io.look, &mut self.work);
+        let Some(hit) = hit else {
+            if io.look - io.at > MAX_HEADER {
+                return self.no_header(io);
+            }
+            return Flow::More;
+        };
+        let header = &io.text[io.at..hit.start];
+        let Some(route) = route(header, channels).filter(|_| header.len() <= MAX_HEADER) else {
+            return self.no_header(io);
+        };
+        let start = io.at;
+        io.look = hit.end;
+        match route {
+            Route::Text => {
+                io.at = hit.end;
+                self.to_text();
+            }
+            Route::Thought => {
+                io.at = hit.end;
+                self.state = State::Thought { kind: walk.thought, scan: Scan::default() };
+            }
+            Route::Call(name) => {
+                self.fresh = false;
+                io.at = hit.end;
+                if self.call >= self.turn.limits.calls {
+                    io.fault(FaultKind::Limit, None, start, hit.end);
+                    self.state = State::Dropping;
+                    return Flow::Next;
+                }
+                self.call_from = io.base + start as u64;
+                name.clone_into(&mut self.name);
+                let dialect = walk.dialect.name.as_str();
+                io.send(Event::CallStart { call: self.call, name, id: None, dialect }, start, hit.end);
+                self.state =
+                    State::Reading(Box::new(Reading::new(number, walk, true, self.turn.limits.depth)));
+            }
+        }
+        Flow::Next
+    }
+
+    /// What looked like a header is none: its first mark means nothing and is dropped.
+    fn no_header(&mut self, io: &mut Io<'_>) -> Flow {
+        let end = io.text[io.at..].find('>').map_or(io.look, |at| io.at + at + 1);
+        io.fault(FaultKind::OrphanMark, None, io.at, end);
+        (io.at, io.look) = (end, end);
+        self.to_text();
+        Flow::Next
+    }
+}
+
+/// Reads a header such as `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json`.
+fn route<'h>(header: &'h str, channels: &Channels) -> Option<Route<'h>> {
+    let mut recipient = None;
+    let mut channel = None;
+    let mut rest = header.trim_start();
+    let mut after_channel = false;
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            break;
+        }
+        if let Some(behind) =
+            [&channels.start, &channels.constrain].iter().find_map(|mark| rest.strip_prefix(mark.trim()))
+        {
+            after_channel = false;
+            rest = behind;
+            continue;
+        }
+        if let Some(behind) = rest.strip_prefix(channels.channel.trim()) {
+            after_channel = true;
+            rest = behind;
+            continue;
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || c == '<').unwrap_or(rest.len());
+        let word = &rest[..end];
+        if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || "_.-=:/".contains(c)) {
+            return None;
+        }
+        if let Some(to) = word.strip_prefix("to=") {
+            recipient = Some(to);
+        } else if std::mem::take(&mut after_channel) {
+            channel = Some(word);
+        }
+        rest = &rest[end..];
+    }
+    let tool = recipient.filter(|to| !channels.people.iter().any(|person| person == to) && !to.is_empty());
+    if let Some(tool) = tool {
+        return Some(Route::Call(tool.strip_prefix(channels.prefix.as_str()).unwrap_or(tool)));
+    }
+    let thought = channel.is_some_and(|channel| channels.reasoning.iter().any(|known| known == channel));
+    Some(if thought { Route::Thought } else { Route::Text })
+}

@@ -1,0 +1,134 @@
+//! Behind a call: what closes it, the next call, or text again.
+
+use super::automaton::{Anchored, Scan};
+use super::opening::{Opening, is_name};
+use super::plan::{Target, Then};
+use super::{Engine, Flow, Io, State};
+use crate::codec::json::white_space;
+use crate::fault::FaultKind;
+
+/// A place behind a call.
+#[derive(Debug)]
+pub(super) struct Gap {
+    pub(super) walk: usize,
+    /// The first closing step that has not been passed.
+    pub(super) step: usize,
+    scan: Scan,
+    /// Where the mark at hand begins, counted from the first held byte.
+    token: usize,
+    separated: bool,
+}
+
+/// White space between two calls, in bytes; more of it is text.
+const MAX_SPACE: usize = 256;
+
+impl Gap {
+    pub(super) fn new(walk: usize, step: usize) -> Self {
+        Self { walk, step, scan: Scan::default(), token: 0, separated: false }
+    }
+
+    /// True while a mark is half read.
+    pub(super) fn is_in_mark(&self) -> bool {
+        !self.scan.is_fresh()
+    }
+}
+
+impl Engine {
+    pub(super) fn gap(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        loop {
+            let State::Gap(gap) = &mut self.state else { return Flow::Next };
+            let walk = &plan.walks[gap.walk];
+            let site = &walk.sites[gap.step];
+            if gap.scan.is_fresh() {
+                let from = io.look;
+                io.look += white_space(&io.bytes[io.look..]);
+                gap.separated |= walk.dialect.between == "\n" && io.bytes[from..io.look].contains(&b'\n');
+                if io.look - io.at > MAX_SPACE {
+                    return self.leave(io);
+                }
+            }
+            let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
+            if gap.scan.is_fresh() {
+                gap.token = io.look - io.at;
+            }
+            let hit = match site.marks.step(&mut gap.scan, byte, &mut io.look) {
+                Anchored::More => continue,
+                Anchored::Found(hit) => hit,
+                Anchored::Nothing => {
+                    io.look = io.at + gap.token;
+                    gap.scan = Scan::default();
+                    let byte = io.bytes[io.look];
+                    let json = !matches!(walk.dialect.codec(), crate::dialect::Codec::Fields(_));
+                    let next = match site.then {
+                        Then::Args => byte == b'{',
+                        Then::Head(_) => gap.separated && is_name(io.text, io.look),
+                        Then::Nothing => false,
+                    };
+                    if next {
+                        return self.next_call(io);
+                    }
+                    if json && gap.token == 0 && matches!(byte, b'}' | b']') {
+                        io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
+                        io.look += 1;
+                        io.at = io.look;
+                        continue;
+                    }
+                    return self.leave(io);
+                }
+            };
+            match site.targets[hit.pattern as usize] {
+                Target::Step(step) => {
+                    if walk.misses(gap.step, step.min(walk.close)) {
+                        io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
+                    }
+                    if step >= walk.close {
+                        self.in_block = false;
+                    }
+                    *gap = Gap::new(gap.walk, step + 1);
+                    (io.at, io.look) = (hit.end, hit.end);
+                }
+                Target::Separator => {
+                    gap.separated = true;
+                    gap.scan = Scan::default();
+                }
+                _ => {
+                    io.look = hit.start;
+                    return self.next_call(io);
+                }
+            }
+        }
+    }
+
+    /// The next call seems to open at `look`.
+    fn next_call(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Gap(gap) = &self.state else { return Flow::Next };
+        let walk = &self.plan.walks[gap.walk];
+        if gap.step <= walk.close && walk.misses(gap.step, walk.close) {
+            io.fault(FaultKind::MissingCloser, None, io.look, io.look);
+        }
+        let start = io.look - io.at;
+        self.state = State::Opening(Box::new(Opening::behind(gap.walk, start)));
+        Flow::Next
+    }
+
+    /// Back to text: what was held is the user's.
+    pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
+        self.miss_closers(io);
+        io.look = io.at;
+        self.to_text();
+        Flow::Next
+    }
+
+    /// Notes closers that are not there.
+    pub(super) fn miss_closers(&mut self, io: &mut Io<'_>) {
+        let State::Gap(gap) = &self.state else { return };
+        let walk = &self.plan.walks[gap.walk];
+        let call = gap.step <= walk.close && walk.misses(gap.step, walk.close);
+        let block = self.in_block && walk.misses(gap.step.max(walk.close), walk.steps.len());
+        if call || block {
+            io.fault(FaultKind::MissingCloser, None, io.at, io.at);
+        }
+        self.in_block = false;
+    }
+}

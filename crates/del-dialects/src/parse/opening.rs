@@ -1,0 +1,434 @@
+//! The beginning of a call: nothing of it is settled before it is sure that it is one.
+
+use super::automaton::{Anchored, Match, Scan};
+use super::body::Reading;
+use super::plan::{Body, Target, Then, Walk};
+use super::text::{first_char, think};
+use super::{Engine, Flow, Io, State};
+use crate::codec::json::white_space;
+use crate::dialect::Slot;
+use crate::event::Event;
+use crate::fault::FaultKind;
+
+/// A place where a call may begin. Offsets count from the first byte that is held.
+#[derive(Debug)]
+pub(super) struct Opening {
+    /// The walks that are still to try, the one at hand last.
+    walks: Vec<usize>,
+    /// Where the call's markup would begin; what is held before it is framing, if the call is one.
+    start: usize,
+    from: From,
+    place: Place,
+    /// The first step that has not been passed.
+    step: usize,
+    scan: Scan,
+    /// Where the mark at hand begins.
+    token: usize,
+    /// A whole mark has been passed, so this is no ordinary text.
+    pub(super) marked: bool,
+    block: bool,
+    missed: bool,
+    repeated: bool,
+    name: Option<(usize, usize)>,
+    id: Option<(usize, usize)>,
+}
+
+/// Where an opening was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum From {
+    /// In text; at the start of the answer or behind some.
+    Text { fresh: bool },
+    /// In thinking of this kind.
+    Thought(usize),
+    /// Behind a call.
+    Gap,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the site of `step`.
+    Site,
+    /// In the head of this step.
+    Head(usize),
+}
+
+/// White space inside an opening, in bytes.
+const MAX_SPACE: usize = 256;
+
+impl Opening {
+    pub(super) fn new(walks: Vec<usize>, lead: usize, fresh: bool) -> Self {
+        Self::with(walks, lead, From::Text { fresh })
+    }
+
+    pub(super) fn in_thought(walks: Vec<usize>, kind: usize) -> Self {
+        Self::with(walks, 0, From::Thought(kind))
+    }
+
+    pub(super) fn behind(walk: usize, start: usize) -> Self {
+        Self::with(vec![walk], start, From::Gap)
+    }
+
+    fn with(mut walks: Vec<usize>, start: usize, from: From) -> Self {
+        walks.reverse();
+        Self {
+            walks,
+            start,
+            from,
+            place: Place::Site,
+            step: 0,
+            scan: Scan::default(),
+            token: start,
+            marked: false,
+            block: false,
+            missed: false,
+            repeated: false,
+            name: None,
+            id: None,
+        }
+    }
+
+    pub(super) fn walk(&self) -> usize {
+        self.walks.last().copied().unwrap_or(0)
+    }
+
+    /// Starts over with the next walk; false when there is none.
+    fn next_walk(&mut self) -> bool {
+        self.walks.pop();
+        let (walks, start, from) = (std::mem::take(&mut self.walks), self.start, self.from);
+        *self = Self::with(Vec::new(), start, from);
+        self.walks = walks;
+        !self.walks.is_empty()
+    }
+
+    fn enter(&mut self, step: usize, token: usize) {
+        self.place = Place::Site;
+        self.step = step;
+        self.scan = Scan::default();
+        self.token = token;
+    }
+}
+
+impl Engine {
+    pub(super) fn opening(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        loop {
+            let State::Opening(opening) = &mut self.state else { return Flow::Next };
+            let walk = &plan.walks[opening.walk()];
+            let settled = match opening.place {
+                Place::Site => site(opening, walk, io),
+                Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
+            };
+            match settled {
+                Settled::More if io.last() => return self.unfinished_opening(io),
+                Settled::More => return Flow::More,
+                Settled::On => {}
+                Settled::Nothing => {
+                    self.work += (io.look - io.at) as u64;
+                    let tried = io.look;
+                    let start = opening.start;
+                    io.look = io.at + start;
+                    let marked = opening.marked;
+                    if !opening.next_walk() {
+                        let from = opening.from;
+                        return self.reject(io, start, tried, from, marked, walk);
+                    }
+                }
+                Settled::Body(target) => return self.begin(io, target),
+            }
+        }
+    }
+
+    /// A call begins for sure, or for as much as can be said before its object is read.
+    fn begin(&mut self, io: &mut Io<'_>, target: Option<Target>) -> Flow {
+        let State::Opening(opening) = &mut self.state else { return Flow::Next };
+        let number = opening.walk();
+        let walk = &self.plan.walks[number];
+        let object = match (&walk.body, target) {
+            (Body::Fields(_), None) => true,
+            (body, _) => matches!(body, Body::Object),
+        };
+        let reading = Reading::new(number, walk, object, self.turn.limits.depth);
+        match (&walk.body, object) {
+            (Body::Call | Body::Loose(_), false) => {
+                let opening = std::mem::replace(&mut **opening, Opening::with(Vec::new(), 0, From::Gap));
+                self.state = State::Reading(Box::new(reading.pending(opening, io.look - io.at)));
+            }
+            _ => {
+                let name = opening.name.map(|(from, to)| io.text[io.at + from..io.at + to].to_owned());
+                let id = opening.id.map(|(from, to)| io.text[io.at + from..io.at + to].to_owned());
+                let opening = std::mem::replace(&mut **opening, Opening::with(Vec::new(), 0, From::Gap));
+                if !self.commit(io, &opening, &name.unwrap_or_default(), id.as_deref()) {
+                    return Flow::Next;
+                }
+                if let Some(Target::Closer(step)) = target {
+                    io.sink.event(
+                        Event::Args { call: self.call, json: "{}" },
+                        io.base + io.at as u64..io.base + io.at as u64,
+                    );
+                    self.end_call(io, number, step + 1);
+                } else {
+                    self.state = State::Reading(Box::new(reading));
+                }
+            }
+        }
+        Flow::Next
+    }
+
+    /// Settles an opening: its call has begun. False when there are too many of them.
+    pub(super) fn commit(
+        &mut self,
+        io: &mut Io<'_>,
+        opening: &Opening,
+        name: &str,
+        id: Option<&str>,
+    ) -> bool {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let walk = &plan.walks[opening.walk()];
+        let start = io.at + opening.start;
+        match opening.from {
+            From::Text { .. } => {
+                let lead = walk.dialect.lead.as_bytes();
+                let held = &io.bytes[io.at..start];
+                self.say(io, if held.ends_with(lead) { start - lead.len() } else { start });
+            }
+            From::Thought(_) => think(io, start),
+            From::Gap => {}
+        }
+        io.at = io.look;
+        self.call_from = io.base + start as u64;
+        name.clone_into(&mut self.name);
+        self.fresh = false;
+        self.in_block = opening.block || (self.in_block && opening.from == From::Gap);
+        if self.call >= self.turn.limits.calls {
+            io.fault(FaultKind::Limit, None, start, io.at);
+            self.state = State::Dropping;
+            return false;
+        }
+        let dialect = walk.dialect.name.as_str();
+        io.send(Event::CallStart { call: self.call, name, id, dialect }, start, io.at);
+        if opening.missed && opening.from != From::Gap {
+            io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
+        }
+        if opening.repeated {
+            io.fault(FaultKind::OrphanMark, Some(self.call), start, io.at);
+        }
+        true
+    }
+
+    /// No call begins here after all.
+    fn reject(
+        &mut self,
+        io: &mut Io<'_>,
+        start: usize,
+        tried: usize,
+        from: From,
+        marked: bool,
+        walk: &Walk,
+    ) -> Flow {
+        let start = io.at + start;
+        if walk.is_bare() {
+            self.deaf = self.deaf.max(io.base + tried as u64);
+        }
+        io.look = start + first_char(io.text, start);
+        if marked && is_token(&io.text[start..]) && !self.is_prose(io, start) {
+            // A token of the model's own markup is never meant for the user.
+            let end = io.text[start..].find(['>', ']']).map_or(tried, |at| start + at + 1);
+            match from {
+                From::Thought(_) => think(io, start),
+                _ => self.say(io, start),
+            }
+            io.fault(FaultKind::OrphanMark, None, start, end);
+            (io.at, io.look) = (end, end);
+        }
+        self.state = match from {
+            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
+            _ => State::Text(Scan::default()),
+        };
+        Flow::Next
+    }
+
+    /// True when a mark at `start` stands in the middle of a sentence.
+    fn is_prose(&self, io: &Io<'_>, start: usize) -> bool {
+        matches!(self.before(io, start)[1], b' ' | b'"' | b'\'' | b'(')
+    }
+
+    /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
+    pub(super) fn reopen(&mut self, io: &mut Io<'_>, mut opening: Opening) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let walk = &plan.walks[opening.walk()];
+        let (start, tried, from, marked) = (opening.start, io.look, opening.from, opening.marked);
+        self.work += (io.look - io.at) as u64;
+        io.look = io.at + start;
+        if opening.next_walk() {
+            self.state = State::Opening(Box::new(opening));
+            return Flow::Next;
+        }
+        self.reject(io, start, tried, from, marked, walk)
+    }
+}
+
+impl Opening {
+    /// The name from the head, if it is there.
+    pub(super) fn name<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
+        self.name.map(|(from, to)| &io.text[io.at + from..io.at + to])
+    }
+
+    /// The id from the head, if it is there.
+    pub(super) fn id<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
+        self.id.map(|(from, to)| &io.text[io.at + from..io.at + to])
+    }
+
+    /// True where anything but a known name would more likely be data than a call.
+    pub(super) fn is_doubtful(&self) -> bool {
+        !matches!(self.from, From::Text { fresh: true } | From::Gap)
+    }
+
+    /// True behind the head, where only arguments or a closer are missing, and a line ended.
+    pub(super) fn awaits_arguments(&self, walk: &Walk, io: &Io<'_>) -> bool {
+        let rest = &io.text[io.at + self.token..];
+        self.place == Place::Site && self.step == walk.args && rest.contains('\n') && rest.trim().is_empty()
+    }
+
+    /// True when it was found in thinking.
+    pub(super) fn in_a_thought(&self) -> bool {
+        matches!(self.from, From::Thought(_))
+    }
+
+    /// Where the markup begins.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+}
+
+enum Settled {
+    More,
+    On,
+    Nothing,
+    /// The arguments begin at `look`, or this target was found.
+    Body(Option<Target>),
+}
+
+fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
+    let again = opening.from == From::Gap && opening.step == 0;
+    let site = if again { &walk.again } else { &walk.sites[opening.step] };
+    if opening.scan.is_fresh() {
+        io.look += white_space(&io.bytes[io.look..]);
+        if io.look - (io.at + opening.token) > MAX_SPACE {
+            return Settled::Nothing;
+        }
+    }
+    let Some(&byte) = io.bytes.get(io.look) else { return Settled::More };
+    if opening.scan.is_fresh() {
+        opening.token = io.look - io.at;
+    }
+    match site.marks.step(&mut opening.scan, byte, &mut io.look) {
+        Anchored::More => Settled::On,
+        Anchored::Found(hit) => passed(opening, walk, site.targets[hit.pattern as usize], hit, io),
+        Anchored::Nothing => {
+            io.look = io.at + opening.token;
+            opening.scan = Scan::default();
+            let byte = io.bytes[io.look];
+            match site.then {
+                Then::Head(step) if is_name(io.text, io.look) => {
+                    opening.missed |= walk.misses(opening.step, step);
+                    opening.place = Place::Head(step);
+                    Settled::On
+                }
+                Then::Args if begins(walk, byte) => {
+                    opening.missed |= walk.misses(opening.step, walk.args);
+                    Settled::Body(None)
+                }
+                _ => Settled::Nothing,
+            }
+        }
+    }
+}
+
+fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &mut Io<'_>) -> Settled {
+    let behind = hit.end - io.at;
+    match target {
+        Target::Step(step) => {
+            opening.missed |= walk.misses(opening.step, step);
+            opening.marked = true;
+            opening.block |= step < walk.call;
+            if walk.head(step).is_some() {
+                opening.enter(step, behind);
+                opening.place = Place::Head(step);
+            } else {
+                opening.enter(step + 1, behind);
+            }
+            Settled::On
+        }
+        Target::Again(step) => {
+            opening.repeated = true;
+            opening.name = None;
+            opening.enter(step + 1, behind);
+            Settled::On
+        }
+        Target::Field | Target::Closer(_) => {
+            opening.missed |= walk.misses(opening.step, walk.args);
+            Settled::Body(Some(target))
+        }
+        Target::Opener | Target::Separator => Settled::Nothing,
+    }
+}
+
+fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: usize) -> Settled {
+    if opening.scan.is_fresh() && io.look == io.at + opening.token {
+        io.look += white_space(&io.bytes[io.look..]);
+        opening.token = io.look - io.at;
+    }
+    while io.look < io.bytes.len() && is_name(io.text, io.look) {
+        io.look += first_char(io.text, io.look);
+    }
+    let from = opening.token;
+    if io.look - io.at - from > max {
+        return Settled::Nothing;
+    }
+    if io.look == io.bytes.len() {
+        return Settled::More;
+    }
+    let text = &io.text[io.at + from..io.look];
+    let Some(form) = walk.head(step).filter(|_| !text.is_empty()) else { return Settled::Nothing };
+    let place = |part: &str| {
+        let start = part.as_ptr() as usize - text.as_ptr() as usize + from;
+        (start, start + part.len())
+    };
+    let (name, id) = form.read(text);
+    if form.parts.contains(&Slot::Name) {
+        let Some(name) = name.filter(|name| !name.is_empty()) else { return Settled::Nothing };
+        opening.name = Some(place(name));
+    }
+    if let Some(id) = id {
+        opening.id = Some(place(id));
+    }
+    opening.enter(step + 1, io.look - io.at);
+    Settled::On
+}
+
+/// True when the arguments may begin with this byte.
+fn begins(walk: &Walk, byte: u8) -> bool {
+    match (&walk.body, walk.dialect.codec()) {
+        (Body::Loose(_), crate::dialect::Codec::Object(crate::dialect::Literal::Loose(loose))) => {
+            byte == loose.open
+        }
+        _ => byte == b'{',
+    }
+}
+
+/// True when the character at `at` may be part of a name.
+pub(super) fn is_name(text: &str, at: usize) -> bool {
+    let byte = text.as_bytes()[at];
+    if byte < 0x80 {
+        return byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'@' | b'$' | b'+' | b'#');
+    }
+    text[at..].chars().next().is_some_and(char::is_alphanumeric)
+}
+
+/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
+fn is_token(text: &str) -> bool {
+    text.starts_with("<|")
+        || text.starts_with("<｜")
+        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+}

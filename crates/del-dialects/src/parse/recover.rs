@@ -1,0 +1,152 @@
+//! What the end of an answer makes of what is not finished, and what becomes of too much.
+//!
+//! One policy for all dialects: what is provably whole counts; what was cut inside its arguments never does; half a
+//! mark is markup and not text.
+
+use super::plan::Walk;
+use super::{End, Engine, Flow, Io, State};
+use crate::event::{Event, Span};
+use crate::fault::{Fault, FaultKind};
+
+/// Fewer characters than this at the end of an answer are text rather than half a mark.
+const MIN_PARTIAL: usize = 3;
+
+impl Engine {
+    /// The answer is over, and everything has been looked at.
+    pub(super) fn ended(&mut self, io: &mut Io<'_>) {
+        match &mut self.state {
+            State::Text(_) => self.end_text(io, false),
+            State::Thought { .. } => {
+                let end = io.text.len();
+                if is_markup(&io.text[io.at..], io.end) {
+                    io.at = end;
+                }
+                super::text::think(io, end);
+                io.fault(FaultKind::UnclosedReasoning, None, end, end);
+            }
+            State::Gap(gap) => {
+                let in_mark = gap.is_in_mark();
+                self.miss_closers(io);
+                let rest = io.text[io.at..].trim_start();
+                if in_mark && !rest.is_empty() {
+                    let end = io.text.len() - rest.len();
+                    self.say(io, end);
+                    self.end_text(io, true);
+                } else {
+                    self.say(io, io.text.len());
+                }
+            }
+            State::Reading(_) => self.end_reading(io),
+            State::Header { .. } => io.fault(FaultKind::OrphanMark, None, io.at, io.text.len()),
+            State::Opening(_) | State::Invented { .. } | State::Rescue { .. } | State::Dropping => {}
+        }
+        io.at = io.text.len();
+    }
+
+    /// The end of text, which may be half a mark.
+    fn end_text(&mut self, io: &mut Io<'_>, marked: bool) {
+        let end = io.text.len();
+        if marked || is_markup(&io.text[io.at..], io.end) {
+            io.fault(FaultKind::OrphanMark, None, io.at, end);
+            io.at = end;
+        }
+        self.say(io, end);
+    }
+
+    fn end_reading(&mut self, io: &mut Io<'_>) {
+        let end = io.text.len();
+        let State::Reading(reading) = &mut self.state else { return };
+        let whole = reading.is_whole();
+        if let Some(opening) = reading.pending.take() {
+            let start = io.at + opening.start();
+            let bare = self.plan.walks[reading.walk].is_bare();
+            let short = io.text[start..].chars().count() < MIN_PARTIAL;
+            self.say(io, start);
+            if bare && short {
+                self.say(io, end);
+            } else {
+                io.fault(FaultKind::UnclosedCall, None, start, end);
+            }
+        } else if whole {
+            io.fault(FaultKind::MissingCloser, Some(self.call), end, end);
+            io.send(Event::CallEnd { call: self.call, id: None }, end, end);
+        } else {
+            let fault = Fault { kind: FaultKind::UnclosedCall, call: Some(self.call) };
+            let span: Span = self.call_from..io.base + end as u64;
+            io.sink.event(Event::Fault(fault), span);
+        }
+    }
+
+    /// The answer ended where a call may have begun.
+    pub(super) fn unfinished_opening(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let end = io.text.len();
+        let State::Opening(opening) = &mut self.state else { return Flow::More };
+        let walk = &plan.walks[opening.walk()];
+        if io.end == Some(End::End) && opening.awaits_arguments(walk, io) && walk.may_be_eaten(walk.args + 1)
+        {
+            let number = opening.walk();
+            let opening = std::mem::replace(&mut **opening, super::opening::Opening::behind(number, 0));
+            let name = opening.name(io).unwrap_or_default().to_owned();
+            if self.commit(io, &opening, &name, None) {
+                io.send(Event::Args { call: self.call, json: "{}" }, end, end);
+                io.send(Event::CallEnd { call: self.call, id: None }, end, end);
+            }
+            self.state = State::Dropping;
+            return Flow::More;
+        }
+        let (start, marked, thought) = (io.at + opening.start(), opening.marked, opening.in_a_thought());
+        let markup = marked || is_markup(&io.text[start..], io.end);
+        if thought {
+            super::text::think(io, if markup { start } else { end });
+        } else {
+            self.say(io, if markup { start } else { end });
+        }
+        if markup {
+            io.fault(if marked { FaultKind::UnclosedCall } else { FaultKind::OrphanMark }, None, start, end);
+        }
+        if thought {
+            io.fault(FaultKind::UnclosedReasoning, None, end, end);
+        }
+        io.at = end;
+        Flow::More
+    }
+
+    /// More is held back than the limits allow.
+    pub(super) fn overflow(&mut self, io: &mut Io<'_>) {
+        match &mut self.state {
+            State::Reading(reading) if reading.pending.is_none() => {
+                self.break_call(io, FaultKind::Limit);
+            }
+            State::Reading(reading) => {
+                let opening = reading.pending.take();
+                if let Some(opening) = opening {
+                    let start = io.at + opening.start();
+                    self.say(io, start);
+                    io.fault(FaultKind::Limit, None, start, io.look);
+                    io.at = io.look;
+                    self.to_text();
+                }
+            }
+            _ => {
+                self.say(io, io.look);
+                self.to_text();
+            }
+        }
+    }
+}
+
+impl Walk {
+    /// True when a call that ended behind an argument is whole all the same: only its outermost closer may be missing,
+    /// and only when the model itself ended the answer.
+    pub(super) fn is_whole_without_closer(&self, end: Option<End>) -> bool {
+        end == Some(End::End) && (self.may_be_eaten(self.args + 1) || self.close - (self.args + 1) <= 1)
+    }
+}
+
+/// True when what an answer ends with is half a mark rather than text.
+fn is_markup(text: &str, end: Option<End>) -> bool {
+    let text = text.trim_start();
+    let min = if end == Some(End::Cut) { 1 } else { MIN_PARTIAL };
+    !text.starts_with(char::is_alphanumeric) && text.chars().count() >= min
+}

@@ -1,0 +1,184 @@
+//! Text for the user, thinking, and results that the model invented.
+
+use super::automaton::{Match, Scan};
+use super::opening::Opening;
+use super::plan::{Dropped, Opener};
+use super::{Engine, Flow, Io, State};
+use crate::event::Event;
+use crate::fault::FaultKind;
+
+impl Engine {
+    pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        loop {
+            let State::Text(scan) = &mut self.state else { return Flow::Next };
+            let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut self.work);
+            if hit.is_none() && io.last() {
+                hit = plan.text.take(scan, &mut io.look);
+            }
+            let Some(hit) = hit else {
+                let free = io.look - plan.text.pending(scan);
+                let free = if io.last() { free } else { free - self.lead_before(io, free, true) };
+                self.say(io, free);
+                return Flow::More;
+            };
+            if self.text_mark(io, hit) {
+                return Flow::Next;
+            }
+            // Not what it looked like: the search goes on behind its first character.
+            io.look = hit.start + first_char(io.text, hit.start);
+            self.state = State::Text(Scan::default());
+        }
+    }
+
+    /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
+    fn lead_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+        let text = &io.bytes[io.at.min(end)..end];
+        let fits = |lead: &String| {
+            let lead = lead.as_bytes();
+            if partial {
+                (1..=lead.len()).rev().find(|len| text.ends_with(&lead[..*len])).unwrap_or(0)
+            } else if text.ends_with(lead) {
+                lead.len()
+            } else {
+                0
+            }
+        };
+        self.plan.leads.iter().map(fits).max().unwrap_or(0)
+    }
+
+    /// What a mark in text means here; false when it means nothing.
+    fn text_mark(&mut self, io: &mut Io<'_>, hit: Match) -> bool {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let mark = &plan.marks[hit.pattern as usize];
+        let before = self.before(io, hit.start);
+        let quoted = before[1] == b'`' && before[0] != b'`';
+        if quoted {
+            return false;
+        }
+        if !mark.openers.is_empty() && self.open(io, hit.start, &mark.openers, before[1]) {
+            return true;
+        }
+        if let Some(kind) = mark.thought {
+            self.say(io, hit.start);
+            (io.at, io.look) = (hit.end, hit.end);
+            self.state = State::Thought { kind, scan: Scan::default() };
+            return true;
+        }
+        if let Some(kind) = mark.invented {
+            self.say(io, hit.start);
+            (io.at, io.look) = (hit.end, hit.end);
+            io.fault(FaultKind::InventedResult, None, hit.start, hit.end);
+            self.state = State::Invented { kind, scan: Scan::default() };
+            return true;
+        }
+        let fault = match (mark.thought_end, mark.dropped) {
+            (true, _) => Some(FaultKind::ReasoningNotOpened),
+            (_, Some(Dropped::Closer)) => Some(FaultKind::OrphanMark),
+            (_, Some(Dropped::TurnEnd)) => None,
+            _ => return false,
+        };
+        self.say(io, hit.start);
+        (io.at, io.look) = (hit.end, hit.end);
+        if let Some(kind) = fault {
+            io.fault(kind, None, hit.start, hit.end);
+        }
+        self.to_text();
+        true
+    }
+
+    /// Tries the calls that may begin at `start`.
+    fn open(&mut self, io: &mut Io<'_>, start: usize, openers: &[Opener], before: u8) -> bool {
+        let here = io.base + start as u64;
+        let text_before = &io.bytes[io.at.min(start)..start];
+        let starts_line = before == b'\n' || (self.fresh && text_before.iter().all(u8::is_ascii_whitespace));
+        let fits = |opener: &&Opener| {
+            let bare = self.plan.walks[opener.walk].is_bare();
+            (starts_line || !opener.line_start) && (!bare || here >= self.deaf)
+        };
+        let walks: Vec<usize> = openers.iter().filter(fits).map(|opener| opener.walk).collect();
+        let Some(&first) = walks.first() else { return false };
+        let fresh = self.fresh && text_before.iter().all(u8::is_ascii_whitespace);
+        let lead = self.lead_before(io, start, false);
+        self.say(io, start - lead);
+        io.look = start;
+        self.state = if self.plan.walks[first].channels().is_some() {
+            self.say(io, start);
+            State::Header { walk: first, scan: Scan::default() }
+        } else {
+            State::Opening(Box::new(Opening::new(walks, lead, fresh)))
+        };
+        true
+    }
+
+    pub(super) fn thought(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        loop {
+            let State::Thought { kind, scan } = &mut self.state else { return Flow::Next };
+            let kind = *kind;
+            let thought = &plan.thoughts[kind];
+            let mut hit = thought.marks.find(scan, io.bytes, &mut io.look, &mut self.work);
+            if hit.is_none() && io.last() {
+                hit = thought.marks.take(scan, &mut io.look);
+            }
+            let Some(hit) = hit else {
+                let free = io.look - thought.marks.pending(scan);
+                think(io, free);
+                return Flow::More;
+            };
+            let openers = &thought.openers[hit.pattern as usize];
+            if openers.is_empty() {
+                think(io, hit.start);
+                (io.at, io.look) = (hit.end, hit.end);
+                self.to_text();
+                return Flow::Next;
+            }
+            let before = self.before(io, hit.start);
+            let quoted = before[1] == b'`';
+            let walks: Vec<usize> = openers
+                .iter()
+                .filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'))
+                .map(|opener| opener.walk)
+                .collect();
+            if walks.is_empty() {
+                io.look = hit.start + first_char(io.text, hit.start);
+                self.state = State::Thought { kind, scan: Scan::default() };
+                continue;
+            }
+            think(io, hit.start);
+            io.look = hit.start;
+            self.state = if plan.walks[walks[0]].channels().is_some() {
+                State::Header { walk: walks[0], scan: Scan::default() }
+            } else {
+                State::Opening(Box::new(Opening::in_thought(walks, kind)))
+            };
+            return Flow::Next;
+        }
+    }
+
+    pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let State::Invented { kind, scan } = &mut self.state else { return Flow::Next };
+        let hit = plan.invented[*kind].find(scan, io.bytes, &mut io.look, &mut self.work);
+        io.at = io.look - if hit.is_some() { 0 } else { plan.invented[*kind].pending(scan) };
+        if hit.is_none() {
+            return Flow::More;
+        }
+        self.to_text();
+        Flow::Next
+    }
+}
+
+/// Settles thinking up to `to`.
+pub(super) fn think(io: &mut Io<'_>, to: usize) {
+    if io.at < to {
+        let span = io.span(io.at, to);
+        io.sink.event(Event::Reasoning(&io.text[io.at..to]), span);
+        io.at = to;
+    }
+}
+
+/// The length of the character at `at`.
+pub(super) fn first_char(text: &str, at: usize) -> usize {
+    text[at..].chars().next().map_or(1, char::len_utf8)
+}

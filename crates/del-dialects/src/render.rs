@@ -1,0 +1,352 @@
+//! The way back: calls, results and definitions as text, from the same description that reads them.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::codec::{call, fields, loose, members};
+use crate::collect::Collect;
+use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::message::{Call, CallResult, Tool};
+use crate::parse::{End, Turn};
+
+/// Why a call cannot be written in a dialect.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RenderError {
+    /// The arguments are no JSON object.
+    #[error("expected a JSON object as the arguments of {name:?}, got {got:?}")]
+    Arguments {
+        /// The tool's name.
+        name: String,
+        /// The start of the arguments.
+        got: String,
+    },
+    /// What would be written does not read as the same call.
+    #[error("{dialect} cannot carry this call of {name:?}: its text would not read back the same")]
+    Unrepresentable {
+        /// The dialect's name.
+        dialect: String,
+        /// The tool's name.
+        name: String,
+    },
+}
+
+/// How much a model is told of its tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Name, required arguments and one sentence: for small models and small contexts.
+    Compact,
+    /// The whole schema.
+    #[default]
+    Full,
+}
+
+impl Dialect {
+    /// Calls as the model itself writes them. `tools` are those of the conversation: they type raw values.
+    ///
+    /// # Errors
+    /// When the text would not read back as the same calls: nothing is ever silently changed.
+    pub fn render_calls(self: &Arc<Self>, calls: &[Call], tools: &[Tool]) -> Result<String, RenderError> {
+        let mut out = String::new();
+        for (place, call) in calls.iter().enumerate() {
+            self.write_call(call, place, calls.len(), &mut out)?;
+        }
+        self.read_back(calls, tools, &out)?;
+        Ok(out)
+    }
+
+    fn write_call(
+        &self,
+        call: &Call,
+        place: usize,
+        count: usize,
+        out: &mut String,
+    ) -> Result<(), RenderError> {
+        if let Frame::Channels(channels) = &self.frame {
+            write_in_channel(channels, call, place, out);
+            return Ok(());
+        }
+        if place == 0 {
+            self.block.open.iter().for_each(|mark| write_mark(mark, call, out));
+        } else {
+            out.push_str(&self.between);
+        }
+        for piece in &self.call {
+            match piece {
+                Piece::Mark(mark, head) => {
+                    if mark.need == Need::Id && call.id.is_none() {
+                        continue;
+                    }
+                    write_mark(mark, call, out);
+                    if let Some(form) = head {
+                        write_head(form, call, place, out);
+                    }
+                }
+                Piece::Head(form) => write_head(form, call, place, out),
+                Piece::Args(codec) => write_args(codec, call, place, out)?,
+            }
+        }
+        if place + 1 == count {
+            self.block.close.iter().for_each(|mark| write_mark(mark, call, out));
+        }
+        Ok(())
+    }
+
+    /// The proof that nothing was lost: what was written reads as what was meant.
+    fn read_back(self: &Arc<Self>, calls: &[Call], tools: &[Tool], text: &str) -> Result<(), RenderError> {
+        let mut parser = self.parser(Turn::new(tools));
+        let mut collect = Collect::new();
+        parser.push(text, &mut collect);
+        parser.finish(End::End, &mut collect);
+        let message = collect.into_message();
+        let same = |(meant, read): (&Call, &Call)| {
+            meant.name == read.name && same_json(&meant.arguments, &read.arguments)
+        };
+        let different = calls.iter().zip(&message.calls).position(|pair| !same(pair));
+        let clean = message.calls.len() == calls.len() && message.content.trim().is_empty();
+        match different.or((!clean).then_some(message.calls.len().min(calls.len().saturating_sub(1)))) {
+            Some(place) if !calls.is_empty() => Err(RenderError::Unrepresentable {
+                dialect: self.name.clone(),
+                name: calls[place].name.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Results as the dialect hands them to the model, for one message of the role [`results_role`](Self::results_role).
+    pub fn render_results(&self, results: &[CallResult]) -> String {
+        let mut out = self.results.open.clone();
+        for (place, result) in results.iter().enumerate() {
+            if place > 0 {
+                out.push_str(&self.results.between);
+            }
+            let form = match &self.results.failed {
+                Some(failed) if !result.ok => failed,
+                _ => &self.results.each,
+            };
+            let id = result.id.as_deref().unwrap_or_default();
+            out.push_str(&fill(form, &[("{name}", &result.name), ("{id}", id), ("{text}", &result.text)]));
+        }
+        out.push_str(&self.results.close);
+        out
+    }
+
+    /// The role of the message that carries results.
+    pub fn results_role(&self) -> &str {
+        &self.results.role
+    }
+
+    /// What a model is told in prompt mode: its tools, and how to call one, by an example in the dialect.
+    pub fn system_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
+        let mut out = String::from("# Tools\n");
+        match detail {
+            Detail::Compact => tools.iter().for_each(|tool| out.push_str(&compact(tool))),
+            Detail::Full => {
+                out.push_str(&self.definitions.open);
+                for (place, tool) in tools.iter().enumerate() {
+                    if place > 0 {
+                        out.push_str(&self.definitions.between);
+                    }
+                    out.push_str(&self.definition(tool));
+                }
+                out.push_str(&self.definitions.close);
+                out.push('\n');
+            }
+        }
+        if let Some(example) =
+            tools.iter().find_map(|tool| self.render_calls(&[example_of(tool)], tools).ok())
+        {
+            out.push_str("\nTo use a tool, write:\n");
+            out.push_str(&example);
+            out.push('\n');
+        }
+        out
+    }
+
+    fn definition(&self, tool: &Tool) -> String {
+        let function =
+            json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
+        let wrapped = json!({"type": "function", "function": function});
+        let each = &self.definitions.each;
+        let xml = if each.contains("{xml}") { xml_definition(tool) } else { String::new() };
+        fill(
+            each,
+            &[
+                ("{json}", &spaced(&wrapped)),
+                ("{function}", &spaced(&function)),
+                ("{xml}", &xml),
+                ("{signature}", compact(tool).trim()),
+            ],
+        )
+    }
+}
+
+fn write_mark(mark: &Mark, call: &Call, out: &mut String) {
+    match mark.need {
+        Need::Noise => {}
+        Need::Id if call.id.is_none() => {}
+        _ => out.push_str(&mark.write),
+    }
+}
+
+fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
+    if let (true, Some(id)) = (form.is_id, &call.id) {
+        out.push_str(id);
+        return;
+    }
+    for part in &form.parts {
+        match part {
+            Slot::Text(text) => out.push_str(text),
+            Slot::Name => out.push_str(&call.name),
+            Slot::Id => out.push_str(call.id.as_deref().unwrap_or_default()),
+            Slot::Index => out.push_str(&place.to_string()),
+            _ => {}
+        }
+    }
+}
+
+fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Result<(), RenderError> {
+    let no_object =
+        || RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() };
+    let members = members(&call.arguments).ok_or_else(no_object)?;
+    match codec {
+        Codec::Object(Literal::Json) => out.push_str(&call.arguments),
+        Codec::Call(form) => call::write(form, call, place, out),
+        Codec::Object(Literal::Loose(syntax)) => loose::write_arguments(syntax, &members, out),
+        Codec::Fields(form) => {
+            for (key, value) in members {
+                let text: Option<String> = serde_json::from_str(value.get()).ok();
+                fields::write(form, &key, value.get(), text.as_deref(), out);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_in_channel(channels: &Channels, call: &Call, place: usize, out: &mut String) {
+    if place > 0 {
+        out.push_str(&channels.start);
+        out.push_str(&channels.author);
+    }
+    let Channels { channel, calls, prefix, constrain, content, message, .. } = channels;
+    for part in
+        [channel, calls, " to=", prefix, &call.name, " ", constrain, content, message, &call.arguments]
+    {
+        out.push_str(part);
+    }
+    out.push_str(channels.ends.last().map_or("", String::as_str));
+}
+
+/// True when two JSON texts mean the same; number spelling does not matter.
+fn same_json(a: &str, b: &str) -> bool {
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    a == b || matches!((value(a), value(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// Puts values in the place of slots, in one pass: what a value holds is never taken for a slot.
+fn fill(form: &str, slots: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    let mut rest = form;
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match slots.iter().find(|(slot, _)| rest.starts_with(slot)) {
+            Some((slot, value)) => {
+                out.push_str(value);
+                rest = &rest[slot.len()..];
+            }
+            None => {
+                out.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn required(tool: &Tool) -> Vec<&str> {
+    tool.parameters
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+/// `- read_file(path): Read a file.`
+fn compact(tool: &Tool) -> String {
+    let sentence = tool.description.split_inclusive(". ").next().unwrap_or_default().trim();
+    format!("- {}({}): {}\n", tool.name, required(tool).join(", "), sentence)
+}
+
+/// A call with the name of each required argument, in capitals, as its value: a small model does not take that for a
+/// real value, as it would a plausible one.
+fn example_of(tool: &Tool) -> Call {
+    let properties = tool.parameters.get("properties");
+    let arguments: serde_json::Map<String, Value> = required(tool)
+        .into_iter()
+        .map(|key| {
+            let kind = properties.and_then(|all| all.get(key)?.get("type")?.as_str());
+            let value = match kind {
+                Some("integer" | "number") => json!(1),
+                Some("boolean") => json!(true),
+                Some("array") => json!([]),
+                Some("object") => json!({}),
+                _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
+            };
+            (key.to_owned(), value)
+        })
+        .collect();
+    Call { id: None, name: tool.name.clone(), arguments: spaced(&Value::Object(arguments)) }
+}
+
+/// JSON on one line with a space behind `:` and `,`, as chat templates write it.
+fn spaced(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
+                .collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        scalar => scalar.to_string(),
+    }
+}
+
+fn xml_definition(tool: &Tool) -> String {
+    let attribute = |text: &str| {
+        text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+    };
+    let mut out = format!(
+        "<am:tool name=\"{}\" description=\"{}\">\n",
+        attribute(&tool.name),
+        attribute(&tool.description)
+    );
+    let required = required(tool);
+    let properties = tool.parameters.get("properties").and_then(Value::as_object);
+    for (key, schema) in properties.into_iter().flatten() {
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or("string");
+        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let head = format!(
+            "<parameter name=\"{}\" type=\"{}\" description=\"{}\" required=\"{}\"",
+            attribute(key),
+            attribute(kind),
+            attribute(description),
+            required.contains(&key.as_str())
+        );
+        out.push_str(&head);
+        if matches!(kind, "object" | "array") {
+            let schema = schema.to_string().replace('&', "&amp;").replace('<', "&lt;");
+            out.push_str(&format!(">{schema}</parameter>\n"));
+        } else {
+            out.push_str("/>\n");
+        }
+    }
+    out.push_str("</am:tool>");
+    out
+}

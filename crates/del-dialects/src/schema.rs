@@ -1,0 +1,230 @@
+//! String or number? What a tool's JSON Schema says of one argument, and how raw text becomes JSON by it.
+
+use serde_json::Value;
+
+use crate::codec::json::{ESCAPES, Json, Progress};
+use crate::message::Tool;
+
+/// What a value may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Types {
+    pub(crate) null: bool,
+    pub(crate) integer: bool,
+    pub(crate) number: bool,
+    pub(crate) boolean: bool,
+    pub(crate) object: bool,
+    pub(crate) array: bool,
+    pub(crate) string: bool,
+}
+
+/// The types that `tool` declares for the argument `key`; none when it declares nothing of it.
+pub(crate) fn types_of(tool: Option<&Tool>, key: &str) -> Types {
+    let mut types = Types::default();
+    if let Some(tool) = tool {
+        let schema = property(&tool.parameters, &tool.parameters, key, 0);
+        if let Some(schema) = schema {
+            gather(&tool.parameters, schema, &mut types, 0);
+        }
+    }
+    types
+}
+
+/// True when `tool` is known and declares the argument `key`, or when nothing is known of the tool.
+pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
+    tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key, 0).is_some())
+}
+
+impl Types {
+    /// True when the value can only be text, so that it can go out while it arrives.
+    pub(crate) fn only_string(self) -> bool {
+        self == Self { string: true, ..Self::default() }
+    }
+
+    fn is_unknown(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// How deep references and alternatives are followed.
+const MAX_DEPTH: usize = 16;
+
+fn property<'s>(root: &'s Value, schema: &'s Value, key: &str, depth: usize) -> Option<&'s Value> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    if let Some(found) = schema.get("properties").and_then(|properties| properties.get(key)) {
+        return Some(found);
+    }
+    if let Some(target) = reference(root, schema) {
+        return property(root, target, key, depth + 1);
+    }
+    ["allOf", "anyOf", "oneOf"].iter().find_map(|word| {
+        schema.get(word)?.as_array()?.iter().find_map(|member| property(root, member, key, depth + 1))
+    })
+}
+
+fn reference<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
+    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+    root.pointer(pointer)
+}
+
+fn gather(root: &Value, schema: &Value, types: &mut Types, depth: usize) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    match schema.get("type") {
+        Some(Value::String(word)) => types.add(word),
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).for_each(|word| types.add(word)),
+        _ => {}
+    }
+    if schema.get("nullable") == Some(&Value::Bool(true)) {
+        types.null = true;
+    }
+    let constants = schema
+        .get("const")
+        .into_iter()
+        .chain(schema.get("enum").and_then(Value::as_array).into_iter().flatten());
+    if schema.get("type").is_none() {
+        constants.for_each(|value| types.add_value(value));
+    }
+    for word in ["anyOf", "oneOf", "allOf"] {
+        for member in schema.get(word).and_then(Value::as_array).into_iter().flatten() {
+            gather(root, member, types, depth + 1);
+        }
+    }
+    if let Some(target) = reference(root, schema) {
+        gather(root, target, types, depth + 1);
+    }
+    if types.is_unknown() {
+        types.object |= schema.get("properties").is_some();
+        types.array |= schema.get("items").is_some();
+    }
+}
+
+impl Types {
+    fn add(&mut self, word: &str) {
+        match word.to_ascii_lowercase().as_str() {
+            "null" | "none" => self.null = true,
+            "boolean" | "bool" => self.boolean = true,
+            "object" | "dict" | "map" => self.object = true,
+            "array" | "list" | "tuple" => self.array = true,
+            "string" | "str" | "text" | "varchar" | "char" | "enum" => self.string = true,
+            word if ["int", "uint", "long", "short", "unsigned"]
+                .iter()
+                .any(|head| word.starts_with(head)) =>
+            {
+                self.integer = true;
+            }
+            word if ["num", "float", "double", "decimal"].iter().any(|head| word.starts_with(head)) => {
+                self.number = true
+            }
+            _ => {}
+        }
+    }
+
+    fn add_value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.null = true,
+            Value::Bool(_) => self.boolean = true,
+            Value::Number(number) if number.is_f64() => self.number = true,
+            Value::Number(_) => self.integer = true,
+            Value::String(_) => self.string = true,
+            Value::Array(_) => self.array = true,
+            Value::Object(_) => self.object = true,
+        }
+    }
+}
+
+/// Raw text as JSON: the most specific declared type that it can be read as, and text where it fits none. The flag is
+/// false when it fits none of the declared types.
+pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> (String, bool) {
+    let value = text.trim();
+    if types.only_string() {
+        return (quoted(text), true);
+    }
+    if types.is_unknown() {
+        let json = as_json(value, max_depth).filter(|json| !json.starts_with('"'));
+        return (json.unwrap_or_else(|| quoted(text)), true);
+    }
+    let word = value.to_ascii_lowercase();
+    if types.null && matches!(word.as_str(), "null" | "none") {
+        return ("null".to_owned(), true);
+    }
+    if (types.integer || types.number) && is_number(value) {
+        let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
+        let fits = types.number || !value.contains(['.', 'e', 'E']) || integral.is_some();
+        if fits {
+            return (integral.unwrap_or(value).to_owned(), true);
+        }
+    }
+    if types.boolean {
+        let boolean = match word.as_str() {
+            "true" => Some("true"),
+            "false" => Some("false"),
+            "1" if !types.string => Some("true"),
+            "0" if !types.string => Some("false"),
+            _ => None,
+        };
+        if let Some(boolean) = boolean {
+            return (boolean.to_owned(), true);
+        }
+    }
+    let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
+    if (types.object && opens(b'{')) || (types.array && opens(b'[')) {
+        if let Some(json) = as_json(value, max_depth) {
+            return (json, true);
+        }
+    }
+    // A quoted string where text is declared beside other types was written as JSON.
+    if types.string && opens(b'"') && types != (Types { string: true, ..Types::default() }) {
+        if let Some(json) = as_json(value, max_depth).filter(|json| json.starts_with('"')) {
+            return (json, true);
+        }
+    }
+    (quoted(text), types.string)
+}
+
+/// `text` as one JSON value, with JSON's or Python's spelling of literals.
+fn as_json(text: &str, max_depth: usize) -> Option<String> {
+    if is_number(text) {
+        return Some(text.to_owned());
+    }
+    let (mut json, mut out, mut look) = (Json::new(max_depth), String::new(), 0);
+    // A word or number ends only at what follows it.
+    let ended = format!("{text}\n");
+    let progress = json.read(&ended, &mut look, &mut 0, &mut |piece, _| out.push_str(piece));
+    let whole = progress == Progress::Done && ended[look..].trim().is_empty();
+    whole.then(|| out.trim().to_owned())
+}
+
+fn is_number(text: &str) -> bool {
+    matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9'))
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// `text` as a JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    escape(text, &mut out);
+    out.push('"');
+    out
+}
+
+/// Appends `text` as it stands inside a JSON string.
+pub(crate) fn escape(text: &str, out: &mut String) {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            0..=0x1f => ESCAPES[byte as usize],
+            _ => continue,
+        };
+        out.push_str(&text[from..at]);
+        out.push_str(escape);
+        from = at + 1;
+    }
+    out.push_str(&text[from..]);
+}
