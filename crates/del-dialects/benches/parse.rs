@@ -95,7 +95,15 @@ fn tools() -> Vec<Tool> {
 }
 
 fn cases(dialect: &Arc<Dialect>, tools: &[Tool]) -> Vec<Case> {
-    let mut cases = vec![Case { name: "prose 64 kB".into(), text: prose(64 << 10), arguments: Vec::new() }];
+    let prose = |name: &str, sentence: &str| Case {
+        name: name.into(),
+        text: sentence.chars().cycle().take(64 << 10).collect(),
+        arguments: Vec::new(),
+    };
+    let mut cases = vec![
+        prose("prose 64 kB", "The quick brown fox jumps over the lazy dog, 12 times a day; nothing here is a call.\n"),
+        prose("prose with < 64 kB", "The quick brown fox jumps, and 1 < 2 holds in [every] land; {no} `call`.\n"),
+    ];
     let mut calls = |name: &str, count: usize, size: usize| {
         let call = call(size);
         let calls = vec![call; count];
@@ -110,11 +118,6 @@ fn cases(dialect: &Arc<Dialect>, tools: &[Tool]) -> Vec<Case> {
         calls(name, 1, size);
     }
     cases
-}
-
-fn prose(len: usize) -> String {
-    let sentence = "The quick brown fox jumps over the lazy dog, and 1 < 2 holds in every land; nothing here is a call.\n";
-    sentence.chars().cycle().take(len).collect()
 }
 
 /// A call with some text of `size` bytes as an argument: code, with a newline and quotes now and then.

@@ -17,6 +17,7 @@ use gap::Gap;
 use opening::Opening;
 pub use plan::Plan;
 
+use crate::codec::call::CallReader;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
@@ -109,6 +110,8 @@ impl Parser {
                 name: String::new(),
                 in_block: false,
                 work: 0,
+                candidates: Vec::new(),
+                spare: None,
             },
             held: String::new(),
         }
@@ -166,10 +169,15 @@ struct Engine {
     /// The marks around a group of calls are open.
     in_block: bool,
     work: u64,
+    /// The dialects that the opening at hand is still to be tried for, the one at hand last.
+    candidates: Vec<usize>,
+    /// A reader of call objects that is free.
+    spare: Option<Box<CallReader>>,
 }
 
 /// Where a parser is. Offsets count from the first byte that is held.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one state a parser, and it changes often")]
 enum State {
     Text(Scan),
     Thought {
@@ -182,9 +190,9 @@ enum State {
         scan: Scan,
     },
     /// A call may begin here.
-    Opening(Box<Opening>),
+    Opening(Opening),
     /// In the arguments of a call.
-    Reading(Box<Reading>),
+    Reading(Reading),
     /// Behind a call.
     Gap(Gap),
     /// Behind a broken call, up to where reading may go on.

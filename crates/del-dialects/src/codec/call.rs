@@ -1,5 +1,7 @@
 //! A whole call as one JSON object: name, arguments, perhaps an id, in any order.
 
+use std::borrow::Cow;
+
 use super::json::{Emit, Json, Progress, white_space};
 use crate::dialect::{CallForm, Slot};
 use crate::message::Call;
@@ -92,6 +94,16 @@ impl CallReader {
         }
     }
 
+    /// Ready for another call.
+    pub(crate) fn restart(&mut self, strict: bool) {
+        self.state = State::Start;
+        self.json.restart();
+        (self.open, self.kind, self.args) = (0, Kind::Other, Args::None);
+        self.token.clear();
+        self.early.clear();
+        (self.name, self.id, self.notes, self.strict) = (None, None, Notes::default(), strict);
+    }
+
     /// True once the arguments are whole.
     pub(crate) fn has_args(&self) -> bool {
         self.args == Args::Done
@@ -100,11 +112,6 @@ impl CallReader {
     /// Arguments that came before the name; asking takes them.
     pub(crate) fn take_early(&mut self) -> String {
         std::mem::take(&mut self.early)
-    }
-
-    /// Bytes that are kept while the name is not known.
-    pub(crate) fn held(&self) -> usize {
-        self.early.len() + self.token.len()
     }
 
     /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned.
@@ -238,7 +245,7 @@ impl CallReader {
 
     fn begin(&mut self, state: State) {
         self.token.clear();
-        self.json = Json::new(self.max_depth);
+        self.json.restart();
         self.state = state;
     }
 
@@ -255,15 +262,15 @@ impl CallReader {
 
     /// A key is whole; false when it shows that this is no call.
     fn keyed(&mut self, form: &CallForm) -> bool {
-        let key: String = serde_json::from_str(&self.token).unwrap_or_default();
-        self.notes.mended |= self.json.take_mended();
+        let key = string(&self.token).unwrap_or_default();
         self.kind = kind_of(&key, form, self.name.is_some());
+        let foreign = self.kind == Kind::Other && key != "type";
         if form.name.is_none() && self.open == 1 && self.name.is_none() {
-            self.name = Some(key.clone());
+            self.name = Some(key.into_owned());
             self.kind = Kind::Args;
         }
+        self.notes.mended |= self.json.take_mended();
         self.state = State::Colon;
-        let foreign = self.kind == Kind::Other && key != "type";
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
     }
 
@@ -313,7 +320,7 @@ impl CallReader {
     fn valued(&mut self, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
         match self.kind {
             Kind::Name => {
-                self.name = serde_json::from_str(&self.token).ok();
+                self.name = string(&self.token).map(Cow::into_owned);
                 if self.args == Args::Done {
                     return Some(CallProgress::Named);
                 }
@@ -380,6 +387,14 @@ fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {
         "arguments" | "parameters" | "args" | "input" => Kind::Args,
         "id" | "tool_call_id" | "call_id" => Kind::Id,
         _ => Kind::Other,
+    }
+}
+
+/// A JSON string as text.
+fn string(json: &str) -> Option<Cow<'_, str>> {
+    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+        _ => serde_json::from_str(json).ok().map(Cow::Owned),
     }
 }
 

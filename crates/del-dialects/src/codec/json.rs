@@ -93,6 +93,12 @@ impl Json {
         }
     }
 
+    /// Ready for another value.
+    pub(crate) fn restart(&mut self) {
+        self.stack.clear();
+        (self.state, self.resume, self.owed, self.mended) = (State::Value, State::Value, false, false);
+    }
+
     /// True once something was mended; asking forgets it.
     pub(crate) fn take_mended(&mut self) -> bool {
         std::mem::take(&mut self.mended)

@@ -33,7 +33,7 @@ enum First {
     One(u8),
     Two(u8, u8),
     Three(u8, u8, u8),
-    Many(Box<[bool; 256]>),
+    Many { table: Box<[bool; 256]>, bytes: Vec<u8> },
 }
 
 /// A place in an automaton.
@@ -42,6 +42,8 @@ pub(crate) struct Scan {
     node: u32,
     /// A pattern that was found while a longer one was still possible, and the bytes looked at since its end.
     candidate: Option<(u16, u32)>,
+    /// So many of the next bytes are known to hold the beginning of some pattern.
+    busy: u32,
 }
 
 /// A pattern, found.
@@ -119,7 +121,7 @@ impl Automaton {
     fn walk(&self, scan: &mut Scan, bytes: &[u8], look: &mut usize) -> Option<Match> {
         loop {
             if scan.node == 0 {
-                match self.first.next(&bytes[*look..]) {
+                match self.first.next(&bytes[*look..], &mut scan.busy) {
                     Some(skip) => *look += skip,
                     None => {
                         *look = bytes.len();
@@ -204,6 +206,11 @@ impl Automaton {
 }
 
 impl Scan {
+    /// Starts over; what is known of the text ahead stays known.
+    pub(crate) fn restart(&mut self) {
+        (self.node, self.candidate) = (0, None);
+    }
+
     /// True when nothing has been matched yet.
     pub(crate) fn is_fresh(&self) -> bool {
         self.node == 0 && self.candidate.is_none()
@@ -254,19 +261,55 @@ impl First {
             [a] => Self::One(a),
             [a, b] => Self::Two(a, b),
             [a, b, c] => Self::Three(a, b, c),
-            _ => Self::Many(Box::new(table)),
+            _ => Self::Many { table: Box::new(table), bytes: distinct },
         }
     }
 
-    fn next(&self, bytes: &[u8]) -> Option<usize> {
+    fn next(&self, text: &[u8], busy: &mut u32) -> Option<usize> {
         match self {
             Self::None => None,
-            Self::One(a) => memchr(*a, bytes),
-            Self::Two(a, b) => memchr2(*a, *b, bytes),
-            Self::Three(a, b, c) => memchr3(*a, *b, *c, bytes),
-            Self::Many(table) => bytes.iter().position(|byte| table[*byte as usize]),
+            Self::One(a) => memchr(*a, text),
+            Self::Two(a, b) => memchr2(*a, *b, text),
+            Self::Three(a, b, c) => memchr3(*a, *b, *c, text),
+            Self::Many { table, bytes } => next_of_many(table, bytes, text, busy),
         }
     }
+}
+
+/// Text without any of the bytes is passed block by block at the speed of `memchr`; in a block that holds one, each
+/// byte is looked up.
+fn next_of_many(table: &[bool; 256], bytes: &[u8], text: &[u8], busy: &mut u32) -> Option<usize> {
+    const BLOCK: usize = 512;
+    let mut at = 0;
+    while at < text.len() {
+        if *busy == 0 {
+            let block = &text[at..text.len().min(at + BLOCK)];
+            let quiet = block.len() == BLOCK
+                && bytes.chunks(3).all(|bytes| match *bytes {
+                    [a, b, c] => memchr3(a, b, c, block).is_none(),
+                    [a, b] => memchr2(a, b, block).is_none(),
+                    [a] => memchr(a, block).is_none(),
+                    _ => true,
+                });
+            if quiet {
+                at += BLOCK;
+                continue;
+            }
+            *busy = index(block.len());
+        }
+        let block = &text[at..text.len().min(at + *busy as usize)];
+        match block.iter().position(|byte| table[*byte as usize]) {
+            Some(skip) => {
+                *busy -= index(skip);
+                return Some(at + skip);
+            }
+            None => {
+                *busy -= index(block.len());
+                at += block.len();
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -53,11 +53,24 @@ enum Outcome {
 const MAX_BARE: usize = 64 << 10;
 
 impl Reading {
-    pub(super) fn new(number: usize, walk: &Walk, object: bool, depth: usize) -> Self {
+    /// `spare` is a reader that a call before has used.
+    pub(super) fn new(
+        number: usize,
+        walk: &Walk,
+        object: bool,
+        depth: usize,
+        spare: &mut Option<Box<CallReader>>,
+    ) -> Self {
         let kind = match &walk.body {
             Body::Object => Kind::Object(Json::new(depth)),
             _ if object => Kind::Object(Json::new(depth)),
-            Body::Call => Kind::Call(Box::new(CallReader::new(depth, walk.is_bare()))),
+            Body::Call => Kind::Call(match spare.take() {
+                Some(mut reader) => {
+                    reader.restart(walk.is_bare());
+                    reader
+                }
+                None => Box::new(CallReader::new(depth, walk.is_bare())),
+            }),
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(FieldsReader::new(depth))),
         };
@@ -148,7 +161,7 @@ impl Engine {
         let pending = reading.pending.is_some();
         let mut kept = io.at + reading.kept;
         let (call, base, end) = (self.call, io.base, io.end);
-        let Reading { kind, size, .. } = &mut **reading;
+        let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, .. } = io;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
             *size += json.len() as u64;
@@ -333,6 +346,11 @@ impl Engine {
         };
         io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
         self.call += 1;
+        if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
+            && let State::Reading(Reading { kind: Kind::Call(reader), .. }) = std::mem::replace(&mut self.state, State::Dropping)
+        {
+            self.spare = Some(reader);
+        }
         if self.plan.walks[walk].channels().is_some() {
             self.to_text();
         } else {

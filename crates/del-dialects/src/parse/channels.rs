@@ -60,7 +60,7 @@ impl Engine {
                 let dialect = walk.dialect.name.as_str();
                 io.send(Event::CallStart { call: self.call, name, id: None, dialect }, start, hit.end);
                 self.state =
-                    State::Reading(Box::new(Reading::new(number, walk, true, self.turn.limits.depth)));
+                    State::Reading(Reading::new(number, walk, true, self.turn.limits.depth, &mut self.spare));
             }
         }
         Flow::Next

@@ -66,7 +66,7 @@ impl Engine {
                         Then::Nothing => false,
                     };
                     if next {
-                        return self.next_call(io);
+                        return self.next_call(io, false);
                     }
                     if json && gap.token == 0 && matches!(byte, b'}' | b']') {
                         io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
@@ -92,23 +92,27 @@ impl Engine {
                     gap.separated = true;
                     gap.scan = Scan::default();
                 }
-                _ => {
+                target => {
                     io.look = hit.start;
-                    return self.next_call(io);
+                    return self.next_call(io, target == Target::Opener { block: true });
                 }
             }
         }
     }
 
     /// The next call seems to open at `look`.
-    fn next_call(&mut self, io: &mut Io<'_>) -> Flow {
+    fn next_call(&mut self, io: &mut Io<'_>, block: bool) -> Flow {
         let State::Gap(gap) = &self.state else { return Flow::Next };
         let walk = &self.plan.walks[gap.walk];
-        if gap.step <= walk.close && walk.misses(gap.step, walk.close) {
+        let closes_block = block && self.in_block;
+        let end = if closes_block { walk.steps.len() } else { walk.close };
+        if gap.step < end && walk.misses(gap.step, end) {
             io.fault(FaultKind::MissingCloser, None, io.look, io.look);
         }
+        self.in_block &= !block;
         let start = io.look - io.at;
-        self.state = State::Opening(Box::new(Opening::behind(gap.walk, start)));
+        self.state = State::Opening(Opening::behind(gap.walk, start));
+        self.candidates.clear();
         Flow::Next
     }
 

@@ -11,10 +11,10 @@ use crate::event::Event;
 use crate::fault::FaultKind;
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Opening {
-    /// The walks that are still to try, the one at hand last.
-    walks: Vec<usize>,
+    /// The walk that is being tried; those that are still to try are the engine's `candidates`.
+    pub(super) walk: usize,
     /// Where the call's markup would begin; what is held before it is framing, if the call is one.
     start: usize,
     from: From,
@@ -56,22 +56,21 @@ enum Place {
 const MAX_SPACE: usize = 256;
 
 impl Opening {
-    pub(super) fn new(walks: Vec<usize>, lead: usize, fresh: bool) -> Self {
-        Self::with(walks, lead, From::Text { fresh })
+    pub(super) fn in_text(walk: usize, lead: usize, fresh: bool) -> Self {
+        Self::new(walk, lead, From::Text { fresh })
     }
 
-    pub(super) fn in_thought(walks: Vec<usize>, kind: usize) -> Self {
-        Self::with(walks, 0, From::Thought(kind))
+    pub(super) fn in_thought(walk: usize, kind: usize) -> Self {
+        Self::new(walk, 0, From::Thought(kind))
     }
 
     pub(super) fn behind(walk: usize, start: usize) -> Self {
-        Self::with(vec![walk], start, From::Gap)
+        Self::new(walk, start, From::Gap)
     }
 
-    fn with(mut walks: Vec<usize>, start: usize, from: From) -> Self {
-        walks.reverse();
+    fn new(walk: usize, start: usize, from: From) -> Self {
         Self {
-            walks,
+            walk,
             start,
             from,
             place: Place::Site,
@@ -87,19 +86,6 @@ impl Opening {
         }
     }
 
-    pub(super) fn walk(&self) -> usize {
-        self.walks.last().copied().unwrap_or(0)
-    }
-
-    /// Starts over with the next walk; false when there is none.
-    fn next_walk(&mut self) -> bool {
-        self.walks.pop();
-        let (walks, start, from) = (std::mem::take(&mut self.walks), self.start, self.from);
-        *self = Self::with(Vec::new(), start, from);
-        self.walks = walks;
-        !self.walks.is_empty()
-    }
-
     fn enter(&mut self, step: usize, token: usize) {
         self.place = Place::Site;
         self.step = step;
@@ -113,7 +99,7 @@ impl Engine {
         let plan = std::sync::Arc::clone(&self.plan);
         loop {
             let State::Opening(opening) = &mut self.state else { return Flow::Next };
-            let walk = &plan.walks[opening.walk()];
+            let walk = &plan.walks[opening.walk];
             let settled = match opening.place {
                 Place::Site => site(opening, walk, io),
                 Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
@@ -128,9 +114,10 @@ impl Engine {
                     let start = opening.start;
                     io.look = io.at + start;
                     let marked = opening.marked;
-                    if !opening.next_walk() {
-                        let from = opening.from;
-                        return self.reject(io, start, tried, from, marked, walk);
+                    let from = opening.from;
+                    match self.candidates.pop() {
+                        Some(walk) => *opening = Opening::new(walk, start, from),
+                        None => return self.reject(io, start, tried, from, marked, walk),
                     }
                 }
                 Settled::Body(target) => return self.begin(io, target),
@@ -140,24 +127,20 @@ impl Engine {
 
     /// A call begins for sure, or for as much as can be said before its object is read.
     fn begin(&mut self, io: &mut Io<'_>, target: Option<Target>) -> Flow {
-        let State::Opening(opening) = &mut self.state else { return Flow::Next };
-        let number = opening.walk();
+        let State::Opening(opening) = self.state else { return Flow::Next };
+        let number = opening.walk;
         let walk = &self.plan.walks[number];
         let object = match (&walk.body, target) {
             (Body::Fields(_), None) => true,
             (body, _) => matches!(body, Body::Object),
         };
-        let reading = Reading::new(number, walk, object, self.turn.limits.depth);
+        let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
         match (&walk.body, object) {
             (Body::Call | Body::Loose(_), false) => {
-                let opening = std::mem::replace(&mut **opening, Opening::with(Vec::new(), 0, From::Gap));
-                self.state = State::Reading(Box::new(reading.pending(opening, io.look - io.at)));
+                self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
-                let name = opening.name.map(|(from, to)| io.text[io.at + from..io.at + to].to_owned());
-                let id = opening.id.map(|(from, to)| io.text[io.at + from..io.at + to].to_owned());
-                let opening = std::mem::replace(&mut **opening, Opening::with(Vec::new(), 0, From::Gap));
-                if !self.commit(io, &opening, &name.unwrap_or_default(), id.as_deref()) {
+                if !self.commit(io, &opening, opening.name(io).unwrap_or_default(), opening.id(io)) {
                     return Flow::Next;
                 }
                 if let Some(Target::Closer(step)) = target {
@@ -167,7 +150,7 @@ impl Engine {
                     );
                     self.end_call(io, number, step + 1);
                 } else {
-                    self.state = State::Reading(Box::new(reading));
+                    self.state = State::Reading(reading);
                 }
             }
         }
@@ -183,7 +166,7 @@ impl Engine {
         id: Option<&str>,
     ) -> bool {
         let plan = std::sync::Arc::clone(&self.plan);
-        let walk = &plan.walks[opening.walk()];
+        let walk = &plan.walks[opening.walk];
         let start = io.at + opening.start;
         match opening.from {
             From::Text { .. } => {
@@ -253,17 +236,19 @@ impl Engine {
     }
 
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
-    pub(super) fn reopen(&mut self, io: &mut Io<'_>, mut opening: Opening) -> Flow {
+    pub(super) fn reopen(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let plan = std::sync::Arc::clone(&self.plan);
-        let walk = &plan.walks[opening.walk()];
-        let (start, tried, from, marked) = (opening.start, io.look, opening.from, opening.marked);
+        let Opening { walk, start, from, marked, .. } = opening;
+        let tried = io.look;
         self.work += (io.look - io.at) as u64;
         io.look = io.at + start;
-        if opening.next_walk() {
-            self.state = State::Opening(Box::new(opening));
-            return Flow::Next;
+        match self.candidates.pop() {
+            Some(walk) => {
+                self.state = State::Opening(Opening::new(walk, start, from));
+                Flow::Next
+            }
+            None => self.reject(io, start, tried, from, marked, &plan.walks[walk]),
         }
-        self.reject(io, start, tried, from, marked, walk)
     }
 }
 
@@ -369,7 +354,7 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
             opening.missed |= walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Opener | Target::Separator => Settled::Nothing,
+        Target::Opener { .. } | Target::Separator => Settled::Nothing,
     }
 }
 

@@ -117,8 +117,8 @@ pub(super) enum Target {
     Field,
     /// What closes a call without arguments.
     Closer(usize),
-    /// What opens the next call.
-    Opener,
+    /// What opens the next call, or the next block.
+    Opener { block: bool },
     /// What stands between two calls.
     Separator,
 }
@@ -219,10 +219,11 @@ impl Plan {
             let kind = self.thoughts.len();
             self.thoughts.push(Thought::new(&members, walks));
             for reasoning in members.iter().filter_map(|walk| walk.dialect.reasoning.as_ref()) {
-                for spelling in reasoning.begin.iter().flat_map(|begin| framings(begin)) {
+                for spelling in reasoning.begin.iter().flat_map(|begin| framings(begin.trim_start())) {
                     self.mark(&spelling).thought = Some(kind);
                 }
-                for spelling in reasoning.end.iter().flat_map(|end| framings(end)) {
+                // A closer without an opener: the white space before it is text.
+                for spelling in reasoning.end.iter().flat_map(|end| framings(end.trim_start())) {
                     self.mark(&spelling).thought_end = true;
                 }
             }
@@ -368,6 +369,9 @@ impl Walk {
             let skips = self.misses(0, step);
             for spelling in &mark.read {
                 let plain = spelling.len() < MIN_DISTINCT || spelling.starts_with('`');
+                if plain && !self.is_bare() && matches!(mark.need, Need::Noise | Need::Free) {
+                    continue;
+                }
                 openers.push((spelling.clone(), mark.line_start || (self.is_bare() && plain), skips));
             }
         }
@@ -433,8 +437,9 @@ impl Walk {
             for (place, mark) in self.closers().filter(|(place, _)| *place >= step) {
                 spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
             }
-            for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
-                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener)));
+            for (place, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
+                let block = place < self.call;
+                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
             }
             let between = self.dialect.between.trim();
             if !between.is_empty() {

@@ -81,14 +81,11 @@ impl Engine {
     pub(super) fn unfinished_opening(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = std::sync::Arc::clone(&self.plan);
         let end = io.text.len();
-        let State::Opening(opening) = &mut self.state else { return Flow::More };
-        let walk = &plan.walks[opening.walk()];
+        let State::Opening(opening) = self.state else { return Flow::More };
+        let walk = &plan.walks[opening.walk];
         if io.end == Some(End::End) && opening.awaits_arguments(walk, io) && walk.may_be_eaten(walk.args + 1)
         {
-            let number = opening.walk();
-            let opening = std::mem::replace(&mut **opening, super::opening::Opening::behind(number, 0));
-            let name = opening.name(io).unwrap_or_default().to_owned();
-            if self.commit(io, &opening, &name, None) {
+            if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
                 io.send(Event::Args { call: self.call, json: "{}" }, end, end);
                 io.send(Event::CallEnd { call: self.call, id: None }, end, end);
             }

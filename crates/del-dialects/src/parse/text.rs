@@ -27,7 +27,9 @@ impl Engine {
             }
             // Not what it looked like: the search goes on behind its first character.
             io.look = hit.start + first_char(io.text, hit.start);
-            self.state = State::Text(Scan::default());
+            if let State::Text(scan) = &mut self.state {
+                scan.restart();
+            }
         }
     }
 
@@ -96,8 +98,10 @@ impl Engine {
             let bare = self.plan.walks[opener.walk].is_bare();
             (starts_line || !opener.line_start) && (!bare || here >= self.deaf)
         };
-        let walks: Vec<usize> = openers.iter().filter(fits).map(|opener| opener.walk).collect();
-        let Some(&first) = walks.first() else { return false };
+        let walks = openers.iter().rev().filter(fits).map(|opener| opener.walk);
+        self.candidates.clear();
+        self.candidates.extend(walks);
+        let Some(first) = self.candidates.pop() else { return false };
         let fresh = self.fresh && text_before.iter().all(u8::is_ascii_whitespace);
         let lead = self.lead_before(io, start, false);
         self.say(io, start - lead);
@@ -106,7 +110,7 @@ impl Engine {
             self.say(io, start);
             State::Header { walk: first, scan: Scan::default() }
         } else {
-            State::Opening(Box::new(Opening::new(walks, lead, fresh)))
+            State::Opening(Opening::in_text(first, lead, fresh))
         };
         true
     }
@@ -135,22 +139,20 @@ impl Engine {
             }
             let before = self.before(io, hit.start);
             let quoted = before[1] == b'`';
-            let walks: Vec<usize> = openers
-                .iter()
-                .filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'))
-                .map(|opener| opener.walk)
-                .collect();
-            if walks.is_empty() {
+            let fits = openers.iter().rev().filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'));
+            self.candidates.clear();
+            self.candidates.extend(fits.map(|opener| opener.walk));
+            let Some(first) = self.candidates.pop() else {
                 io.look = hit.start + first_char(io.text, hit.start);
                 self.state = State::Thought { kind, scan: Scan::default() };
                 continue;
-            }
+            };
             think(io, hit.start);
             io.look = hit.start;
-            self.state = if plan.walks[walks[0]].channels().is_some() {
-                State::Header { walk: walks[0], scan: Scan::default() }
+            self.state = if plan.walks[first].channels().is_some() {
+                State::Header { walk: first, scan: Scan::default() }
             } else {
-                State::Opening(Box::new(Opening::in_thought(walks, kind)))
+                State::Opening(Opening::in_thought(first, kind))
             };
             return Flow::Next;
         }
