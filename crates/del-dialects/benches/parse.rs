@@ -19,7 +19,10 @@ struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-#[expect(unsafe_code, reason = "counting allocations takes an allocator of one's own; every call goes to the system's")]
+#[expect(
+    unsafe_code,
+    reason = "counting allocations takes an allocator of one's own; every call goes to the system's"
+)]
 // SAFETY: every method hands its arguments to `System` unchanged, which keeps the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -101,8 +104,14 @@ fn cases(dialect: &Arc<Dialect>, tools: &[Tool]) -> Vec<Case> {
         arguments: Vec::new(),
     };
     let mut cases = vec![
-        prose("prose 64 kB", "The quick brown fox jumps over the lazy dog, 12 times a day; nothing here is a call.\n"),
-        prose("prose with < 64 kB", "The quick brown fox jumps, and 1 < 2 holds in [every] land; {no} `call`.\n"),
+        prose(
+            "prose 64 kB",
+            "The quick brown fox jumps over the lazy dog, 12 times a day; nothing here is a call.\n",
+        ),
+        prose(
+            "prose with < 64 kB",
+            "The quick brown fox jumps, and 1 < 2 holds in [every] land; {no} `call`.\n",
+        ),
     ];
     let mut calls = |name: &str, count: usize, size: usize| {
         let call = call(size);
@@ -114,7 +123,8 @@ fn cases(dialect: &Arc<Dialect>, tools: &[Tool]) -> Vec<Case> {
     };
     calls("1 short call", 1, 20);
     calls("16 calls", 16, 20);
-    for (name, size) in [("argument 1 kB", 1 << 10), ("argument 32 kB", 32 << 10), ("argument 1 MB", 1 << 20)] {
+    for (name, size) in [("argument 1 kB", 1 << 10), ("argument 32 kB", 32 << 10), ("argument 1 MB", 1 << 20)]
+    {
         calls(name, 1, size);
     }
     cases
@@ -192,7 +202,8 @@ fn cut(text: &str, len: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let end = (len.min(rest.len())..=rest.len()).find(|&end| rest.is_char_boundary(end)).unwrap_or(rest.len());
+        let end =
+            (len.min(rest.len())..=rest.len()).find(|&end| rest.is_char_boundary(end)).unwrap_or(rest.len());
         let (piece, behind) = rest.split_at(end);
         pieces.push(piece);
         rest = behind;

@@ -43,6 +43,10 @@ pub struct Dialect {
     pub between: String,
     /// Written between text and the first call; read back as markup, when it is there exactly.
     pub lead: String,
+    /// The tool that every call of this form is for, where the form itself says so.
+    pub tool: Option<String>,
+    /// Other forms of calls in the same dialect.
+    pub variants: Vec<Arc<Dialect>>,
     /// Results on their way to the model, and invented ones on their way out.
     pub results: Results,
     /// How tools are shown to the model.
@@ -164,6 +168,13 @@ pub enum Codec {
     Call(CallForm),
     /// Keys and values between marks.
     Fields(FieldForm),
+    /// The whole body is the one argument of this key.
+    Raw {
+        /// The argument's key.
+        key: String,
+        /// What ends the body: the first mark behind it.
+        close: String,
+    },
 }
 
 /// The syntax of a value.

@@ -50,7 +50,9 @@ impl Dialect {
     pub fn render_calls(self: &Arc<Self>, calls: &[Call], tools: &[Tool]) -> Result<String, RenderError> {
         let mut out = String::new();
         for (place, call) in calls.iter().enumerate() {
-            self.write_call(call, place, calls.len(), &mut out)?;
+            let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
+            let form = self.variants.iter().find(own).map_or(self.as_ref(), Arc::as_ref);
+            form.write_call(call, place, calls.len(), &mut out)?;
         }
         self.read_back(calls, tools, &out)?;
         Ok(out)
@@ -214,6 +216,13 @@ fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Res
         Codec::Object(Literal::Json) => out.push_str(&call.arguments),
         Codec::Call(form) => call::write(form, call, place, out),
         Codec::Object(Literal::Loose(syntax)) => loose::write_arguments(syntax, &members, out),
+        Codec::Raw { key, .. } => {
+            let text = match &members[..] {
+                [(name, value)] if name == key => serde_json::from_str::<String>(value.get()).ok(),
+                _ => None,
+            };
+            out.push_str(&text.ok_or_else(no_object)?);
+        }
         Codec::Fields(form) => {
             for (key, value) in members {
                 let text: Option<String> = serde_json::from_str(value.get()).ok();

@@ -100,6 +100,12 @@ fn smoke() {
             "<am:tool_call name=\"get_weather\">\n<city>Paris &amp; co</city>\n<days>3</days>\n</am:tool_call>",
         ),
         ("amrita-am", "<am:tool_call name=\"get_weather\">\n<city>Paris</city>\n<days>3</days>\n"),
+        ("amrita-am", "I need more. <am:request_tools>weather</am:request_tools>"),
+        ("amrita-am", "<am:request_tools>weather"),
+        (
+            "amrita-am",
+            "<am:tool_call name=\"get_weather\">\n<city><![CDATA[\nA & <b>\n]]></city>\n</am:tool_call>\n<am:request_tools>weather</am:request_tools>",
+        ),
     ];
     for (d, text) in samples {
         let (m, _) = run(Some(d), text, usize::MAX, End::End);

@@ -43,6 +43,8 @@ enum ValueEnd {
     Field,
     /// The call closes: the closer is missing.
     Call(usize),
+    /// The body, which is the value, ends.
+    Body(usize),
 }
 
 impl FieldMarks {
@@ -80,6 +82,20 @@ impl FieldMarks {
         marks.value = (!form.value_close.contains("{key}")).then_some(value);
         marks.value_kinds = kinds;
         marks
+    }
+
+    /// The marks of a body that is one value.
+    pub(crate) fn raw(closers: &[(usize, String)]) -> Self {
+        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step)).collect();
+        Self {
+            next: Automaton::default(),
+            next_kinds: Vec::new(),
+            header_close: Automaton::default(),
+            value_open: None,
+            value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
+            value_kinds: kinds,
+            ends: Vec::new(),
+        }
     }
 
     /// The spellings that a call may begin its fields with, and what each of them means.
@@ -184,6 +200,16 @@ impl FieldsReader {
         }
     }
 
+    /// A reader for a body that is the one text of `key`.
+    pub(crate) fn raw(key: &str, max_depth: usize) -> Self {
+        let mut reader = Self::new(max_depth);
+        key.clone_into(&mut reader.key);
+        reader.keys.push(key.to_owned());
+        reader.types = Types { string: true, ..Types::default() };
+        reader.phase = Phase::ValueStart;
+        reader
+    }
+
     /// Reads on from `*look`; `last` says that no more text will come.
     #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
     pub(crate) fn read(
@@ -256,8 +282,20 @@ impl FieldsReader {
                         self.deaf = self.deaf.saturating_sub(end - *kept);
                         *kept = end;
                     }
-                    let Some(hit) = hit else { return FieldsProgress::More };
+                    let Some(hit) = hit else {
+                        if last && matches!(marks.value_kinds[..], [ValueEnd::Body(_)]) {
+                            self.close_value(form, &text[*kept..], *kept, emit);
+                            *kept = text.len();
+                            return FieldsProgress::Ended;
+                        }
+                        return FieldsProgress::More;
+                    };
                     let (end, behind) = (hit.start - *kept, hit.end - *kept);
+                    if let ValueEnd::Body(step) = marks.value_kinds[hit.pattern as usize] {
+                        self.close_value(form, &text[*kept..hit.start], *kept, emit);
+                        *kept = hit.end;
+                        return FieldsProgress::Done(Next::Closer(step));
+                    }
                     let phase = match marks.value_kinds[hit.pattern as usize] {
                         ValueEnd::Closer => Phase::After { end, behind },
                         ValueEnd::Field if end < self.deaf => {
@@ -265,7 +303,9 @@ impl FieldsReader {
                             continue;
                         }
                         ValueEnd::Field => Phase::FieldOpens { end, header: behind },
-                        ValueEnd::Call(step) => Phase::CallCloses { end, behind, step },
+                        ValueEnd::Call(step) | ValueEnd::Body(step) => {
+                            Phase::CallCloses { end, behind, step }
+                        }
                     };
                     self.enter(phase);
                 }

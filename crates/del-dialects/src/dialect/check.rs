@@ -29,6 +29,7 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
 /// Checks what the shape of the TOML cannot say.
 pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
     let at = |needle: &str| line_of(text, text.find(needle).unwrap_or(0));
+    dialect.variants.iter().try_for_each(|variant| check(variant, text))?;
     let args = dialect.call.iter().filter(|piece| matches!(piece, Piece::Args(_))).count();
     if args != 1 {
         return Err(DialectError::new(
@@ -38,7 +39,10 @@ pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
     }
     let codec = dialect.codec();
     let heads = dialect.call.iter().filter(|piece| names(piece)).count();
-    let in_body = matches!(codec, Codec::Call(_));
+    let in_body = matches!(codec, Codec::Call(_)) || dialect.tool.is_some();
+    if matches!(codec, Codec::Raw { close, .. } if close.is_empty()) {
+        return Err(DialectError::new(at("raw"), "expected a mark behind args = \"raw\", got none"));
+    }
     match (heads, in_body) {
         (0, true) | (1, false) => {}
         (_, true) => {

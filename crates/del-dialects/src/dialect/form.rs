@@ -185,6 +185,22 @@ impl CallForm {
 }
 
 impl FieldForm {
+    /// The form of a value that has no markup of its own.
+    pub(crate) fn raw() -> Self {
+        Self {
+            parts: vec![Slot::Value],
+            open: String::new(),
+            also: Vec::new(),
+            header_close: String::new(),
+            value_open: None,
+            value_close: String::new(),
+            key: KeyKind::First,
+            framed: false,
+            xml: false,
+            python: false,
+        }
+    }
+
     /// `text` as a form; `Err` holds what was expected.
     pub(super) fn new(text: &str, also: Vec<String>) -> Result<Self, &'static str> {
         let parts = parts(text);

@@ -1,7 +1,7 @@
 //! The TOML form of a description.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -35,6 +35,8 @@ struct Description {
     #[serde(default)]
     block: BlockSource,
     call: CallSource,
+    #[serde(default)]
+    variant: Vec<VariantSource>,
     #[serde(default)]
     results: ResultsSource,
     #[serde(default)]
@@ -119,6 +121,19 @@ struct CallSource {
     lead: String,
 }
 
+/// Another form of calls in the same dialect.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VariantSource {
+    /// The tool that it calls.
+    tool: Option<String>,
+    #[serde(default)]
+    block: BlockSource,
+    pieces: Vec<Spanned<PieceSource>>,
+    #[serde(default)]
+    between: String,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct PieceSource {
@@ -131,6 +146,8 @@ struct PieceSource {
     head: Option<String>,
     args: Option<ArgsSource>,
     form: Option<String>,
+    /// The argument's key, for `args = "raw"`.
+    key: Option<String>,
     #[serde(default)]
     also_open: Vec<String>,
     #[serde(default)]
@@ -157,6 +174,7 @@ enum ArgsSource {
     Object,
     Call,
     Fields,
+    Raw,
 }
 
 #[derive(Deserialize)]
@@ -242,7 +260,12 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
             })
             .collect()
     };
-    Ok(Dialect {
+    let pieces_of = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Piece>, DialectError> {
+        let mut list = list.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<Vec<_>, _>>()?;
+        close_raw(&mut list);
+        Ok(list)
+    };
+    let mut dialect = Dialect {
         name: name.to_owned(),
         title: source.title,
         family: source.family,
@@ -258,15 +281,69 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
             prefilled: reasoning.prefilled,
         }),
         block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
-        call: source.call.pieces.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<_, _>>()?,
+        call: pieces_of(source.call.pieces)?,
         between: source.call.between,
         lead: source.call.lead,
+        tool: None,
+        variants: Vec::new(),
         results: source.results.into(),
         definitions: source.definitions.into(),
         ends: source.ends,
         text: text.to_owned(),
         plan: OnceLock::new(),
-    })
+    };
+    for variant in source.variant {
+        dialect.variants.push(Arc::new(Dialect {
+            block: Block { open: marks(variant.block.open)?, close: marks(variant.block.close)? },
+            call: pieces_of(variant.pieces)?,
+            between: variant.between,
+            tool: variant.tool,
+            ..dialect.form_only()
+        }));
+    }
+    Ok(dialect)
+}
+
+impl Dialect {
+    /// This dialect without what its variants share with it by being read beside it.
+    fn form_only(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            family: self.family.clone(),
+            source: self.source.clone(),
+            models: Vec::new(),
+            aliases: BTreeMap::new(),
+            rank: self.rank,
+            frame: self.frame.clone(),
+            reasoning: self.reasoning.clone(),
+            block: Block::default(),
+            call: Vec::new(),
+            between: String::new(),
+            lead: self.lead.clone(),
+            tool: None,
+            variants: Vec::new(),
+            results: Results::default(),
+            definitions: Definitions::default(),
+            ends: Vec::new(),
+            text: String::new(),
+            plan: OnceLock::new(),
+        }
+    }
+}
+
+/// A raw body ends at the mark behind it.
+fn close_raw(pieces: &mut [Piece]) {
+    let behind =
+        pieces.iter().skip_while(|piece| !matches!(piece, Piece::Args(_))).find_map(|piece| match piece {
+            Piece::Mark(mark, _) => mark.read.first().cloned(),
+            _ => None,
+        });
+    for piece in pieces {
+        if let Piece::Args(Codec::Raw { close, .. }) = piece {
+            *close = behind.clone().unwrap_or_default();
+        }
+    }
 }
 
 struct Pieces<'a> {
@@ -329,6 +406,10 @@ impl Pieces<'_> {
                         form.xml = piece.xml;
                         form.python = piece.python;
                         Codec::Fields(form)
+                    }
+                    ArgsSource::Raw => {
+                        let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;
+                        Codec::Raw { key, close: String::new() }
                     }
                 };
                 Ok(Piece::Args(codec))

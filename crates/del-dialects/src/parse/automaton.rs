@@ -33,7 +33,10 @@ enum First {
     One(u8),
     Two(u8, u8),
     Three(u8, u8, u8),
-    Many { table: Box<[bool; 256]>, bytes: Vec<u8> },
+    Many {
+        table: Box<[bool; 256]>,
+        bytes: Vec<u8>,
+    },
 }
 
 /// A place in an automaton.

@@ -9,7 +9,7 @@ use crate::codec::call::{CallProgress, CallReader};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
 use crate::codec::loose::{LooseProgress, LooseReader};
-use crate::dialect::{Codec, Literal};
+use crate::dialect::{Codec, FieldForm, Literal};
 use crate::event::Event;
 use crate::fault::FaultKind;
 
@@ -72,7 +72,10 @@ impl Reading {
                 None => Box::new(CallReader::new(depth, walk.is_bare())),
             }),
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
-            Body::Fields(_) => Kind::Fields(Box::new(FieldsReader::new(depth))),
+            Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
+                Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
+                _ => FieldsReader::new(depth),
+            })),
         };
         Self { walk: number, kind, pending: None, kept: 0, size: 0 }
     }
@@ -222,7 +225,9 @@ impl Engine {
                     LooseProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
                 }
             }
-            (Kind::Fields(reader), Body::Fields(marks), Codec::Fields(form)) => {
+            (Kind::Fields(reader), Body::Fields(marks), codec) => {
+                let raw = FieldForm::raw();
+                let form = if let Codec::Fields(form) = codec { form } else { &raw };
                 let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
                 let progress = reader.read(
                     form,
@@ -347,7 +352,8 @@ impl Engine {
         io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
         self.call += 1;
         if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
-            && let State::Reading(Reading { kind: Kind::Call(reader), .. }) = std::mem::replace(&mut self.state, State::Dropping)
+            && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
+                std::mem::replace(&mut self.state, State::Dropping)
         {
             self.spare = Some(reader);
         }

@@ -6,7 +6,7 @@ use super::plan::{Body, Target, Then, Walk};
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
-use crate::dialect::Slot;
+use crate::dialect::{Codec, Literal, Slot};
 use crate::event::Event;
 use crate::fault::FaultKind;
 
@@ -130,8 +130,9 @@ impl Engine {
         let State::Opening(opening) = self.state else { return Flow::Next };
         let number = opening.walk;
         let walk = &self.plan.walks[number];
+        let raw = matches!(walk.dialect.codec(), Codec::Raw { .. });
         let object = match (&walk.body, target) {
-            (Body::Fields(_), None) => true,
+            (Body::Fields(_), None) => !raw,
             (body, _) => matches!(body, Body::Object),
         };
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
@@ -140,7 +141,10 @@ impl Engine {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
-                if !self.commit(io, &opening, opening.name(io).unwrap_or_default(), opening.id(io)) {
+                let plan = std::sync::Arc::clone(&self.plan);
+                let fixed = plan.walks[number].dialect.tool.as_deref();
+                let name = opening.name(io).or(fixed).unwrap_or_default();
+                if !self.commit(io, &opening, name, opening.id(io)) {
                     return Flow::Next;
                 }
                 if let Some(Target::Closer(step)) = target {
@@ -393,10 +397,9 @@ fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: u
 
 /// True when the arguments may begin with this byte.
 fn begins(walk: &Walk, byte: u8) -> bool {
-    match (&walk.body, walk.dialect.codec()) {
-        (Body::Loose(_), crate::dialect::Codec::Object(crate::dialect::Literal::Loose(loose))) => {
-            byte == loose.open
-        }
+    match walk.dialect.codec() {
+        Codec::Raw { .. } => true,
+        Codec::Object(Literal::Loose(loose)) => byte == loose.open,
         _ => byte == b'{',
     }
 }

@@ -137,7 +137,8 @@ const MIN_DISTINCT: usize = 5;
 impl Plan {
     /// Builds the plan for a set of dialects; the earlier one wins where two read the same text.
     pub fn new(dialects: &[Arc<Dialect>]) -> Self {
-        let mut walks: Vec<Walk> = dialects.iter().map(|dialect| Walk::new(Arc::clone(dialect))).collect();
+        let forms = dialects.iter().flat_map(|dialect| std::iter::once(dialect).chain(&dialect.variants));
+        let mut walks: Vec<Walk> = forms.map(|dialect| Walk::new(Arc::clone(dialect))).collect();
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
@@ -375,9 +376,8 @@ impl Walk {
                 openers.push((spelling.clone(), mark.line_start || (self.is_bare() && plain), skips));
             }
         }
-        if self.reaches_args(0)
-            && !matches!(self.dialect.codec(), Codec::Object(Literal::Loose(_)) | Codec::Fields(_))
-        {
+        let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
+        if self.reaches_args(0) && json {
             openers.push(("{".to_owned(), true, self.misses(0, self.args)));
         }
         openers
@@ -415,6 +415,11 @@ impl Walk {
             Codec::Object(Literal::Json) => Body::Object,
             Codec::Object(Literal::Loose(loose)) => Body::Loose(LooseMarks::new(loose)),
             Codec::Call(_) => Body::Call,
+            Codec::Raw { close, .. } => {
+                let closers: Vec<(usize, String)> =
+                    self.closers().map(|(place, _)| (place, close.clone())).take(1).collect();
+                Body::Fields(Box::new(FieldMarks::raw(&closers)))
+            }
             Codec::Fields(form) => {
                 let closers: Vec<(usize, String)> = self
                     .closers()
@@ -439,7 +444,8 @@ impl Walk {
             }
             for (place, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
                 let block = place < self.call;
-                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
+                spellings
+                    .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
             }
             let between = self.dialect.between.trim();
             if !between.is_empty() {

@@ -139,7 +139,8 @@ impl Engine {
             }
             let before = self.before(io, hit.start);
             let quoted = before[1] == b'`';
-            let fits = openers.iter().rev().filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'));
+            let fits =
+                openers.iter().rev().filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'));
             self.candidates.clear();
             self.candidates.extend(fits.map(|opener| opener.walk));
             let Some(first) = self.candidates.pop() else {
