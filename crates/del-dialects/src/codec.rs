@@ -5,10 +5,40 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::fault::FaultKind;
+
 pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod json;
 pub(crate) mod loose;
+
+/// What was odd in arguments: of each kind the first place, in the text at hand.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Notes {
+    first: [Option<usize>; NOTED.len()],
+}
+
+const NOTED: [FaultKind; 5] = [
+    FaultKind::Repaired,
+    FaultKind::DoubleEncoded,
+    FaultKind::DuplicateKey,
+    FaultKind::MissingCloser,
+    FaultKind::WrongType,
+];
+
+impl Notes {
+    /// Remembers a place, unless the kind has one already.
+    pub(crate) fn add(&mut self, kind: FaultKind, at: usize) {
+        if let Some(place) = NOTED.iter().position(|noted| *noted == kind) {
+            self.first[place].get_or_insert(at);
+        }
+    }
+
+    /// All kinds that have a place.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaultKind, usize)> + use<> {
+        NOTED.into_iter().zip(self.first).filter_map(|(kind, at)| Some((kind, at?)))
+    }
+}
 
 /// The members of a JSON object, in order, each value as it is spelt; none when `json` is no object.
 pub(crate) fn members(json: &str) -> Option<Vec<(String, &RawValue)>> {

@@ -103,6 +103,7 @@ impl Parser {
                 base: 0,
                 look: 0,
                 before: *b"\n\n",
+                fence: Fence::default(),
                 fresh: true,
                 deaf: 0,
                 call: 0,
@@ -157,6 +158,8 @@ struct Engine {
     look: usize,
     /// The last two bytes before the held text.
     before: [u8; 2],
+    /// In a code fence of the text, as far as it is settled.
+    fence: Fence,
     /// Nothing but white space and thinking so far.
     fresh: bool,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
@@ -207,6 +210,33 @@ enum State {
     },
     /// Behind the last call that is allowed.
     Dropping,
+}
+
+/// Whether text is inside a code fence.
+#[derive(Debug, Default)]
+struct Fence {
+    open: bool,
+    /// Backticks at the end of the text so far.
+    run: u8,
+}
+
+impl Fence {
+    fn pass(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while let Some(skip) = memchr::memchr(b'`', &text[at..]) {
+            if skip > 0 {
+                self.run = 0;
+            }
+            at += skip + 1;
+            self.run = self.run.saturating_add(1);
+            if self.run == 3 {
+                self.open = !self.open;
+            }
+        }
+        if at < text.len() {
+            self.run = 0;
+        }
+    }
 }
 
 /// What a step says.
@@ -306,6 +336,9 @@ impl Engine {
         if io.at < to {
             let text = &io.text[io.at..to];
             self.fresh = self.fresh && text.trim_start().is_empty();
+            if self.plan.has_bare {
+                self.fence.pass(text.as_bytes());
+            }
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
             io.at = to;
         }

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::Notes;
 use super::json::{Emit, Json, Progress, white_space};
 use crate::dialect::{CallForm, Slot};
+use crate::fault::FaultKind;
 use crate::message::Call;
 
 /// Reads one call object. The name is known before any argument text is passed on.
@@ -25,14 +27,6 @@ pub(crate) struct CallReader {
     /// Before the name, only keys of a call are taken: anything else is data.
     strict: bool,
     max_depth: usize,
-}
-
-/// What was mended or odd in a call object.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Notes {
-    pub(crate) mended: bool,
-    pub(crate) double_encoded: bool,
-    pub(crate) duplicate: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +132,9 @@ impl CallReader {
                 }
                 State::Key { comma } => match byte {
                     b'}' => {
-                        self.notes.mended |= comma;
+                        if comma {
+                            self.notes.add(FaultKind::Repaired, *look);
+                        }
                         *look += 1;
                         if self.close() {
                             *kept = *look;
@@ -147,18 +143,18 @@ impl CallReader {
                     }
                     b'"' | b'\'' => self.begin(State::KeyText),
                     b',' if !comma => {
-                        self.notes.mended = true;
+                        self.notes.add(FaultKind::Repaired, *look);
                         *look += 1;
                     }
                     // Some fine-tunes double the outer braces.
                     b'{' if !comma && self.open == 1 && self.name.is_none() => {
-                        self.notes.mended = true;
+                        self.notes.add(FaultKind::Repaired, *look);
                         self.open += 1;
                         *look += 1;
                     }
                     _ if byte.is_ascii_alphabetic() || byte == b'_' => {
                         self.token.clear();
-                        self.notes.mended = true;
+                        self.notes.add(FaultKind::Repaired, *look);
                         self.state = State::BareKey;
                     }
                     _ => return CallProgress::Broken,
@@ -205,7 +201,7 @@ impl CallReader {
                         Progress::TooDeep => return CallProgress::TooDeep,
                         Progress::Broken => return CallProgress::Broken,
                         Progress::Done => {
-                            self.notes.mended |= self.json.take_mended();
+                            self.note_mended();
                             self.state = State::After;
                             if let Some(end) = self.valued(emit, *look) {
                                 return end;
@@ -219,7 +215,7 @@ impl CallReader {
                         self.state = State::Key { comma: true };
                     }
                     b'"' => {
-                        self.notes.mended = true;
+                        self.notes.add(FaultKind::Repaired, *look);
                         self.state = State::Key { comma: true };
                     }
                     b'}' => {
@@ -249,6 +245,12 @@ impl CallReader {
         self.state = state;
     }
 
+    fn note_mended(&mut self) {
+        if let Some(at) = self.json.take_mended() {
+            self.notes.add(FaultKind::Repaired, at);
+        }
+    }
+
     /// Reads a value into `token`.
     fn collect(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Progress {
         let token = &mut self.token;
@@ -269,7 +271,7 @@ impl CallReader {
             self.name = Some(key.into_owned());
             self.kind = Kind::Args;
         }
-        self.notes.mended |= self.json.take_mended();
+        self.note_mended();
         self.state = State::Colon;
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
     }
@@ -286,7 +288,7 @@ impl CallReader {
             (Kind::Wrapper, _) => self.kind = if self.name.is_none() { Kind::Name } else { Kind::Other },
             (Kind::Name, _) if self.name.is_some() => self.kind = Kind::Other,
             (Kind::Args, _) if self.args != Args::None => {
-                self.notes.duplicate = true;
+                self.notes.add(FaultKind::DuplicateKey, *look);
                 self.kind = Kind::Other;
             }
             _ => {}
@@ -329,7 +331,7 @@ impl CallReader {
             Kind::Args => {
                 self.args = Args::Done;
                 if !self.token.is_empty() {
-                    let Some(object) = self.unwrapped() else { return Some(CallProgress::Broken) };
+                    let Some(object) = self.unwrapped(end) else { return Some(CallProgress::Broken) };
                     if self.name.is_some() {
                         emit(&object, end..end);
                     } else {
@@ -344,18 +346,18 @@ impl CallReader {
     }
 
     /// Arguments that were read whole: an object before the name, or JSON inside a string, or nothing at all.
-    fn unwrapped(&mut self) -> Option<String> {
+    fn unwrapped(&mut self, end: usize) -> Option<String> {
         let text = self.token.trim();
         match text {
             "null" | "[]" => {
-                self.notes.mended = true;
+                self.notes.add(FaultKind::Repaired, end);
                 return Some("{}".to_owned());
             }
             _ if text.starts_with('{') => return Some(text.to_owned()),
             _ => {}
         }
         let inner: String = serde_json::from_str(text).ok()?;
-        self.notes.double_encoded = true;
+        self.notes.add(FaultKind::DoubleEncoded, end);
         let inner = inner.trim();
         if inner.is_empty() || inner == "null" {
             return Some("{}".to_owned());
@@ -366,7 +368,9 @@ impl CallReader {
         let (mut object, mut json) = (String::new(), Json::new(self.max_depth));
         let mut look = 0;
         let progress = json.read(inner, &mut look, &mut 0, &mut |piece, _| object.push_str(piece));
-        self.notes.mended |= json.take_mended();
+        if json.take_mended().is_some() {
+            self.notes.add(FaultKind::Repaired, end);
+        }
         (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
     }
 }

@@ -3,8 +3,10 @@
 //! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
 //! follow a value.
 
+use super::Notes;
 use super::json::{Emit, white_space};
 use crate::dialect::{FieldForm, KeyKind, Slot};
+use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
@@ -131,16 +133,8 @@ pub(crate) struct FieldsReader {
     /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
     deaf: usize,
     scratch: String,
-    pub(crate) notes: FieldNotes,
+    pub(crate) notes: Notes,
     max_depth: usize,
-}
-
-/// What was mended or odd.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct FieldNotes {
-    pub(crate) missing_closer: bool,
-    pub(crate) duplicate: bool,
-    pub(crate) wrong_type: bool,
 }
 
 /// Offsets count from the first byte that is kept.
@@ -155,6 +149,8 @@ enum Phase {
         end: usize,
         behind: usize,
     },
+    /// Behind a value, in something that is no field: up to the next field or the end of the call.
+    Junk,
     /// Another field seems to open at `end`, with its header from `header` on.
     FieldOpens {
         end: usize,
@@ -195,7 +191,7 @@ impl FieldsReader {
             closer: None,
             deaf: 0,
             scratch: String::new(),
-            notes: FieldNotes::default(),
+            notes: Notes::default(),
             max_depth,
         }
     }
@@ -238,7 +234,7 @@ impl FieldsReader {
                     let Some(header) = Header::read(&text[*kept..hit.start], &form.key) else {
                         return FieldsProgress::Broken;
                     };
-                    self.open_field(&header, tool);
+                    self.open_field(&header, tool, hit.start);
                     *kept = hit.end;
                     self.enter(if marks.value_open.is_some() { Phase::ValueOpen } else { Phase::ValueStart });
                 }
@@ -254,7 +250,7 @@ impl FieldsReader {
                             self.enter(Phase::ValueStart);
                         }
                         _ => {
-                            self.notes.missing_closer = true;
+                            self.notes.add(FaultKind::MissingCloser, *kept);
                             *look = *kept;
                             self.enter(Phase::ValueStart);
                         }
@@ -333,7 +329,7 @@ impl FieldsReader {
                                 Next::Opener => {
                                     *look = hit.start;
                                     *kept = hit.start;
-                                    self.notes.missing_closer = true;
+                                    self.notes.add(FaultKind::MissingCloser, *kept);
                                     return FieldsProgress::Done(Next::Opener);
                                 }
                                 closer @ Next::Closer(_) => {
@@ -342,7 +338,34 @@ impl FieldsReader {
                                 }
                             }
                         }
+                        // A closer on a line of its own is one, whatever stands on the next.
+                        Anchored::Nothing
+                            if text[*kept + end..].starts_with('\n')
+                                && text[*kept + behind..].starts_with('\n') =>
+                        {
+                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            *kept += behind;
+                            *look = *kept;
+                            self.notes.add(FaultKind::Repaired, *kept);
+                            self.enter(Phase::Junk);
+                        }
                         Anchored::Nothing => self.resume(end, behind, *kept, look),
+                    }
+                }
+                Phase::Junk => {
+                    let hit = marks.next.find(&mut self.scan, bytes, look, work);
+                    let Some(hit) = hit else {
+                        *kept = *look - marks.next.pending(&self.scan);
+                        return FieldsProgress::More;
+                    };
+                    *kept = hit.end;
+                    match marks.next_kinds[hit.pattern as usize] {
+                        Next::Field => self.enter(Phase::Header),
+                        Next::Opener => {
+                            (*look, *kept) = (hit.start, hit.start);
+                            return FieldsProgress::Done(Next::Opener);
+                        }
+                        closer @ Next::Closer(_) => return FieldsProgress::Done(closer),
                     }
                 }
                 Phase::FieldOpens { end, header } => {
@@ -356,9 +379,9 @@ impl FieldsReader {
                     };
                     match Header::read(&text[*kept + header..hit.start], &form.key) {
                         Some(found) if self.may_follow(&found.key, tool, form) => {
-                            self.notes.missing_closer = true;
+                            self.notes.add(FaultKind::MissingCloser, *kept);
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
-                            self.open_field(&found, tool);
+                            self.open_field(&found, tool, hit.start);
                             *kept = hit.end;
                             self.enter(if marks.value_open.is_some() {
                                 Phase::ValueOpen
@@ -386,7 +409,7 @@ impl FieldsReader {
                         },
                     };
                     if confirmed {
-                        self.notes.missing_closer = true;
+                        self.notes.add(FaultKind::MissingCloser, *kept);
                         self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                         *kept += behind;
                         *look = *kept;
@@ -414,8 +437,10 @@ impl FieldsReader {
         !self.keys.iter().any(|seen| seen == key) && may_have(tool, key) && (form.framed || tool.is_some())
     }
 
-    fn open_field(&mut self, header: &Header, tool: Option<&Tool>) {
-        self.notes.duplicate |= self.keys.contains(&header.key);
+    fn open_field(&mut self, header: &Header, tool: Option<&Tool>, at: usize) {
+        if self.keys.contains(&header.key) {
+            self.notes.add(FaultKind::DuplicateKey, at);
+        }
         self.key.clone_from(&header.key);
         self.keys.push(header.key.clone());
         self.types = types_of(tool, &header.key);
@@ -465,7 +490,9 @@ impl FieldsReader {
         let plain = if form.xml { unescaped(text) } else { text.to_owned() };
         let types = if self.says_json { Types::default() } else { self.types };
         let (json, fits) = typed(&plain, types, self.max_depth);
-        self.notes.wrong_type |= !fits;
+        if !fits {
+            self.notes.add(FaultKind::WrongType, at);
+        }
         emit(&json, at..at + text.len());
     }
 }

@@ -14,7 +14,8 @@ pub(crate) struct Json {
     resume: State,
     /// A comma was read and dropped with the comment behind it; it is written before the next item.
     owed: bool,
-    mended: bool,
+    /// Where something was mended first.
+    mended: Option<usize>,
     max_depth: usize,
 }
 
@@ -88,7 +89,7 @@ impl Json {
             state: State::Value,
             resume: State::Value,
             owed: false,
-            mended: false,
+            mended: None,
             max_depth,
         }
     }
@@ -96,12 +97,12 @@ impl Json {
     /// Ready for another value.
     pub(crate) fn restart(&mut self) {
         self.stack.clear();
-        (self.state, self.resume, self.owed, self.mended) = (State::Value, State::Value, false, false);
+        (self.state, self.resume, self.owed, self.mended) = (State::Value, State::Value, false, None);
     }
 
-    /// True once something was mended; asking forgets it.
-    pub(crate) fn take_mended(&mut self) -> bool {
-        std::mem::take(&mut self.mended)
+    /// Where something was mended first, in the text at hand; asking forgets it.
+    pub(crate) fn take_mended(&mut self) -> Option<usize> {
+        self.mended.take()
     }
 
     /// True before the first byte of the value.
@@ -211,7 +212,7 @@ impl Json {
             }
             run.at += 1;
             run.kept = run.at;
-            self.mended = true;
+            self.mended.get_or_insert(run.at);
             self.state = if byte == b'#' { State::LineComment } else { State::Slash };
             return Progress::More;
         }
@@ -221,7 +222,7 @@ impl Json {
                     run.flush(run.hold);
                     run.kept += 1;
                 }
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 run.at += 1;
                 self.close();
                 return Progress::More;
@@ -241,14 +242,14 @@ impl Json {
             }
             (State::KeyOrClose | State::NextKey, b'\'') => {
                 run.replace("\"", 1);
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 self.state = State::Text { key: true, quote: b'\'' };
             }
             (State::KeyOrClose | State::NextKey, _)
                 if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') =>
             {
                 run.insert("\"");
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 self.state = State::BareKey;
             }
             (State::Colon, b':') => {
@@ -270,7 +271,7 @@ impl Json {
             }
             (State::After, b'"') => {
                 run.insert(",");
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 self.state = if self.stack.last() == Some(&b'{') { State::KeyOrClose } else { State::Value };
             }
             (State::Value | State::ValueOrClose | State::NextValue, _) => return self.value_byte(run, byte),
@@ -296,7 +297,7 @@ impl Json {
             }
             b'\'' => {
                 run.replace("\"", 1);
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 self.state = State::Text { key: false, quote: b'\'' };
             }
             b'-' | b'0'..=b'9' => {
@@ -339,7 +340,7 @@ impl Json {
             b'"' => run.replace("\\\"", 1),
             0..=0x1f => {
                 run.replace(ESCAPES[byte as usize], 1);
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
             }
             _ => run.at += 1,
         }
@@ -364,7 +365,7 @@ impl Json {
                 run.flush(run.hold);
                 run.kept += 1;
                 run.at += 1;
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 self.state = text;
             }
             _ => {
@@ -372,7 +373,7 @@ impl Json {
                 run.flush(run.hold);
                 (run.emit)("\\\\", run.hold..run.hold + 1);
                 run.kept += 1;
-                self.mended = true;
+                self.mended.get_or_insert(run.at);
                 self.state = text;
             }
         }
@@ -390,7 +391,7 @@ impl Json {
             run.flush(run.hold);
             (run.emit)(json, run.hold..run.at);
             run.kept = run.at;
-            self.mended = true;
+            self.mended.get_or_insert(run.at);
         }
         self.value_ends();
         true
@@ -537,7 +538,7 @@ mod tests {
             }
             progress = json.read(&text[..end], &mut look, &mut kept, &mut |piece, _| out.push_str(piece));
         }
-        (progress, out, json.take_mended())
+        (progress, out, json.take_mended().is_some())
     }
 
     fn check(text: &str, expected: Option<&str>, mended: bool) {

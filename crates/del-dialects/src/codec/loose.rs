@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use serde_json::value::RawValue;
 
 use super::json::{Emit, white_space};
-use super::members;
+use super::{Notes, members};
 use crate::dialect::Loose;
+use crate::fault::FaultKind;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::escape;
 
@@ -43,7 +44,7 @@ pub(crate) struct LooseReader {
     begun: bool,
     /// The outer brace is written.
     opened: bool,
-    pub(crate) mended: bool,
+    pub(crate) notes: Notes,
     max_depth: usize,
     scratch: String,
 }
@@ -98,7 +99,7 @@ impl LooseReader {
             word: String::new(),
             begun: false,
             opened: false,
-            mended: false,
+            notes: Notes::default(),
             max_depth,
             scratch: String::new(),
         }
@@ -380,7 +381,7 @@ impl LooseReader {
                 Some(number) => number,
                 None if word.contains(['(', '[', '{', '=', '"', '\'']) => return false,
                 None => {
-                    self.mended = true;
+                    self.notes.add(FaultKind::Repaired, at);
                     crate::schema::quoted(word)
                 }
             },

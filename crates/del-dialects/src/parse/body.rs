@@ -5,13 +5,14 @@ use super::gap::Gap;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
+use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
 use crate::codec::loose::{LooseProgress, LooseReader};
 use crate::dialect::{Codec, FieldForm, Literal};
 use crate::event::Event;
-use crate::fault::FaultKind;
+use crate::fault::{Fault, FaultKind};
 
 /// A call whose arguments are being read.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Reading {
     kept: usize,
     /// Bytes of arguments so far.
     size: u64,
+    /// What was odd, of each kind the first place in the answer. It is told when the call is over.
+    notes: Vec<(FaultKind, u64)>,
 }
 
 #[derive(Debug)]
@@ -77,7 +80,7 @@ impl Reading {
                 _ => FieldsReader::new(depth),
             })),
         };
-        Self { walk: number, kind, pending: None, kept: 0, size: 0 }
+        Self { walk: number, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
     }
 
     /// A reading that may still turn out to be no call.
@@ -170,7 +173,7 @@ impl Engine {
             *size += json.len() as u64;
             sink.event(Event::Args { call, json }, base + range.start as u64..base + range.end as u64);
         };
-        let mut mended = (false, false, false);
+        let mut notes = Notes::default();
         let outcome = match (kind, &walk.body, walk.dialect.codec()) {
             (Kind::Object(json), ..) => {
                 if json.is_fresh() {
@@ -187,7 +190,9 @@ impl Engine {
                     }
                 }
                 let progress = json.read(text, look, &mut kept, &mut emit);
-                mended.0 = json.take_mended();
+                if let Some(at) = json.take_mended() {
+                    notes.add(FaultKind::Repaired, at);
+                }
                 match progress {
                     Progress::More => Outcome::More,
                     Progress::Done => Outcome::Done { step: behind, fault: None },
@@ -197,10 +202,7 @@ impl Engine {
             }
             (Kind::Call(reader), _, Codec::Call(form)) => {
                 let progress = reader.read(form, text, look, &mut kept, &mut emit);
-                if !pending {
-                    let notes = std::mem::take(&mut reader.notes);
-                    mended = (notes.mended, notes.double_encoded, notes.duplicate);
-                }
+                notes = std::mem::take(&mut reader.notes);
                 match progress {
                     CallProgress::More => Outcome::More,
                     CallProgress::Named => Outcome::Begins,
@@ -216,7 +218,7 @@ impl Engine {
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
                 let progress = reader.read(loose, marks, text, look, &mut kept, &mut self.work, &mut emit);
-                mended.0 = std::mem::take(&mut reader.mended);
+                notes = std::mem::take(&mut reader.notes);
                 match progress {
                     LooseProgress::More => Outcome::More,
                     LooseProgress::Begun => Outcome::Begins,
@@ -240,20 +242,10 @@ impl Engine {
                     &mut self.work,
                     &mut emit,
                 );
-                let notes = std::mem::take(&mut reader.notes);
+                notes = std::mem::take(&mut reader.notes);
                 let whole = progress == FieldsProgress::Ended && walk.is_whole_without_closer(end);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
                     emit("}", kept..kept);
-                }
-                for (kind, noted) in [
-                    (FaultKind::MissingCloser, notes.missing_closer),
-                    (FaultKind::DuplicateKey, notes.duplicate),
-                    (FaultKind::WrongType, notes.wrong_type),
-                ] {
-                    if noted {
-                        let fault = crate::fault::Fault { kind, call: Some(call) };
-                        sink.event(Event::Fault(fault), base + kept as u64..base + kept as u64);
-                    }
                 }
                 match progress {
                     FieldsProgress::More => Outcome::More,
@@ -266,14 +258,9 @@ impl Engine {
             }
             _ => Outcome::Broken(FaultKind::BadArguments),
         };
-        for (kind, noted) in [
-            (FaultKind::Repaired, mended.0),
-            (FaultKind::DoubleEncoded, mended.1),
-            (FaultKind::DuplicateKey, mended.2),
-        ] {
-            if noted && !pending {
-                let fault = crate::fault::Fault { kind, call: Some(call) };
-                sink.event(Event::Fault(fault), base + kept as u64..base + kept as u64);
+        for (kind, at) in notes.iter() {
+            if !reading.notes.iter().any(|(known, _)| *known == kind) {
+                reading.notes.push((kind, base + at as u64));
             }
         }
         keep(reading, io, kept, outcome)
@@ -345,6 +332,7 @@ impl Engine {
     /// The call is whole.
     pub(super) fn end_call(&mut self, io: &mut Io<'_>, walk: usize, step: usize) {
         io.at = io.look;
+        self.tell_notes(io);
         let id = match &self.state {
             State::Reading(reading) => reading.id(),
             _ => None,
@@ -364,13 +352,22 @@ impl Engine {
         }
     }
 
+    /// Faults of the call whose arguments are over.
+    pub(super) fn tell_notes(&mut self, io: &mut Io<'_>) {
+        let State::Reading(reading) = &mut self.state else { return };
+        for (kind, at) in reading.notes.drain(..) {
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), at..at);
+        }
+    }
+
     /// The call does not count; reading goes on behind its markup.
     pub(super) fn break_call(&mut self, io: &mut Io<'_>, kind: FaultKind) -> Flow {
+        self.tell_notes(io);
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let walk = reading.walk;
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
-        io.sink.event(Event::Fault(crate::fault::Fault { kind, call: Some(self.call) }), span);
+        io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
         self.call += 1;
         io.at = io.look;
         self.state = State::Rescue { walk, scan: Scan::default() };

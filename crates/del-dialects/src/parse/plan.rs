@@ -20,6 +20,8 @@ pub struct Plan {
     pub(super) invented: Vec<Automaton>,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
+    /// A call may stand in the text without any mark.
+    pub(super) has_bare: bool,
 }
 
 /// What a spelling in text may be.
@@ -145,6 +147,7 @@ impl Plan {
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new() }],
             invented: Vec::new(),
             leads: Vec::new(),
+            has_bare: walks.iter().any(Walk::is_bare),
             walks: Vec::new(),
         };
         for (number, walk) in walks.iter().enumerate() {

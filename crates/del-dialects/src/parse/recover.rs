@@ -55,6 +55,7 @@ impl Engine {
 
     fn end_reading(&mut self, io: &mut Io<'_>) {
         let end = io.text.len();
+        self.tell_notes(io);
         let State::Reading(reading) = &mut self.state else { return };
         let whole = reading.is_whole();
         if let Some(opening) = reading.pending.take() {

@@ -92,19 +92,20 @@ impl Engine {
     /// Tries the calls that may begin at `start`.
     fn open(&mut self, io: &mut Io<'_>, start: usize, openers: &[Opener], before: u8) -> bool {
         let here = io.base + start as u64;
-        let text_before = &io.bytes[io.at.min(start)..start];
-        let starts_line = before == b'\n' || (self.fresh && text_before.iter().all(u8::is_ascii_whitespace));
+        let lead = self.lead_before(io, start, false);
+        self.say(io, start - lead);
+        let fresh = self.fresh;
+        let starts_line = fresh || before == b'\n';
+        // Code in a fence is an example, unless the fence is all there is.
+        let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
         let fits = |opener: &&Opener| {
             let bare = self.plan.walks[opener.walk].is_bare();
-            (starts_line || !opener.line_start) && (!bare || here >= self.deaf)
+            (starts_line || !opener.line_start) && (!bare || (here >= self.deaf && !fenced))
         };
         let walks = openers.iter().rev().filter(fits).map(|opener| opener.walk);
         self.candidates.clear();
         self.candidates.extend(walks);
         let Some(first) = self.candidates.pop() else { return false };
-        let fresh = self.fresh && text_before.iter().all(u8::is_ascii_whitespace);
-        let lead = self.lead_before(io, start, false);
-        self.say(io, start - lead);
         io.look = start;
         self.state = if self.plan.walks[first].channels().is_some() {
             self.say(io, start);
