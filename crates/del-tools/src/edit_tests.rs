@@ -72,7 +72,7 @@ fn a_replacement_takes_the_indentation_of_the_text() {
 fn the_end_of_the_file_keeps_its_habit() {
     assert_eq!(noted("a\nb", "b\n", "c\n"), "a\nc");
     assert_eq!(noted("a\nb \n", "b\n", "c\n"), "a\nc\n");
-    assert_eq!(noted("a\n b\nc\n", "b\n", ""), "a\nc\n");
+    assert_eq!(noted("a\nb \nc\n", "b\n", ""), "a\nc\n");
 }
 
 #[test]

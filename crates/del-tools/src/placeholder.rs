@@ -27,12 +27,14 @@ fn leaves_out(line: &str) -> bool {
     let said = COMMENTS.iter().find_map(|comment| line.strip_prefix(comment));
     let said = said.unwrap_or(line).trim_start_matches(['/', '#', '*', ' ', '!', '[', '(']);
     let lower = said.to_lowercase();
+    let ended = lower.trim_end_matches(['*', '/', '-', '>', '}', ')', ']', '"', ' ']);
+    let ends = ended.ends_with("...") || ended.ends_with('…');
     let phrase = PHRASES.iter().any(|phrase| lower.contains(phrase));
     // Either the ellipsis opens the line, or it ends one that is only the phrase.
     let opens = lower.starts_with("...") || lower.starts_with('…');
     let commented = COMMENTS.iter().any(|comment| line.starts_with(comment));
     let only = PHRASES.iter().any(|phrase| lower.trim_start_matches("the ").starts_with(phrase));
-    phrase && (opens || (commented && only))
+    phrase && (opens || (commented && only && ends))
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ impl WriteFile {
                 ),
             },
             Some(old) => {
-                let old = text::decode(&old.bytes).text;
+                let old = decode(&old.bytes).text;
                 difference(&old, &self.content, &format!("a/{shown}"), &format!("b/{shown}"))
             }
         }
