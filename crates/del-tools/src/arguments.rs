@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::outcome::{Code, Failure};
+use crate::workspace::on_one_line;
 
 /// A parameter of a tool: its canonical name, other spellings of it (folded, see [`folded`]) and what it holds.
 #[derive(Debug)]
@@ -73,7 +74,8 @@ pub(crate) struct Arguments {
     tool: String,
     values: Vec<(&'static str, Typed)>,
     spellings: Vec<(&'static str, String)>,
-    keys: Vec<String>,
+    /// The keys that were sent, for messages.
+    keys: String,
     notes: Vec<String>,
 }
 
@@ -96,7 +98,8 @@ impl Arguments {
     ) -> Result<Self, Failure> {
         let mut object = unwrapped(object(tool, json)?, parameters);
         object.retain(|_, value| !value.is_null());
-        let keys = object.keys().cloned().collect();
+        let keys = object.keys().map(String::as_str).collect::<Vec<_>>();
+        let keys = named(&keys);
         let spellings = parameters.iter().map(|p| (p.name, p.declared(properties))).collect();
         let mut arguments =
             Self { tool: tool.to_owned(), values: Vec::new(), spellings, keys, notes: Vec::new() };
@@ -119,7 +122,7 @@ impl Arguments {
         let unknown: Vec<_> = object.keys().map(String::as_str).collect();
         if !unknown.is_empty() {
             let plural = if unknown.len() == 1 { "" } else { "s" };
-            arguments.notes.push(format!("[ignored unknown argument{plural}: {}]", unknown.join(", ")));
+            arguments.notes.push(format!("[ignored unknown argument{plural}: {}]", named(&unknown)));
         }
         Ok(arguments)
     }
@@ -178,8 +181,8 @@ impl Arguments {
     }
 
     fn missing(&self, parameter: &Parameter, kind: &str) -> Failure {
-        let keys = if self.keys.is_empty() { "none".to_owned() } else { self.keys.join(", ") };
-        let text = format!("{} needs '{}' ({kind}). Got keys: {keys}.", self.tool, self.spelling(parameter));
+        let (tool, spelling, keys) = (&self.tool, self.spelling(parameter), &self.keys);
+        let text = format!("{tool} needs '{spelling}' ({kind}). Got keys: {keys}.");
         Failure::new(Code::MissingArg, text)
     }
 
@@ -362,6 +365,19 @@ fn within(key: &str, n: f64, min: u64, max: u64, notes: &mut Vec<String>) -> u64
         notes.push(format!("[{key} reduced to {max}]"));
     }
     n.min(max)
+}
+
+/// Keys for a message: on one line, and not more than a model needs to see what it sent.
+fn named(keys: &[&str]) -> String {
+    if keys.is_empty() {
+        return "none".to_owned();
+    }
+    let mut named: Vec<_> =
+        keys.iter().take(8).map(|key| on_one_line(&key.chars().take(40).collect::<String>())).collect();
+    if keys.len() > named.len() {
+        named.push(format!("and {} more", keys.len() - named.len()));
+    }
+    named.join(", ")
 }
 
 fn means_absent(value: &Value) -> bool {

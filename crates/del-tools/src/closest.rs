@@ -14,6 +14,8 @@ const MIN_LIKENESS: f32 = 0.6;
 const CANDIDATES: usize = 6;
 /// Characters of a line that are compared.
 const MAX_COMPARED: usize = 400;
+/// Lines of the hint that are shown.
+const MAX_SHOWN: usize = 40;
 const BUCKETS: usize = 32;
 
 /// Lines of a text, counted from 1, and how like they are.
@@ -52,7 +54,10 @@ pub(crate) fn closest(text: &str, old: &str) -> Option<Closest> {
         let shown: String = line.chars().take(MAX_COMPARED).collect();
         format!("{:>6}\t{shown}", at + i + 1)
     };
-    let numbered: Vec<_> = ours[at..at + size].iter().enumerate().map(number).collect();
+    let mut numbered: Vec<_> = ours[at..at + size].iter().enumerate().take(MAX_SHOWN).map(number).collect();
+    if size > MAX_SHOWN {
+        numbered.push(format!("... [{} more lines]", size - MAX_SHOWN));
+    }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 99")]
     let percent = (like * 100.0).floor().clamp(0.0, 99.0) as u8;
     Some(Closest { first: at + 1, last: at + size, percent, numbered: numbered.join("\n") })

@@ -107,7 +107,7 @@ impl Context {
                 format!("{shown} is read-only; its mode forbids writing. Ask the user to change it."),
             ),
             Obstacle::Changed => stale(shown),
-            Obstacle::System(error) => fail(Code::System, format!("{shown}: {}.", plain(error))),
+            Obstacle::System(_) => fail(Code::System, format!("{shown}: {obstacle}.")),
         }
     }
 
@@ -202,10 +202,4 @@ impl Drop for Context {
 
 fn stale(shown: &str) -> Failure {
     Failure::new(Code::Stale, format!("{shown} changed on disk since you read it; read it again."))
-}
-
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    text.to_lowercase()
 }

@@ -24,6 +24,9 @@
 //! races included; nothing that writes or executes passes a [`Gate`] without the consent that its mode asks for. What is
 //! not: a command that runs with consent does what it does; and the model's good will is no part of either promise.
 
+#[cfg(not(unix))]
+compile_error!("commands run in Unix sessions; other systems are not supported");
+
 mod arguments;
 mod capture;
 mod closest;
@@ -31,6 +34,7 @@ mod context;
 mod diff;
 mod edit;
 mod endings;
+mod glob;
 mod hits;
 mod outcome;
 mod pager;

@@ -6,8 +6,8 @@ use crate::outcome::grouped;
 
 /// Characters of a line that are shown.
 const MAX_LINE_CHARS: usize = 2000;
-/// Bytes that are looked through for the first line wanted.
-const MAX_SKIPPED: u64 = 1 << 30;
+/// Bytes that are looked through for the lines wanted.
+const MAX_READ: u64 = 1 << 30;
 /// Bytes that are counted for the number of lines.
 const MAX_COUNTED: u64 = 64 << 20;
 
@@ -42,7 +42,7 @@ pub(crate) struct Page {
 pub(crate) fn page(text: &mut dyn BufRead, range: Range) -> io::Result<Page> {
     let mut page = Page::default();
     let mut lines = Lines { text, read: 0 };
-    while page.total + 1 < range.first && lines.read < MAX_SKIPPED {
+    while page.total + 1 < range.first {
         if !lines.skip()? {
             return Ok(page);
         }
@@ -67,14 +67,9 @@ pub(crate) fn page(text: &mut dyn BufRead, range: Range) -> io::Result<Page> {
         page.cut |= line.is_cut();
         page.lossy |= line.lossy;
     }
-    let counted = lines.read + MAX_COUNTED;
-    while lines.skip()? {
-        page.total += 1;
-        if lines.read > counted {
-            page.more = lines.skip()?;
-            break;
-        }
-    }
+    let (rest, more) = lines.count(MAX_COUNTED)?;
+    page.total += rest;
+    page.more = more;
     Ok(page)
 }
 
@@ -103,6 +98,24 @@ impl Lines<'_> {
         self.piece(&mut |_| ())
     }
 
+    /// Counts the lines that are left, at most in `budget` bytes; true when there is more.
+    fn count(&mut self, budget: u64) -> io::Result<(u64, bool)> {
+        let (mut lines, mut within) = (0, false);
+        let end = self.read + budget;
+        loop {
+            let buffer = self.text.fill_buf()?;
+            let Some(last) = buffer.last() else { return Ok((lines + u64::from(within), false)) };
+            if self.read >= end {
+                return Ok((lines, true));
+            }
+            within = *last != b'\n';
+            lines += memchr::memchr_iter(b'\n', buffer).count() as u64;
+            let used = buffer.len();
+            self.text.consume(used);
+            self.read += used as u64;
+        }
+    }
+
     fn piece(&mut self, take: &mut dyn FnMut(&[u8])) -> io::Result<bool> {
         let mut any = false;
         loop {
@@ -111,7 +124,7 @@ impl Lines<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            if buffer.is_empty() {
+            if buffer.is_empty() || self.read >= MAX_READ {
                 return Ok(any);
             }
             any = true;

@@ -31,6 +31,7 @@ pub struct Toolbox {
 /// A call that is understood and possible, and only wants consent.
 pub struct Plan {
     tool: &'static str,
+    class: Class,
     job: Box<dyn Job>,
     question: Question,
     notes: Vec<String>,
@@ -135,7 +136,7 @@ impl Toolbox {
             arguments: arguments.to_owned(),
             directory: self.directory().to_owned(),
         };
-        Ok(Plan { tool: entry.name, job, question, notes, grant })
+        Ok(Plan { tool: entry.name, class: job.class(), job, question, notes, grant })
     }
 
     /// Runs what was planned. Consent is the caller's affair: see [`crate::Gate`].
@@ -144,31 +145,13 @@ impl Toolbox {
             Ok(result) => result,
             Err(failure) => failure.into(),
         };
-        self.cap(&mut result);
+        let limits = &self.context.limits;
+        let runs = plan.class >= Class::Execute;
+        cap(&mut result, if runs { limits.command_chars * 4 } else { limits.result_bytes });
         for note in &plan.notes {
             result.note(note);
         }
         result
-    }
-
-    /// Cuts a text that is too long for the model, at the end of a line where there is one.
-    fn cap(&self, result: &mut ToolResult) {
-        // Tools keep to the limit themselves; what is above it by more than their own last line is cut here.
-        let limit = self.context.limits.result_bytes.max(self.context.limits.command_chars * 4) + 1024;
-        if result.text.len() <= limit {
-            return;
-        }
-        let mut cut = limit;
-        while !result.text.is_char_boundary(cut) {
-            cut -= 1;
-        }
-        if let Some(newline) = result.text[..cut].rfind('\n').filter(|at| *at > limit / 2) {
-            cut = newline;
-        }
-        let omitted = result.text.len() - cut;
-        result.text.truncate(cut);
-        result.note(&format!("... [{omitted} bytes omitted] ..."));
-        result.truncated = true;
     }
 
     fn definition(&self, name: &str) -> Option<&Definition> {
@@ -182,8 +165,10 @@ impl Toolbox {
 
     fn unknown(&self, name: &str) -> Failure {
         let names: Vec<_> = self.definitions.iter().map(|d| d.name).collect();
-        let meant =
-            suggest::word(name, &names).map(|near| format!(" Did you mean '{near}'?")).unwrap_or_default();
+        // A tool that there is but that is not offered was not misspelt.
+        let known = registry::find(name).is_some();
+        let meant = suggest::word(name, &names).filter(|_| !known);
+        let meant = meant.map(|near| format!(" Did you mean '{near}'?")).unwrap_or_default();
         let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
         Failure::new(
             Code::UnknownTool,
@@ -196,6 +181,26 @@ impl Toolbox {
     }
 }
 
+/// Cuts a text that is too long for the model, at the end of a line where there is one. Tools keep to the limit
+/// themselves, but for their last remarks; this is for what they cannot foresee, such as a diff of very long lines.
+fn cap(result: &mut ToolResult, limit: usize) {
+    let limit = limit + 1024;
+    if result.text.len() <= limit {
+        return;
+    }
+    let mut cut = limit;
+    while !result.text.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    if let Some(newline) = result.text[..cut].rfind('\n').filter(|at| *at > limit / 2) {
+        cut = newline;
+    }
+    let omitted = result.text.len() - cut;
+    result.text.truncate(cut);
+    result.note(&format!("... [{omitted} bytes omitted] ..."));
+    result.truncated = true;
+}
+
 impl Plan {
     /// The tool's canonical name.
     pub fn tool(&self) -> &'static str {
@@ -204,7 +209,7 @@ impl Plan {
 
     /// What the call would do to the world.
     pub fn class(&self) -> Class {
-        self.job.class()
+        self.class
     }
 
     /// What the user is to be shown.

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
 
 pub(crate) use replace::Stamp;
 pub(crate) use walk::{Entry, EntryKind, Flow, Order, Walk};
@@ -108,7 +109,7 @@ pub(crate) enum Obstacle {
     ReadOnly,
     #[error("changed meanwhile")]
     Changed,
-    #[error("{0}")]
+    #[error("{}", plain(.0))]
     System(io::Error),
 }
 
@@ -123,6 +124,12 @@ impl From<io::Error> for Obstacle {
             _ => Self::System(error),
         }
     }
+}
+
+/// The words of an error of the system, without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 impl Workspace {
@@ -193,22 +200,12 @@ impl Workspace {
 /// Opens `path` beneath `dir` if it is a regular file, without waiting for a writer at the other end of a pipe.
 fn open_regular(dir: &Dir, path: &Path) -> Result<(File, Metadata), Obstacle> {
     let mut options = OpenOptions::new();
-    options.read(true);
-    without_waiting(&mut options);
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = dir.open_with(path, &options)?;
     let metadata = file.metadata()?;
     regular(&metadata)?;
     Ok((file.into_std(), metadata))
 }
-
-#[cfg(unix)]
-fn without_waiting(options: &mut OpenOptions) {
-    use cap_std::fs::OpenOptionsExt;
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-}
-
-#[cfg(not(unix))]
-fn without_waiting(_: &mut OpenOptions) {}
 
 fn regular(metadata: &Metadata) -> Result<(), Obstacle> {
     if metadata.is_file() {
@@ -220,9 +217,7 @@ fn regular(metadata: &Metadata) -> Result<(), Obstacle> {
     Err(Obstacle::Special(special(metadata)))
 }
 
-#[cfg(unix)]
 fn special(metadata: &Metadata) -> &'static str {
-    use cap_std::fs::FileTypeExt;
     let kind = metadata.file_type();
     match () {
         () if kind.is_fifo() => "FIFO",
@@ -230,11 +225,6 @@ fn special(metadata: &Metadata) -> &'static str {
         () if kind.is_block_device() || kind.is_char_device() => "device",
         () => "special file",
     }
-}
-
-#[cfg(not(unix))]
-fn special(_: &Metadata) -> &'static str {
-    "special file"
 }
 
 /// A path for people, with the home directory as `~`.

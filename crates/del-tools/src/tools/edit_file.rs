@@ -74,7 +74,10 @@ impl Job for EditFile {
     }
 
     fn question(&self, context: &Context) -> Result<Question, Failure> {
-        let change = self.change(context)?;
+        let change = {
+            let _writing = context.workspace.lock();
+            self.change(context)?
+        };
         let (path, new) = (self.place.shown.clone(), change.old.is_none());
         let mut question =
             Question::new(TOOL.name, Subject::Write { path, new, diff: change.difference.unified });
@@ -156,7 +159,11 @@ impl EditFile {
         let shown = &self.place.shown;
         let Difference { added, removed, unified } = change.difference;
         let text = match change.occurrences {
-            0 => format!("Created {shown} ({}, {} bytes)", counted(added, "line"), change.content.len()),
+            0 => format!(
+                "Created {shown} ({}, {})",
+                counted(added, "line"),
+                counted(change.content.len(), "byte")
+            ),
             n => format!("Edited {shown}: replaced {} (+{added} -{removed})", counted(n, "occurrence")),
         };
         let mut result = ToolResult::success(text);

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 use serde_json::json;
 
 use crate::arguments::{Arguments, GLOB, PATH};
 use crate::context::Context;
+use crate::glob;
 use crate::outcome::{Code, Failure, ToolResult, grouped};
 use crate::policy::Class;
 use crate::question::Question;
@@ -39,48 +40,37 @@ struct GlobFiles {
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let pattern = arguments.need_text(&GLOB)?;
     let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty()).unwrap_or_else(|| ".".to_owned());
-    let (base, rest) = rebased(pattern.trim(), &path)?;
-    let bad = |cause: String| Failure::new(Code::BadPattern, cause);
-    let (place, rest) = match context.existing(&base, Access::Read) {
-        // A leading slash may mean the top of the workspace.
-        Err(failure) => match context.existing(base.trim_start_matches('/'), Access::Read) {
-            Ok(place) if base.starts_with('/') && pattern.trim().starts_with('/') => (place, rest),
-            _ => return Err(failure),
-        },
-        Ok(place) => (place, rest),
+    let bad = |cause: &str| Err(Failure::new(Code::BadPattern, cause.to_owned()));
+    let written = pattern.trim().trim_start_matches("./");
+    if written.is_empty() {
+        return bad("the pattern is empty. Use '**' for every file.");
+    }
+    if written.split('/').any(|part| part == "..") {
+        return bad("'..' cannot stand in a pattern; give the directory as 'path'.");
+    }
+    let (place, glob) = if written.starts_with('/') {
+        rebased(written, &path, context)?
+    } else {
+        (context.existing(&path, Access::Read)?, glob::anywhere(written)?)
     };
-    // Without a slash it is about the name, wherever the file lies.
-    let anywhere = if rest.contains('/') { rest } else { format!("**/{rest}") };
-    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-    let glob = glob.map_err(|error| bad(format!("{error}.")))?.compile_matcher();
     Ok(Box::new(GlobFiles { place, pattern, glob }))
 }
 
-/// Where to start and what to match from there. An absolute pattern starts at the part of it that is no pattern; one
-/// with a leading slash that is no such path is about the base.
-fn rebased(pattern: &str, path: &str) -> Result<(String, String), Failure> {
-    let bad = |cause: &str| Err(Failure::new(Code::BadPattern, cause.to_owned()));
-    if pattern.is_empty() {
-        return bad("the pattern is empty. Use '**' for every file.");
-    }
-    if pattern.split('/').any(|part| part == "..") {
-        return bad("'..' cannot stand in a pattern; give the directory as 'path'.");
-    }
-    let pattern = pattern.trim_start_matches("./");
-    if !pattern.starts_with('/') {
-        return Ok((path.to_owned(), pattern.to_owned()));
-    }
-    let plain: Vec<_> = pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
-    let rest: Vec<_> = pattern.split('/').skip(plain.len()).collect();
-    let base = plain.join("/");
+/// Where to start and what to match from there, for a pattern with a leading slash: an absolute one starts at the part
+/// of it that is no pattern; if that is not inside, the slash may mean the top of the workspace.
+fn rebased(pattern: &str, path: &str, context: &Context) -> Result<(Place, GlobMatcher), Failure> {
+    let mut parts: Vec<_> = pattern.split('/').skip(1).collect();
+    let plain = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
+    // The last part is what to match, pattern or not.
+    let rest = parts.split_off(plain.min(parts.len() - 1));
+    let base = parts.join("/");
+    let glob = glob::whole(&rest.join("/"))?;
     if base.is_empty() {
-        return Ok((path.to_owned(), rest.join("/")));
+        return Ok((context.existing(path, Access::Read)?, glob));
     }
-    if rest.is_empty() {
-        let (parent, name) = base.rsplit_once('/').unwrap_or(("", &base));
-        return Ok((if parent.is_empty() { "/" } else { parent }.to_owned(), name.to_owned()));
-    }
-    Ok((base, rest.join("/")))
+    let place = context.existing(&format!("/{base}"), Access::Read);
+    let place = place.or_else(|failure| context.existing(&base, Access::Read).map_err(|_| failure))?;
+    Ok((place, glob))
 }
 
 impl Job for GlobFiles {

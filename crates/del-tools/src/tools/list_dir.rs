@@ -1,11 +1,12 @@
 //! `list_dir`: what is in a directory.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 use serde_json::json;
 
 use crate::arguments::{ALL, Arguments, DEPTH, NAME_GLOB, PATH, RECURSIVE};
 use crate::context::Context;
-use crate::outcome::{Code, Failure, ToolResult, counted, grouped, sized};
+use crate::glob;
+use crate::outcome::{Failure, ToolResult, counted, grouped, sized};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
@@ -197,9 +198,7 @@ impl Pattern {
     fn new(written: String) -> Result<Self, Failure> {
         let pattern = written.trim().trim_start_matches("./");
         let on_path = pattern.contains('/');
-        let glob = GlobBuilder::new(pattern.trim_end_matches('/')).literal_separator(true).build();
-        let glob =
-            glob.map_err(|error| Failure::new(Code::BadPattern, format!("{error}.")))?.compile_matcher();
+        let glob = glob::whole(pattern.trim_end_matches('/'))?;
         Ok(Self { written, glob, on_path })
     }
 

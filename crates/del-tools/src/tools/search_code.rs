@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use serde_json::json;
 
@@ -11,8 +11,9 @@ use crate::arguments::{
     PATTERN,
 };
 use crate::context::Context;
+use crate::glob;
 use crate::hits::{Hits, Style};
-use crate::outcome::{Code, Failure, ToolResult, counted, grouped};
+use crate::outcome::{Failure, ToolResult, counted, grouped};
 use crate::pattern::Pattern;
 use crate::policy::Class;
 use crate::question::Question;
@@ -62,7 +63,9 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         arguments.flag(&CASE_INSENSITIVE).or(sensitive.map(|sensitive| !sensitive)).unwrap_or(false);
     let literal = arguments.flag(&LITERAL).unwrap_or(false);
     let files = match arguments.text(&FILE_PATTERN).filter(|pattern| !pattern.trim().is_empty()) {
-        Some(written) => Some(file_glob(written.trim())?),
+        Some(written) => {
+            Some(glob::anywhere(written.trim().trim_start_matches("./").trim_start_matches('/'))?)
+        }
         None => None,
     };
     let lines = arguments.number(&CONTEXT_LINES).unwrap_or(0);
@@ -74,13 +77,6 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         context: usize::try_from(lines).unwrap_or(usize::MAX),
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
     }))
-}
-
-fn file_glob(written: &str) -> Result<GlobMatcher, Failure> {
-    let pattern = written.trim_start_matches("./").trim_start_matches('/');
-    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-    Ok(glob.map_err(|error| Failure::new(Code::BadPattern, format!("{error}.")))?.compile_matcher())
 }
 
 impl Job for SearchCode {

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::arguments::{Arguments, CONTENT, PATH};
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference};
-use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted, grouped};
+use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 use crate::placeholder::placeholder;
 use crate::policy::{self, Class};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, decode};
 use crate::toolbox::Control;
-use crate::workspace::{Access, Obstacle, Place, Stamp};
+use crate::workspace::{Access, Obstacle, Place};
 
 pub(crate) static TOOL: Entry = Entry {
     name: "write_file",
@@ -30,8 +30,9 @@ pub(crate) static TOOL: Entry = Entry {
 struct WriteFile {
     place: Place,
     content: String,
-    /// The file as it was when the question was made; what the user agreed to replace.
-    before: Option<Stamp>,
+    /// The file as it was when the question was made: what the user agreed to replace.
+    old: Option<Loaded>,
+    difference: Difference,
     was_seen: bool,
     notes: Vec<&'static str>,
 }
@@ -42,17 +43,20 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let place = context.workspace.resolve(&path, Access::Write)?;
     policy::may_write(place.path(), &place.shown)?;
     let (text, notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
-    let old = existing(context, &place)?;
-    if let Some(old) = &old {
-        context.fresh(&place, &old.stamp)?;
-    }
+    let old = {
+        let _writing = context.workspace.lock();
+        let old = existing(context, &place)?;
+        old.as_ref().map_or(Ok(()), |old| context.fresh(&place, &old.stamp))?;
+        old
+    };
     let old_text = old.as_ref().map(|old| decode(&old.bytes).text).unwrap_or_default();
     if let Some(line) = placeholder(&text, &old_text) {
         let cause = format!("content contains a placeholder ('{line}'); send the full text.");
         return Err(Failure::new(Code::Placeholder, cause));
     }
     let was_seen = old.is_none() || context.has_seen(&place);
-    Ok(Box::new(WriteFile { place, content: text, before: old.map(|old| old.stamp), was_seen, notes }))
+    let difference = changed(&place.shown, old.as_ref(), &text);
+    Ok(Box::new(WriteFile { place, content: text, old, difference, was_seen, notes }))
 }
 
 /// The content to write: JSON that was not sent as text becomes text, a fence around the whole of it goes.
@@ -102,11 +106,9 @@ impl Job for WriteFile {
         Class::Write
     }
 
-    fn question(&self, context: &Context) -> Result<Question, Failure> {
-        let old = existing(context, &self.place)?;
-        let new = old.is_none();
-        let diff = self.difference(old.as_ref()).unified;
-        let subject = Subject::Write { path: self.place.shown.clone(), new, diff };
+    fn question(&self, _: &Context) -> Result<Question, Failure> {
+        let (path, diff) = (self.place.shown.clone(), self.difference.unified.clone());
+        let subject = Subject::Write { path, new: self.old.is_none(), diff };
         let mut question = Question::new(TOOL.name, subject);
         question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
         if !self.was_seen {
@@ -118,27 +120,28 @@ impl Job for WriteFile {
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
         let _writing = context.workspace.lock();
-        let old = existing(context, &self.place)?;
-        let same = match (&old, &self.before) {
-            (Some(now), Some(before)) => before.holds(&now.stamp),
+        let now = existing(context, &self.place)?;
+        let same = match (&self.old, &now) {
+            (Some(before), Some(now)) => before.stamp.holds(&now.stamp),
             (None, None) => true,
             _ => false,
         };
         if !same {
             return Err(context.failure(&Obstacle::Changed, &self.place));
         }
-        if old.as_ref().is_some_and(|old| old.bytes == self.content.as_bytes()) {
+        if now.as_ref().is_some_and(|now| now.bytes == self.content.as_bytes()) {
             context.remember_written(&self.place, self.content.as_bytes());
             let text = format!("No change: {} already has this content.", self.place.shown);
             return Ok(ToolResult::success(text).with_data(json!({"code": "no_change"})));
         }
         let note = context
             .workspace
-            .replace(&self.place, self.content.as_bytes(), old.as_ref().map(|old| &old.stamp))
+            .replace(&self.place, self.content.as_bytes(), now.as_ref().map(|now| &now.stamp))
             .map_err(|obstacle| context.failure(&obstacle, &self.place))?;
         context.remember_written(&self.place, self.content.as_bytes());
-        let mut result = self.result(old);
-        for note in self.notes.iter().copied().chain(note) {
+        let notes = self.notes.clone();
+        let mut result = self.result();
+        for note in notes.into_iter().chain(note) {
             result.note(note);
         }
         Ok(result)
@@ -146,47 +149,43 @@ impl Job for WriteFile {
 }
 
 impl WriteFile {
-    fn difference(&self, old: Option<&Loaded>) -> Difference {
-        let shown = &self.place.shown;
-        match old {
-            None => difference("", &self.content, "/dev/null", &format!("b/{shown}")),
-            Some(old) if text::is_binary(&old.bytes) => Difference {
-                added: self.content.lines().count(),
-                removed: 0,
-                unified: format!(
-                    "{shown} is {}; it would become text\n",
-                    text::binary_kind(&old.bytes, old.bytes.len() as u64)
-                ),
-            },
-            Some(old) => {
-                let old = decode(&old.bytes).text;
-                difference(&old, &self.content, &format!("a/{shown}"), &format!("b/{shown}"))
-            }
-        }
-    }
-
-    fn result(&self, old: Option<Loaded>) -> ToolResult {
-        let difference = self.difference(old.as_ref());
+    fn result(self) -> ToolResult {
+        let difference = &self.difference;
         let shown = &self.place.shown;
         let lines = counted(self.content.lines().count(), "line");
-        let bytes = grouped(self.content.len() as u64);
-        let (kind, text) = if old.is_some() {
+        let bytes = counted(self.content.len(), "byte");
+        let (kind, text) = if self.old.is_some() {
             let changed = format!("+{} -{}", difference.added, difference.removed);
-            (ChangeKind::Modified, format!("Overwrote {shown} ({lines}, {bytes} bytes; {changed})"))
+            (ChangeKind::Modified, format!("Overwrote {shown} ({lines}, {bytes}; {changed})"))
         } else {
-            (ChangeKind::Created, format!("Created {shown} ({lines}, {bytes} bytes)"))
+            (ChangeKind::Created, format!("Created {shown} ({lines}, {bytes})"))
         };
         let mut result = ToolResult::success(text).with_change(FileChange {
             path: shown.clone(),
             kind,
             added: difference.added,
             removed: difference.removed,
-            before: old.map(|old| old.bytes.into()),
+            before: self.old.map(|old| old.bytes.into()),
         });
         if self.content.starts_with("#!") && kind == ChangeKind::Created {
             result.note("[the file is not executable; run chmod +x to make it so]");
         }
         result
+    }
+}
+
+fn changed(shown: &str, old: Option<&Loaded>, new: &str) -> Difference {
+    match old {
+        None => difference("", new, "/dev/null", &format!("b/{shown}")),
+        Some(old) if text::is_binary(&old.bytes) => {
+            let kind = text::binary_kind(&old.bytes, old.bytes.len() as u64);
+            let unified = format!("{shown} is {kind}; it would become text\n");
+            Difference { added: new.lines().count(), removed: 0, unified }
+        }
+        Some(old) => {
+            let old = decode(&old.bytes).text;
+            difference(&old, new, &format!("a/{shown}"), &format!("b/{shown}"))
+        }
     }
 }
 

@@ -50,7 +50,8 @@ fn hash(content: &[u8]) -> u64 {
 }
 
 impl Workspace {
-    /// Keeps other writers of this process out until it is dropped.
+    /// Keeps other writers out until it is dropped. Who compares a file with what was read of it holds it too, or a
+    /// write between the look and the comparison would seem to come from outside.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -16,18 +16,18 @@ impl Workspace {
     pub(crate) fn resolve(&self, given: &str, access: Access) -> Result<Place, Failure> {
         let path = cleaned(given)?;
         self.resolve_path(&path, access).map_err(|obstacle| match obstacle {
-            Obstacle::Missing => {
-                Failure::new(Code::NotFound, format!("file not found: {}.", on_one_line(given)))
-            }
+            Obstacle::Missing => Failure::new(Code::NotFound, format!("file not found: {}.", named(given))),
             Obstacle::Dangling => {
-                let cause = format!("file not found: {} is a link that leads nowhere.", on_one_line(given));
+                let cause = format!("file not found: {} is a link that leads nowhere.", named(given));
                 Failure::new(Code::NotFound, cause)
             }
-            Obstacle::Loop => {
-                Failure::new(Code::NotFound, format!("{} is a loop of links.", on_one_line(given)))
+            Obstacle::NotDirectory => {
+                let cause = format!("a part of {} is a file, not a directory.", named(given));
+                Failure::new(Code::NotDir, cause)
             }
+            Obstacle::Loop => Failure::new(Code::NotFound, format!("{} is a loop of links.", named(given))),
             Obstacle::Outside => self.outside(given),
-            other => Failure::new(Code::System, format!("cannot look at {}: {other}.", on_one_line(given))),
+            other => Failure::new(Code::System, format!("cannot look at {}: {other}.", named(given))),
         })
     }
 
@@ -36,7 +36,7 @@ impl Workspace {
         let allowed: Vec<_> = self.allowed().collect();
         let cause = format!(
             "{} is outside the workspace {}. Allowed: {}.",
-            on_one_line(given),
+            named(given),
             allowed[0],
             allowed.join(", ")
         );
@@ -44,7 +44,7 @@ impl Workspace {
     }
 
     fn resolve_path(&self, path: &Path, access: Access) -> Result<Place, Obstacle> {
-        let Real { path, exists } = real(self.root(), path)?;
+        let Real { path, exists, climbed, dangling } = real(self.root(), path)?;
         let inside = self
             .roots
             .iter()
@@ -52,6 +52,12 @@ impl Workspace {
             .filter(|(_, root)| root.access >= access)
             .find_map(|(index, root)| path.strip_prefix(&root.path).ok().map(|rest| (index, rest)));
         let (root, rest) = inside.ok_or(Obstacle::Outside)?;
+        if dangling {
+            return Err(Obstacle::Dangling);
+        }
+        if climbed {
+            return Err(Obstacle::Missing);
+        }
         let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
         let shown = if root == 0 { on_one_line(&rest.to_string_lossy()) } else { without_home(&path) };
         Ok(Place { root, path: rest.to_owned(), shown, exists })
@@ -61,6 +67,10 @@ impl Workspace {
 struct Real {
     path: PathBuf,
     exists: bool,
+    /// Whether `..` followed something that is not there.
+    climbed: bool,
+    /// Whether a link leads to nothing.
+    dangling: bool,
 }
 
 /// `path` from `base`, with every link replaced by what it leads to. What follows the deepest directory that is there
@@ -69,13 +79,12 @@ fn real(base: &Path, path: &Path) -> Result<Real, Obstacle> {
     let mut at = base.to_owned();
     let mut pending: Vec<(OsString, bool)> = Vec::new();
     let mut links = 0;
-    let mut exists = true;
+    let (mut exists, mut climbed, mut dangling) = (true, false, false);
     enter(path, false, &mut at, &mut pending);
     while let Some((name, from_link)) = pending.pop() {
         if name == ".." {
-            if !exists {
-                return Err(Obstacle::Missing);
-            }
+            // There is nothing to climb out of; where it would lead still says whether it is outside.
+            climbed |= !exists;
             at.pop();
             continue;
         }
@@ -92,19 +101,17 @@ fn real(base: &Path, path: &Path) -> Result<Real, Obstacle> {
                 }
                 enter(&fs::read_link(&next)?, true, &mut at, &mut pending);
             }
-            Ok(found) if !found.is_dir() && !pending.is_empty() => return Err(Obstacle::Missing),
+            Ok(found) if !found.is_dir() && !pending.is_empty() => return Err(Obstacle::NotDirectory),
             Ok(_) => at = next,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if from_link {
-                    return Err(Obstacle::Dangling);
-                }
+                dangling = from_link;
                 exists = false;
                 at = next;
             }
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(Real { path: at, exists })
+    Ok(Real { path: at, exists, climbed, dangling })
 }
 
 /// Puts the components of `path` before what is pending; an absolute one starts anew.
@@ -112,14 +119,7 @@ fn enter(path: &Path, from_link: bool, at: &mut PathBuf, pending: &mut Vec<(OsSt
     let mut names = Vec::new();
     for component in path.components() {
         match component {
-            Component::Prefix(_) | Component::RootDir => {
-                if path.is_absolute() && names.is_empty() {
-                    if matches!(component, Component::Prefix(_)) || !at.has_root() || cfg!(unix) {
-                        *at = PathBuf::new();
-                    }
-                    at.push(component.as_os_str());
-                }
-            }
+            Component::Prefix(_) | Component::RootDir => *at = PathBuf::from("/"),
             Component::CurDir => {}
             Component::ParentDir => names.push((OsString::from(".."), from_link)),
             Component::Normal(name) => names.push((name.to_owned(), from_link)),
@@ -138,10 +138,10 @@ fn cleaned(given: &str) -> Result<PathBuf, Failure> {
         return bad("the path is empty. Use '.' for the working directory.".to_owned());
     }
     if text.contains('\0') {
-        return bad(format!("the path {} contains a NUL character.", on_one_line(text)));
+        return bad(format!("the path {} contains a NUL character.", named(text)));
     }
     if is_url(text) {
-        return bad(format!("{} is a URL, not a path in the workspace.", on_one_line(text)));
+        return bad(format!("{} is a URL, not a path in the workspace.", named(text)));
     }
     if let Some(rest) = text.strip_prefix('~')
         && (rest.is_empty() || rest.starts_with('/'))
@@ -149,7 +149,15 @@ fn cleaned(given: &str) -> Result<PathBuf, Failure> {
     {
         return Ok(home.join(rest.trim_start_matches('/')));
     }
-    Ok(PathBuf::from(if cfg!(windows) { text.replace('/', "\\") } else { text.to_owned() }))
+    Ok(PathBuf::from(text))
+}
+
+/// A path as a message shows it: on one line, and not longer than helps.
+fn named(given: &str) -> String {
+    match given.char_indices().nth(300) {
+        Some((cut, _)) => on_one_line(&given[..cut]) + "…",
+        None => on_one_line(given),
+    }
 }
 
 fn unquoted(text: &str) -> &str {
