@@ -1,1 +1,64 @@
-//! To be written.
+//! The built-in tools of Del: reading, writing, searching and running, confined to a directory and done by consent.
+//!
+//! ```
+//! use del_tools::{Approval, Control, Gate, Toolbox, Toolset};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # std::fs::write(directory.path().join("hello.txt"), "hello\n")?;
+//! let toolbox = Toolbox::open(directory.path(), &[], Toolset::Core)?;
+//! let mut gate = Gate::new(Approval::Ask);
+//!
+//! let plan = toolbox.plan("read_file", r#"{"file_path": "hello.txt"}"#)?;
+//! gate.pass(&plan, None)?;
+//! let result = toolbox.run(plan, &Control::default());
+//! assert_eq!(result.text, "     1\thello");
+//!
+//! let plan = toolbox.plan("write_file", r#"{"file_path": "hello.txt", "content": "bye\n"}"#)?;
+//! assert!(gate.pass(&plan, None).is_err(), "nobody is there to ask");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What is promised: no file tool touches anything outside the working directory and the directories that were allowed,
+//! races included; nothing that writes or executes passes a [`Gate`] without the consent that its mode asks for. What is
+//! not: a command that runs with consent does what it does; and the model's good will is no part of either promise.
+
+#[cfg(not(unix))]
+compile_error!("commands run in Unix sessions; other systems are not supported");
+
+mod arguments;
+mod capture;
+mod closest;
+mod context;
+mod diff;
+mod edit;
+mod endings;
+mod glob;
+mod hits;
+mod outcome;
+mod pager;
+mod pattern;
+mod placeholder;
+mod policy;
+mod process;
+mod question;
+mod registry;
+mod rule;
+mod session;
+mod shell;
+mod suggest;
+mod text;
+mod toolbox;
+mod tools;
+mod visible;
+mod workspace;
+
+pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult};
+pub use policy::{Answer, Approval, Class, Consent, Gate, Verdict};
+pub use question::{Question, Subject};
+pub use registry::{Definition, Toolset, UnknownToolset};
+pub use rule::{Rule, RuleError};
+pub use toolbox::{Cancel, Control, Plan, Progress, Toolbox};
+pub use visible::visible;
+pub use workspace::WorkspaceError;

@@ -1,0 +1,404 @@
+//! Arguments as models write them, made into arguments as tools take them: aliases of keys, then types.
+//!
+//! Every parameter of every tool stands here, with each spelling that models use for it.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::outcome::{Code, Failure};
+use crate::workspace::on_one_line;
+
+/// A parameter of a tool: its canonical name, other spellings of it (folded, see [`folded`]) and what it holds.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    aliases: &'static [&'static str],
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    /// Text, or a list of words that is quoted and joined.
+    Command,
+    /// Text, or any JSON, for a file that may hold JSON.
+    Content,
+    Integer {
+        min: u64,
+        max: u64,
+    },
+    /// Whole seconds; 1000 and more is taken as milliseconds.
+    Seconds {
+        max: u64,
+    },
+    Flag,
+}
+
+macro_rules! parameters {
+    ($($id:ident = $name:literal, $kind:expr, [$($alias:literal),*];)+) => {
+        $(pub(crate) static $id: Parameter = Parameter { name: $name, aliases: &[$($alias),*], kind: $kind };)+
+    };
+}
+
+parameters! {
+    PATH = "path", Kind::Text, ["filepath", "file", "filename", "dirpath", "directory", "dir", "absolutepath", "target", "folder"];
+    CONTENT = "content", Kind::Content, ["contents", "text", "filetext", "data"];
+    OLD_STRING = "old_string", Kind::Text, ["old", "oldstr", "oldtext", "before", "search", "find"];
+    NEW_STRING = "new_string", Kind::Text, ["new", "newstr", "newtext", "after", "replace", "replacement"];
+    REPLACE_ALL = "replace_all", Kind::Flag, ["allowmultiple", "all"];
+    OFFSET = "offset", Kind::Integer { min: 1, max: u64::MAX }, ["startline", "line", "from", "start"];
+    LIMIT = "limit", Kind::Integer { min: 1, max: u64::MAX }, ["maxlines", "lines", "count"];
+    END_LINE = "end_line", Kind::Integer { min: 1, max: u64::MAX }, ["end", "toline"];
+    PATTERN = "pattern", Kind::Text, ["query", "regex", "search"];
+    GLOB = "pattern", Kind::Text, ["query", "glob", "filepattern", "search"];
+    NAME_GLOB = "pattern", Kind::Text, ["query", "glob", "filter", "filepattern"];
+    FILE_PATTERN = "file_pattern", Kind::Text, ["include", "glob", "fileglob", "includepattern"];
+    CASE_INSENSITIVE = "case_insensitive", Kind::Flag, ["ignorecase", "i"];
+    CASE_SENSITIVE = "case_sensitive", Kind::Flag, [];
+    CONTEXT_LINES = "context_lines", Kind::Integer { min: 0, max: 10 }, ["context", "c"];
+    LITERAL = "literal", Kind::Flag, ["literaltext", "fixedstrings"];
+    MATCH_LIMIT = "limit", Kind::Integer { min: 1, max: 1000 }, ["maxresults", "headlimit", "count"];
+    RECURSIVE = "recursive", Kind::Flag, ["r"];
+    DEPTH = "depth", Kind::Integer { min: 1, max: 10 }, ["maxdepth"];
+    ALL = "all", Kind::Flag, ["hidden", "showhidden"];
+    COMMAND = "command", Kind::Command, ["cmd", "script", "code", "input"];
+    WORKING_DIRECTORY = "working_directory", Kind::Text, ["workingdir", "workdir", "cwd", "dirpath", "dir", "directory"];
+    TIMEOUT = "timeout", Kind::Seconds { max: 600 }, ["timeoutsecs", "timeoutseconds"];
+    TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
+}
+
+/// The arguments of one call: spelled and typed as the tool takes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Arguments {
+    tool: String,
+    values: Vec<(&'static str, Typed)>,
+    spellings: Vec<(&'static str, String)>,
+    /// The keys that were sent, for messages.
+    keys: String,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+enum Typed {
+    Text(String),
+    Number(u64),
+    Flag(bool),
+    Json(Value),
+}
+
+impl Arguments {
+    /// Reads the JSON text of a call to `tool`, which takes `parameters` and declares `properties` to the model.
+    /// Errors are worded with the spellings that the model was told.
+    pub(crate) fn read(
+        tool: &str,
+        json: &str,
+        parameters: &[&'static Parameter],
+        properties: &Value,
+    ) -> Result<Self, Failure> {
+        let mut object = unwrapped(object(tool, json)?, parameters);
+        object.retain(|_, value| !value.is_null());
+        let keys = object.keys().map(String::as_str).collect::<Vec<_>>();
+        let keys = named(&keys);
+        let spellings = parameters.iter().map(|p| (p.name, p.declared(properties))).collect();
+        let mut arguments =
+            Self { tool: tool.to_owned(), values: Vec::new(), spellings, keys, notes: Vec::new() };
+        let chosen = parameters.iter().map(|p| arguments.exact(p, &mut object)).collect::<Vec<_>>();
+        for (parameter, exact) in parameters.iter().zip(chosen) {
+            let found = match exact {
+                Some(found) => {
+                    // An exact spelling wins over whatever else was meant by an alias.
+                    object.retain(|key, _| !parameter.answers_to(key));
+                    Some(found)
+                }
+                None => arguments.aliased(parameter, &mut object)?,
+            };
+            if let Some((key, value)) = found
+                && let Some(value) = parameter.typed(&key, value, &mut arguments.notes)?
+            {
+                arguments.values.push((parameter.name, value));
+            }
+        }
+        let unknown: Vec<_> = object.keys().map(String::as_str).collect();
+        if !unknown.is_empty() {
+            let plural = if unknown.len() == 1 { "" } else { "s" };
+            arguments.notes.push(format!("[ignored unknown argument{plural}: {}]", named(&unknown)));
+        }
+        Ok(arguments)
+    }
+
+    /// Text that must be there.
+    pub(crate) fn need_text(&mut self, parameter: &Parameter) -> Result<String, Failure> {
+        self.text(parameter).ok_or_else(|| self.missing(parameter, "string"))
+    }
+
+    /// Text, if there is any.
+    pub(crate) fn text(&mut self, parameter: &Parameter) -> Option<String> {
+        match self.take(parameter)? {
+            Typed::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A number, if there is one.
+    pub(crate) fn number(&mut self, parameter: &Parameter) -> Option<u64> {
+        match self.take(parameter)? {
+            Typed::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A flag, if there is one.
+    pub(crate) fn flag(&mut self, parameter: &Parameter) -> Option<bool> {
+        match self.take(parameter)? {
+            Typed::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    /// The content of a file: text, or JSON that was not written as text.
+    pub(crate) fn need_content(&mut self, parameter: &Parameter) -> Result<Value, Failure> {
+        match self.take(parameter) {
+            Some(Typed::Text(text)) => Ok(Value::String(text)),
+            Some(Typed::Json(value)) => Ok(value),
+            _ => Err(self.missing(parameter, "string")),
+        }
+    }
+
+    /// How the parameter is spelled in what the model was told.
+    pub(crate) fn spelling(&self, parameter: &Parameter) -> &str {
+        self.spellings.iter().find(|(name, _)| *name == parameter.name).map_or(parameter.name, |(_, s)| s)
+    }
+
+    /// What the model should know of how its arguments were read; a line each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn take(&mut self, parameter: &Parameter) -> Option<Typed> {
+        let at = self.values.iter().position(|(name, _)| *name == parameter.name)?;
+        Some(self.values.swap_remove(at).1)
+    }
+
+    fn missing(&self, parameter: &Parameter, kind: &str) -> Failure {
+        let (tool, spelling, keys) = (&self.tool, self.spelling(parameter), &self.keys);
+        let text = format!("{tool} needs '{spelling}' ({kind}). Got keys: {keys}.");
+        Failure::new(Code::MissingArg, text)
+    }
+
+    fn exact(&self, parameter: &Parameter, object: &mut Map<String, Value>) -> Option<(String, Value)> {
+        let key = [self.spelling(parameter), parameter.name].into_iter().find(|k| object.contains_key(*k))?;
+        object.shift_remove_entry(key)
+    }
+
+    fn aliased(
+        &self,
+        parameter: &Parameter,
+        object: &mut Map<String, Value>,
+    ) -> Result<Option<(String, Value)>, Failure> {
+        let mut keys: Vec<_> = object.keys().filter(|key| parameter.answers_to(key)).cloned().collect();
+        keys.sort_by_key(|key| folded(key) != folded(parameter.name));
+        let mut found: Option<(String, Value)> = None;
+        for key in keys {
+            let Some((key, value)) = object.shift_remove_entry(&key) else { continue };
+            match &found {
+                Some((first, earlier)) if *earlier != value => {
+                    let cause = format!(
+                        "'{first}' and '{key}' both mean '{}' but differ. Send one of them.",
+                        self.spelling(parameter)
+                    );
+                    return Err(Failure::new(Code::Conflict, cause));
+                }
+                Some(_) => {}
+                None => found = Some((key, value)),
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Parameter {
+    fn answers_to(&self, key: &str) -> bool {
+        let key = folded(key);
+        key == folded(self.name) || self.aliases.contains(&key.as_ref())
+    }
+
+    fn declared(&self, properties: &Value) -> String {
+        let declared = properties.as_object().and_then(|p| {
+            p.keys().find(|key| *key == self.name).or_else(|| p.keys().find(|key| self.answers_to(key)))
+        });
+        declared.map_or(self.name, String::as_str).to_owned()
+    }
+
+    /// `value` as this parameter holds it; `None` when it means "not given".
+    fn typed(&self, key: &str, value: Value, notes: &mut Vec<String>) -> Result<Option<Typed>, Failure> {
+        let wrong = |value: &Value, wanted: &str| {
+            let cause = format!("'{key}' must be {wanted}, got {}.", quoted(value));
+            Err(Failure::new(Code::BadType, cause))
+        };
+        if !matches!(self.kind, Kind::Text | Kind::Command | Kind::Content) && means_absent(&value) {
+            return Ok(None);
+        }
+        let typed = match (self.kind, value) {
+            (Kind::Content, value @ (Value::Array(_) | Value::Object(_))) => Typed::Json(value),
+            (Kind::Command, Value::Array(words)) if words.iter().all(Value::is_string) => {
+                let words = words.iter().filter_map(Value::as_str);
+                match shlex::try_join(words) {
+                    Ok(command) => Typed::Text(command),
+                    Err(_) => return wrong(&Value::String("\0".into()), "words without NUL"),
+                }
+            }
+            (Kind::Text | Kind::Command | Kind::Content, value) => match text(value) {
+                Ok(text) => Typed::Text(text),
+                Err(value) => return wrong(&value, "a string"),
+            },
+            (Kind::Flag, value) => match flag(&value) {
+                Some(flag) => Typed::Flag(flag),
+                None => return wrong(&value, "true or false"),
+            },
+            (Kind::Integer { min, max }, value) => {
+                let wanted = if min == 0 { "an integer >= 0" } else { "an integer >= 1" };
+                match number(&value) {
+                    Some(n) if n >= 0.0 && n.fract() == 0.0 => Typed::Number(within(key, n, min, max, notes)),
+                    _ => return wrong(&value, wanted),
+                }
+            }
+            (Kind::Seconds { max }, value) => match number(&value) {
+                Some(n) if n >= 0.0 => {
+                    let seconds = if n >= 1000.0 { n / 1000.0 } else { n };
+                    Typed::Number(within(key, seconds.ceil(), 1, max, notes))
+                }
+                _ => return wrong(&value, "a number of seconds >= 1"),
+            },
+        };
+        Ok(Some(typed))
+    }
+}
+
+/// A key without the differences between `file_path`, `filePath` and `File-Path`.
+pub(crate) fn folded(key: &str) -> Cow<'_, str> {
+    if key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+        return Cow::Borrowed(key);
+    }
+    Cow::Owned(key.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect())
+}
+
+fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
+    let bad = |detail: String| {
+        let cause = format!("arguments of {tool} are not valid JSON ({detail}). Send one JSON object.");
+        Failure::new(Code::BadJson, cause)
+    };
+    if json.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    let parse = |text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|error| {
+            let message = error.to_string();
+            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(cause, _)| cause);
+            bad(format!("line {}, column {}: {message}", error.line(), error.column()))
+        })
+    };
+    let value = match parse(json)? {
+        Value::String(inner) => parse(&inner)?,
+        value => value,
+    };
+    match value {
+        Value::Object(object) => Ok(object),
+        Value::Null => Ok(Map::new()),
+        other => Err(bad(format!("expected an object, got {}", quoted(&other)))),
+    }
+}
+
+/// Small models wrap arguments once more: `{"arguments": {…}}`.
+fn unwrapped(mut object: Map<String, Value>, parameters: &[&'static Parameter]) -> Map<String, Value> {
+    for wrapper in ["arguments", "parameters", "args"] {
+        let known = parameters.iter().any(|p| object.keys().any(|key| p.answers_to(key)));
+        if !known && let Some(Value::Object(inner)) = object.get_mut(wrapper) {
+            return std::mem::take(inner);
+        }
+    }
+    object
+}
+
+fn text(value: Value) -> Result<String, Value> {
+    match value {
+        Value::String(text) => Ok(text),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(flag) => Ok(flag.to_string()),
+        Value::Array(mut list) if list.len() == 1 && list[0].is_string() => text(list.remove(0)),
+        other => Err(other),
+    }
+}
+
+fn flag(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::Number(number) if number.as_u64() == Some(1) => Some(true),
+        Value::Number(number) if number.as_u64() == Some(0) => Some(false),
+        Value::String(word) => match word.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => Some(true),
+            "false" | "no" | "off" | "0" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => {
+            text.trim().trim_end_matches(['s', 'S']).trim().parse().ok().filter(|n: &f64| n.is_finite())
+        }
+        _ => None,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the caller has checked the sign; the cast saturates"
+)]
+fn within(key: &str, n: f64, min: u64, max: u64, notes: &mut Vec<String>) -> u64 {
+    let n = (n as u64).max(min);
+    if n > max {
+        notes.push(format!("[{key} reduced to {max}]"));
+    }
+    n.min(max)
+}
+
+/// Keys for a message: on one line, and not more than a model needs to see what it sent.
+fn named(keys: &[&str]) -> String {
+    if keys.is_empty() {
+        return "none".to_owned();
+    }
+    let mut named: Vec<_> =
+        keys.iter().take(8).map(|key| on_one_line(&key.chars().take(40).collect::<String>())).collect();
+    if keys.len() > named.len() {
+        named.push(format!("and {} more", keys.len() - named.len()));
+    }
+    named.join(", ")
+}
+
+fn means_absent(value: &Value) -> bool {
+    value.as_str().is_some_and(|s| matches!(s.trim().to_ascii_lowercase().as_str(), "" | "null" | "none"))
+}
+
+/// `value` as an error shows it: JSON, not longer than a few words.
+fn quoted(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => {
+            let text = other.to_string();
+            match text.char_indices().nth(60) {
+                Some((at, _)) => format!("{}…", &text[..at]),
+                None => text,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod tests;

@@ -1,0 +1,286 @@
+//! What may run: every decision between a planned call and its doing is made here.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::outcome::{Code, Failure};
+use crate::question::{Question, Subject};
+use crate::rule::Rule;
+use crate::toolbox::Plan;
+
+/// What a call does to the world. Later ones weigh more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Looks, inside the workspace.
+    Read,
+    /// Changes files inside the workspace.
+    Write,
+    /// Runs a program.
+    Execute,
+    /// Talks to the network.
+    Network,
+}
+
+/// How much is done without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Approval {
+    /// Everything but reading asks.
+    #[default]
+    Ask,
+    /// Writing in the workspace does not ask, except for files that run or hold secrets.
+    AutoEdit,
+    /// Nothing asks.
+    Yolo,
+    /// Nothing but reading is done.
+    Plan,
+}
+
+/// Whoever can be asked.
+pub trait Consent {
+    /// Shows `question` and waits for the answer. Text in it comes from a model: show it through [`crate::visible`].
+    fn ask(&mut self, question: &Question) -> Answer;
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// This once.
+    Yes,
+    /// This, and the same call with the same arguments in the same directory for the rest of the session.
+    Always,
+    /// Not; the reason, if any, goes to the model.
+    No {
+        /// Why not, in the user's words.
+        reason: Option<String>,
+    },
+}
+
+/// What the policy says to a planned call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Run,
+    /// It may run if the user says yes.
+    Ask,
+    /// It may not run; the failure is for the model.
+    Deny(Failure),
+}
+
+/// Decides which planned calls run, and remembers what the user allowed for the session.
+#[derive(Debug, Default)]
+pub struct Gate {
+    approval: Approval,
+    allowed: Vec<Rule>,
+    denied: Vec<Rule>,
+    granted: HashSet<Grant>,
+}
+
+/// A call that the user allowed for good: this tool, these arguments, this directory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Grant {
+    pub(crate) tool: &'static str,
+    pub(crate) arguments: String,
+    pub(crate) directory: std::path::PathBuf,
+}
+
+impl Gate {
+    /// A gate without rules or grants.
+    pub fn new(approval: Approval) -> Self {
+        Self { approval, ..Self::default() }
+    }
+
+    /// Lets calls that match `rule` run without asking.
+    pub fn allow(&mut self, rule: Rule) {
+        self.allowed.push(rule);
+    }
+
+    /// Never lets calls that match `rule` run. Denial wins over everything else.
+    pub fn deny(&mut self, rule: Rule) {
+        self.denied.push(rule);
+    }
+
+    /// How much is done without asking.
+    pub fn approval(&self) -> Approval {
+        self.approval
+    }
+
+    /// Changes how much is done without asking. Grants of the session stay.
+    pub fn set_approval(&mut self, approval: Approval) {
+        self.approval = approval;
+    }
+
+    /// What the policy says to `plan`, without asking anybody.
+    pub fn verdict(&self, plan: &Plan) -> Verdict {
+        let question = plan.question();
+        if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
+            return Verdict::Deny(denied(format!("the rule '{rule}' forbids this call.")));
+        }
+        if plan.class() == Class::Read {
+            return Verdict::Run;
+        }
+        if self.approval == Approval::Plan {
+            let cause = format!("only reading is allowed in plan mode; {} was not run.", question.tool);
+            return Verdict::Deny(denied(cause));
+        }
+        let unasked = match self.approval {
+            Approval::Yolo => true,
+            Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
+            Approval::Ask | Approval::Plan => false,
+        };
+        let allowed = self.allowed.iter().any(|rule| rule.allows(question));
+        if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// Passes `plan`, asking `consent` if the policy says so. Without anybody to ask, what needs asking is denied.
+    pub fn pass(&mut self, plan: &Plan, consent: Option<&mut dyn Consent>) -> Result<(), Failure> {
+        match self.verdict(plan) {
+            Verdict::Run => return Ok(()),
+            Verdict::Deny(failure) => return Err(failure),
+            Verdict::Ask => {}
+        }
+        let Some(consent) = consent else {
+            return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
+        };
+        match consent.ask(plan.question()) {
+            Answer::Yes => Ok(()),
+            Answer::Always => {
+                self.granted.insert(plan.grant().clone());
+                Ok(())
+            }
+            Answer::No { reason: Some(reason) } if !reason.trim().is_empty() => {
+                Err(denied(format!("the user said no: {}", reason.trim())))
+            }
+            Answer::No { .. } => {
+                Err(denied("the user said no. Do not try this again; ask what to do instead."))
+            }
+        }
+    }
+}
+
+fn denied(cause: impl Into<String>) -> Failure {
+    Failure::new(Code::Denied, cause)
+}
+
+/// Refuses what no tool writes, whoever consents: the inside of a repository.
+pub(crate) fn may_write(path: &Path, shown: &str) -> Result<(), Failure> {
+    if path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+        return Err(denied(format!("{shown} is inside .git; use git commands instead of writing there.")));
+    }
+    Ok(())
+}
+
+/// What shells read when they start.
+const SHELL: [&str; 12] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".kshrc",
+    ".cshrc",
+    ".inputrc",
+];
+/// What other programs take orders from.
+const CONFIGURATION: [&str; 13] = [
+    ".gitconfig",
+    ".gitmodules",
+    ".gitattributes",
+    ".envrc",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".mcp.json",
+    ".ripgreprc",
+    ".vimrc",
+    ".exrc",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+];
+
+/// Why writing this file needs a question even where writing does not: it holds secrets, or something runs it.
+pub(crate) fn caution(path: &Path) -> Option<&'static str> {
+    const SECRET: &str = "this file usually holds secrets";
+    const RUN: &str = "other programs run what this file says";
+    let lower = path.to_string_lossy().to_lowercase().replace('\\', "/");
+    let name = lower.rsplit('/').next().unwrap_or_default();
+    let within =
+        |folder: &str| lower.starts_with(&format!("{folder}/")) || lower.contains(&format!("/{folder}/"));
+    let ends = |end: &str| lower == end || lower.ends_with(&format!("/{end}"));
+    let extension = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default();
+    if name == ".env" || name.starts_with(".env.") || matches!(extension, "pem" | "key" | "p12" | "pfx") {
+        return Some(SECRET);
+    }
+    if name.starts_with("id_") || within(".ssh") || within(".gnupg") || within(".aws") {
+        return Some(SECRET);
+    }
+    let folders = [".vscode", ".idea", ".husky", ".github/workflows", ".claude", ".codex", ".gemini", ".del"];
+    let run = SHELL.contains(&name)
+        || CONFIGURATION.contains(&name)
+        || folders.iter().any(|folder| within(folder))
+        || ends(".cargo/config.toml")
+        || ends(".cargo/config");
+    run.then_some(RUN)
+}
+
+impl Rule {
+    /// Whether an allowing rule lets the call that `question` shows run.
+    fn allows(&self, question: &Question) -> bool {
+        match &question.subject {
+            Subject::Command { command, .. } => self.matches_all(&question.tool, command),
+            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+        }
+    }
+
+    /// Whether a denying rule forbids the call that `question` shows.
+    fn covers(&self, question: &Question) -> bool {
+        match &question.subject {
+            Subject::Command { command, .. } => self.matches_any(&question.tool, command),
+            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_run_or_hold_secrets_are_known() {
+        for path in [
+            ".env",
+            "a/.env.local",
+            "key.pem",
+            "a/id_rsa",
+            ".bashrc",
+            ".vscode/tasks.json",
+            "x/.cargo/config.toml",
+            ".DEL/config.toml",
+            ".gitattributes",
+            ".ENV",
+            "rust-toolchain.toml",
+            ".github/workflows/ci.yml",
+        ] {
+            assert!(caution(Path::new(path)).is_some(), "{path}");
+        }
+        for path in
+            ["src/main.rs", "env.py", ".gitignore", "README.md", "keys.txt", "config.toml", "identity.rs"]
+        {
+            assert!(caution(Path::new(path)).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_inside_of_a_repository_is_never_written() {
+        for path in [".git/config", "sub/.git/hooks/pre-commit", ".GIT/config", ".git"] {
+            assert_eq!(may_write(Path::new(path), path).unwrap_err().code, Code::Denied, "{path}");
+        }
+        for path in [".gitignore", ".github/x", "git/config"] {
+            assert!(may_write(Path::new(path), path).is_ok(), "{path}");
+        }
+    }
+}

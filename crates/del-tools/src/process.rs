@@ -1,0 +1,263 @@
+//! Running a command: in a session of its own, with a deadline, and with nothing of it left waiting.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::session::Session;
+use crate::toolbox::Control;
+
+pub(crate) use crate::session::Background;
+
+/// Between asking a group to end and ending it, and between the end of a command and the closing of its output.
+const GRACE: Duration = Duration::from_secs(2);
+const TICK: Duration = Duration::from_millis(20);
+
+/// A command to run.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) shell: PathBuf,
+    pub(crate) command: String,
+    pub(crate) directory: PathBuf,
+    pub(crate) timeout: Duration,
+    /// Variables that reach the command though their names look like secrets.
+    pub(crate) kept: Vec<String>,
+}
+
+/// Where output came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) how: How,
+    pub(crate) took: Duration,
+    /// Processes of it that still run.
+    pub(crate) background: Vec<Background>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    Exited(ExitStatus),
+    TimedOut,
+    Cancelled,
+}
+
+/// Runs `spec` and hands its output to `take` as it comes. Returns when the command has ended and its output is
+/// complete, or two seconds after its end if something still holds the output open.
+pub(crate) fn run(
+    spec: &Spec,
+    control: &Control<'_>,
+    take: &mut dyn FnMut(Stream, &[u8]),
+) -> io::Result<Ended> {
+    let started = Instant::now();
+    // The session is set up by the inner wrapper; the outer one would wait for the whole group.
+    let mut child = CommandWrap::from(command(spec)).wrap(ProcessSession).spawn()?.into_inner();
+    let session = Session::led_by(child.id());
+    let mut pipes = Pipes::of(child.as_mut())?;
+    let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
+    let status = loop {
+        pipes.wait(if watch.ended.is_none() && pipes.is_empty() {
+            Duration::from_millis(5)
+        } else {
+            TICK
+        })?;
+        pipes.read(take);
+        if watch.ended.is_none() {
+            watch.ended = child.try_wait()?.map(|status| (status, Instant::now()));
+        }
+        watch.stop_if_due(control, session);
+        if let Some(status) = watch.over(pipes.is_empty()) {
+            break status;
+        }
+    };
+    let how = watch.stopped.map_or(How::Exited(status), |(how, _)| how);
+    if watch.stopped.is_some() {
+        session.kill(true);
+        pipes.read(take);
+    }
+    let background = if watch.stopped.is_some() { Vec::new() } else { session.members() };
+    Ok(Ended { how, took: started.elapsed(), background })
+}
+
+/// What has happened to the command so far.
+struct Watch {
+    started: Instant,
+    timeout: Duration,
+    ended: Option<(ExitStatus, Instant)>,
+    /// Why it is being stopped, and since when.
+    stopped: Option<(How, Instant)>,
+    killed: bool,
+}
+
+impl Watch {
+    fn stop_if_due(&mut self, control: &Control<'_>, session: Session) {
+        let now = Instant::now();
+        if self.stopped.is_none() && self.ended.is_none() {
+            let how = match () {
+                () if control.check().is_err() => How::Cancelled,
+                () if now.duration_since(self.started) >= self.timeout => How::TimedOut,
+                () => return,
+            };
+            self.stopped = Some((how, now));
+            session.terminate();
+        }
+        if let Some((_, since)) = self.stopped
+            && !self.killed
+            && now.duration_since(since) >= GRACE
+        {
+            self.killed = true;
+            session.kill(self.ended.is_some());
+        }
+        // While the output of a finished command is awaited, the user may still have enough of it.
+        if self.stopped.is_none() && control.check().is_err() {
+            self.stopped = Some((How::Cancelled, now));
+            session.kill(true);
+            self.killed = true;
+        }
+    }
+
+    /// The status, once nothing more is to be waited for.
+    fn over(&self, drained: bool) -> Option<ExitStatus> {
+        let (status, ended) = self.ended?;
+        let patience = match self.stopped {
+            Some((_, since)) => since.max(ended) + GRACE + GRACE / 4,
+            None => ended + GRACE,
+        };
+        (drained || Instant::now() >= patience).then_some(status)
+    }
+}
+
+fn command(spec: &Spec) -> Command {
+    let mut command = Command::new(&spec.shell);
+    command.arg("-c").arg(&spec.command).current_dir(&spec.directory);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars_os() {
+        if looks_secret(&name) && !spec.kept.iter().any(|kept| name == OsString::from(kept)) {
+            command.env_remove(name);
+        }
+    }
+    command.env("PWD", &spec.directory);
+    for (name, value) in [
+        ("PAGER", "cat"),
+        ("GIT_PAGER", "cat"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("TERM", "dumb"),
+        ("NO_COLOR", "1"),
+        ("DEL", "1"),
+    ] {
+        command.env(name, value);
+    }
+    command
+}
+
+/// Whether a variable of this name usually holds a secret.
+fn looks_secret(name: &OsStr) -> bool {
+    const WORDS: [&str; 9] = [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "APIKEY",
+        "AUTHTOKEN",
+        "CREDENTIAL",
+        "CREDENTIALS",
+    ];
+    const ENDS: [&str; 6] =
+        ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "ENCRYPTION_KEY", "ACCESS_KEY_ID"];
+    let name = name.to_string_lossy().to_uppercase();
+    name.split('_').any(|word| WORDS.contains(&word)) || ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// The output of a command, read without waiting.
+struct Pipes {
+    open: Vec<(Stream, Box<dyn Pipe>)>,
+    buffer: Vec<u8>,
+}
+
+trait Pipe: Read + AsFd {}
+impl<T: Read + AsFd> Pipe for T {}
+
+impl Pipes {
+    fn of(child: &mut dyn ChildWrapper) -> io::Result<Self> {
+        let mut open: Vec<(Stream, Box<dyn Pipe>)> = Vec::new();
+        if let Some(stdout) = child.stdout().take() {
+            open.push((Stream::Stdout, Box::new(stdout)));
+        }
+        if let Some(stderr) = child.stderr().take() {
+            open.push((Stream::Stderr, Box::new(stderr)));
+        }
+        for (_, pipe) in &open {
+            rustix::io::ioctl_fionbio(pipe.as_fd(), true)?;
+        }
+        Ok(Self { open, buffer: vec![0; 64 * 1024] })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Waits until there is something to read, at most for `patience`.
+    fn wait(&self, patience: Duration) -> io::Result<()> {
+        let mut polled: Vec<_> =
+            self.open.iter().map(|(_, pipe)| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)).collect();
+        let patience = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
+        match poll(&mut polled, Some(&patience)) {
+            Err(error) if error != rustix::io::Errno::INTR => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads what is there. One buffer from each, so that neither starves the other nor the clock.
+    fn read(&mut self, take: &mut dyn FnMut(Stream, &[u8])) {
+        let buffer = &mut self.buffer;
+        self.open.retain_mut(|(stream, pipe)| match pipe.read(buffer) {
+            Ok(0) => false,
+            Ok(length) => {
+                take(*stream, &buffer[..length]);
+                true
+            }
+            Err(error) => matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted),
+        });
+    }
+}
+
+/// Signals the whole group that `leader` leads. The caller knows that the leader is not yet reaped.
+pub(crate) fn signal_group(leader: Pid, signal: Signal) {
+    // The group may be gone already, which is what is wanted.
+    let _ = kill_process_group(leader, signal);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names() {
+        for name in [
+            "OPENAI_API_KEY",
+            "GITHUB_TOKEN",
+            "TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "db_password",
+            "NPM_AUTHTOKEN",
+        ] {
+            assert!(looks_secret(OsStr::new(name)), "{name}");
+        }
+        for name in ["PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD", "SSH_AUTH_SOCK", "MONKEY"] {
+            assert!(!looks_secret(OsStr::new(name)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What the user is shown before something is done.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use crate::diff::first_lines;
+use crate::visible::visible;
+
+/// Lines of a diff that a question shows.
+const DIFF_LINES: usize = 200;
+
+/// What a planned call would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The tool's canonical name.
+    pub tool: String,
+    /// What it would do.
+    pub subject: Subject,
+    /// Reasons to look twice. With any, the call asks even where its class does not.
+    pub cautions: Vec<String>,
+    /// Remarks that do not make it ask.
+    pub remarks: Vec<String>,
+}
+
+/// What a call would do, exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// Look at a path.
+    Read {
+        /// The path, relative to the working directory.
+        path: String,
+    },
+    /// Write a file.
+    Write {
+        /// The path, relative to the working directory.
+        path: String,
+        /// Whether it is not there yet.
+        new: bool,
+        /// The change, as a unified diff.
+        diff: String,
+    },
+    /// Run a command.
+    Command {
+        /// The bytes that the shell gets.
+        command: String,
+        /// The shell that gets them.
+        shell: PathBuf,
+        /// Where it runs.
+        directory: PathBuf,
+        /// Seconds after which it is ended.
+        timeout: u64,
+    },
+}
+
+impl Question {
+    pub(crate) fn new(tool: &str, subject: Subject) -> Self {
+        Self { tool: tool.to_owned(), subject, cautions: Vec::new(), remarks: Vec::new() }
+    }
+
+    pub(crate) fn read(tool: &str, path: &str) -> Self {
+        Self::new(tool, Subject::Read { path: path.to_owned() })
+    }
+
+    /// The question as text for a terminal: nothing in it can act on the terminal. A command is shown whole; of a diff
+    /// the first 200 lines and how many more there are.
+    pub fn text(&self) -> String {
+        let mut text = match &self.subject {
+            Subject::Read { path } => format!("{} {path}", self.tool),
+            Subject::Write { path, new, diff } => {
+                let verb = if *new { "create" } else { "change" };
+                format!("{}: {verb} {path}\n{}", self.tool, first_lines(diff, DIFF_LINES))
+            }
+            Subject::Command { command, directory, timeout, .. } => {
+                let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());
+                for line in command.split('\n') {
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "\n  $ {line}");
+                }
+                text
+            }
+        };
+        for caution in self.cautions.iter().chain(&self.remarks) {
+            let _ = write!(text, "\n! {caution}");
+        }
+        visible(&text).into_owned()
+    }
+}

@@ -1,0 +1,150 @@
+//! `glob_files`: files by a pattern on their paths, newest first.
+
+use std::cmp::Reverse;
+use std::time::SystemTime;
+
+use globset::GlobMatcher;
+use serde_json::json;
+
+use crate::arguments::{Arguments, GLOB, PATH};
+use crate::context::Context;
+use crate::glob;
+use crate::outcome::{Code, Failure, ToolResult, grouped};
+use crate::policy::Class;
+use crate::question::Question;
+use crate::registry::{Entry, Job, Prepared};
+use crate::toolbox::Control;
+use crate::workspace::{Access, EntryKind, Flow, Order, Place, Walk, on_one_line};
+
+const MAX_SHOWN: usize = 200;
+/// Entries that are looked at at most.
+const MAX_LOOKED_AT: usize = 500_000;
+
+pub(crate) static TOOL: Entry = Entry {
+    name: "glob_files",
+    aliases: &["glob", "findfiles", "filesearch"],
+    class: Class::Read,
+    parameters: &[&GLOB, &PATH],
+    definition: include_str!("../../schemas/engine/glob_files.json"),
+    core: Some(("glob_files", include_str!("../../schemas/core/glob_files.json"))),
+    del: false,
+    prepare,
+};
+
+struct GlobFiles {
+    place: Place,
+    pattern: String,
+    glob: GlobMatcher,
+}
+
+fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
+    let pattern = arguments.need_text(&GLOB)?;
+    let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty()).unwrap_or_else(|| ".".to_owned());
+    let bad = |cause: &str| Err(Failure::new(Code::BadPattern, cause.to_owned()));
+    let written = pattern.trim().trim_start_matches("./");
+    if written.is_empty() {
+        return bad("the pattern is empty. Use '**' for every file.");
+    }
+    if written.split('/').any(|part| part == "..") {
+        return bad("'..' cannot stand in a pattern; give the directory as 'path'.");
+    }
+    let (place, glob) = if written.starts_with('/') {
+        rebased(written, &path, context)?
+    } else {
+        (context.existing(&path, Access::Read)?, glob::anywhere(written)?)
+    };
+    Ok(Box::new(GlobFiles { place, pattern, glob }))
+}
+
+/// Where to start and what to match from there, for a pattern with a leading slash: an absolute one starts at the part
+/// of it that is no pattern; if that is not inside, the slash may mean the top of the workspace.
+fn rebased(pattern: &str, path: &str, context: &Context) -> Result<(Place, GlobMatcher), Failure> {
+    let mut parts: Vec<_> = pattern.split('/').skip(1).collect();
+    let plain = parts.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
+    // The last part is what to match, pattern or not.
+    let rest = parts.split_off(plain.min(parts.len() - 1));
+    let base = parts.join("/");
+    let glob = glob::whole(&rest.join("/"))?;
+    if base.is_empty() {
+        return Ok((context.existing(path, Access::Read)?, glob));
+    }
+    let place = context.existing(&format!("/{base}"), Access::Read);
+    let place = place.or_else(|failure| context.existing(&base, Access::Read).map_err(|_| failure))?;
+    Ok((place, glob))
+}
+
+impl Job for GlobFiles {
+    fn class(&self) -> Class {
+        Class::Read
+    }
+
+    fn question(&self, _: &Context) -> Result<Question, Failure> {
+        Ok(Question::read(TOOL.name, &self.place.shown))
+    }
+
+    fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
+        let mut found = self.files(context, control, true)?;
+        let ignored = found.is_empty();
+        if ignored {
+            found = self.files(context, control, false)?;
+        }
+        if found.is_empty() {
+            let pattern = on_one_line(&self.pattern);
+            let text = format!("No files match {pattern} under {}.", self.place.shown);
+            return Ok(ToolResult::success(text).with_data(json!({"matches": 0})));
+        }
+        found.sort();
+        let mut text = String::new();
+        let mut shown = 0;
+        for (_, path) in found.iter().take(MAX_SHOWN) {
+            if shown > 0 && text.len() + path.len() + 1 > context.limits.result_bytes {
+                break;
+            }
+            if shown > 0 {
+                text.push('\n');
+            }
+            text.push_str(path);
+            shown += 1;
+        }
+        let mut result = ToolResult::success(text).with_data(json!({"matches": found.len()}));
+        if ignored {
+            result.note("(matches only in ignored files)");
+        }
+        if shown < found.len() {
+            result.note(&format!("[{shown} of {} matches shown]", grouped(found.len() as u64)));
+        }
+        Ok(result.shortened(shown < found.len()))
+    }
+}
+
+impl GlobFiles {
+    fn files(
+        &self,
+        context: &Context,
+        control: &Control<'_>,
+        respect_ignored: bool,
+    ) -> Result<Vec<(Reverse<SystemTime>, String)>, Failure> {
+        let walk = Walk { depth: usize::MAX, respect_ignored, hidden: true, order: Order::Path };
+        let prefix = if self.place.shown == "." { String::new() } else { format!("{}/", self.place.shown) };
+        let mut found = Vec::new();
+        let mut looked_at = 0;
+        let walked = context.workspace.walk(&self.place, walk, &mut |entry| {
+            looked_at += 1;
+            let is_file = match entry.kind {
+                EntryKind::File => true,
+                EntryKind::Link => entry.followed().is_none_or(|target| !target.is_dir()),
+                EntryKind::Directory | EntryKind::Special => false,
+            };
+            if is_file && self.glob.is_match(entry.path) {
+                let modified = entry.metadata().and_then(|m| m.modified().ok());
+                let modified = modified.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std);
+                found.push((Reverse(modified), format!("{prefix}{}", entry.shown())));
+            }
+            let enough = looked_at == MAX_LOOKED_AT || control.check().is_err();
+            if enough { Flow::Stop } else { Flow::On }
+        });
+        control.check()?;
+        walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,211 @@
+//! `run_command`: a shell command, its exit code and its output.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::arguments::{Arguments, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
+use crate::capture::{Cleaner, Spill, Window, elsewhere};
+use crate::context::Context;
+use crate::outcome::{Code, Failure, ToolResult};
+use crate::policy::Class;
+use crate::process::{self, Ended, How, Spec, Stream};
+use crate::question::{Question, Subject};
+use crate::registry::{Entry, Job, Prepared};
+use crate::shell;
+use crate::toolbox::{Control, Progress};
+use crate::workspace::{Access, Obstacle};
+
+const DEFAULT_TIMEOUT: u64 = 120;
+const MAX_TIMEOUT: u64 = 600;
+
+pub(crate) static TOOL: Entry = Entry {
+    name: "run_command",
+    aliases: &["bash", "shell", "executecommand", "exec", "runshellcommand", "runterminalcmd", "executebash"],
+    class: Class::Execute,
+    parameters: &[&COMMAND, &WORKING_DIRECTORY, &TIMEOUT, &TIMEOUT_MS],
+    definition: include_str!("../../schemas/engine/run_command.json"),
+    core: Some(("run_command", include_str!("../../schemas/core/run_command.json"))),
+    del: true,
+    prepare,
+};
+
+struct RunCommand {
+    command: String,
+    directory: PathBuf,
+    shell: PathBuf,
+    timeout: u64,
+}
+
+fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
+    let command = arguments.need_text(&COMMAND)?;
+    let directory = arguments.text(&WORKING_DIRECTORY).filter(|directory| !directory.trim().is_empty());
+    let milliseconds = arguments.number(&TIMEOUT_MS).map(|ms| ms.div_ceil(1000).clamp(1, MAX_TIMEOUT));
+    let timeout = arguments.number(&TIMEOUT).or(milliseconds).unwrap_or(DEFAULT_TIMEOUT);
+    if command.trim().is_empty() {
+        return Err(Failure::new(Code::BadType, "the command is empty."));
+    }
+    if command.contains('\0') {
+        return Err(Failure::new(Code::BadType, "the command contains a NUL character."));
+    }
+    if let Some(reason) = shell::interactive(&command) {
+        return Err(Failure::new(Code::Interactive, reason));
+    }
+    let place = context.existing(directory.as_deref().unwrap_or("."), Access::Read)?;
+    if !context.workspace.metadata(&place).is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(context.failure(&Obstacle::NotDirectory, &place));
+    }
+    let directory = context.workspace.absolute(&place);
+    Ok(Box::new(RunCommand { command, directory, shell: shell::shell(), timeout }))
+}
+
+impl Job for RunCommand {
+    fn class(&self) -> Class {
+        Class::Execute
+    }
+
+    fn question(&self, _: &Context) -> Result<Question, Failure> {
+        let subject = Subject::Command {
+            command: self.command.clone(),
+            shell: self.shell.clone(),
+            directory: self.directory.clone(),
+            timeout: self.timeout,
+        };
+        Ok(Question::new(TOOL.name, subject))
+    }
+
+    fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
+        control.check()?;
+        let spec = Spec {
+            shell: self.shell.clone(),
+            command: self.command.clone(),
+            directory: self.directory.clone(),
+            timeout: Duration::from_secs(self.timeout),
+            kept: context.kept_variables.clone(),
+        };
+        let mut output = Output::new(context);
+        let ended = process::run(&spec, control, &mut |stream, bytes| output.take(stream, bytes, control));
+        let ended = ended.map_err(|error| {
+            let cause = format!("cannot start {}: {error}.", self.shell.display());
+            Failure::new(Code::System, cause)
+        })?;
+        if ended.how == How::Cancelled {
+            return Err(Failure::new(Code::Cancelled, "cancelled by the user."));
+        }
+        Ok(self.result(context, output, ended))
+    }
+}
+
+impl RunCommand {
+    fn result(&self, context: &Context, output: Output, ended: Ended) -> ToolResult {
+        let shown = output.show(context);
+        let seconds = ended.took.as_secs_f64();
+        let mut result = match ended.how {
+            How::Exited(status) => {
+                let head = headline(status, seconds);
+                ToolResult::success(format!("{head}\n\n{}", shown.text)).with_data(facts(status, seconds))
+            }
+            How::TimedOut | How::Cancelled => {
+                let text = format!(
+                    "Error: command timed out after {} s and was killed (process group). Partial output:\n\n{}\n\nUse a larger timeout (max {MAX_TIMEOUT}) or run it in the background.",
+                    self.timeout, shown.text
+                );
+                let data = json!({"code": Code::Timeout.as_str(), "seconds": seconds});
+                ToolResult { ok: false, ..ToolResult::success(text).with_data(data) }
+            }
+        };
+        result.full_output = shown.file;
+        result.truncated = shown.cut;
+        if !ended.background.is_empty() {
+            let pids: Vec<_> = ended.background.iter().map(|process| process.pid.to_string()).collect();
+            result.note(&format!("[background processes still running: {}]", pids.join(", ")));
+            context.background.lock().unwrap_or_else(PoisonError::into_inner).extend(ended.background);
+        }
+        if shell::only_changes_directory(&self.command) {
+            result.note("Note: the working directory does not persist; pass working_directory.");
+        }
+        result
+    }
+}
+
+fn headline(status: ExitStatus, seconds: f64) -> String {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => format!("Success (exit code 0, {seconds:.1} s)"),
+        (Some(code), _) => format!("Failed (exit code {code}, {seconds:.1} s)"),
+        (None, Some(signal)) => format!("Killed (signal {signal})"),
+        (None, None) => format!("Ended ({status})"),
+    }
+}
+
+fn facts(status: ExitStatus, seconds: f64) -> Value {
+    json!({"exit_code": status.code(), "signal": status.signal(), "seconds": (seconds * 1000.0).round() / 1000.0})
+}
+
+/// What a command writes.
+struct Output {
+    stdout: (Cleaner, Window),
+    stderr: (Cleaner, Window),
+    spill: Spill,
+}
+
+struct Shown {
+    text: String,
+    cut: bool,
+    file: Option<PathBuf>,
+}
+
+impl Output {
+    fn new(context: &Context) -> Self {
+        let chars = context.limits.command_chars;
+        Self {
+            stdout: (Cleaner::default(), Window::new(chars)),
+            stderr: (Cleaner::default(), Window::new(chars)),
+            spill: Spill::new(context.scratch.as_ref().map(tempfile::TempDir::path), chars),
+        }
+    }
+
+    fn take(&mut self, stream: Stream, bytes: &[u8], control: &Control<'_>) {
+        let (cleaner, window) = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        let text = cleaner.push(bytes);
+        if !text.is_empty() {
+            window.push(&text);
+            self.spill.push(&text);
+            control.report(Progress::Output(&text));
+        }
+    }
+
+    fn show(mut self, context: &Context) -> Shown {
+        for (cleaner, window) in [&mut self.stdout, &mut self.stderr] {
+            let rest = cleaner.finish();
+            window.push(&rest);
+            self.spill.push(&rest);
+        }
+        let chars = context.limits.command_chars;
+        let (out, err) = (self.stdout.1.chars(), self.stderr.1.chars());
+        let cut = out.saturating_add(err) > chars;
+        // Errors get a third at least, and whatever the output leaves.
+        let for_err = if cut { err.min((chars / 3).max(chars.saturating_sub(out))) } else { chars };
+        let for_out = if cut { chars - for_err } else { chars };
+        let file = self.spill.finish().filter(|_| cut);
+        let rest = file.as_ref().map_or_else(String::new, |(path, complete)| {
+            elsewhere(path, *complete, context.name_of("read_file"), context.name_of("search_code"))
+        });
+        let mut blocks = Vec::new();
+        for (name, window, chars) in
+            [("STDOUT", &self.stdout.1, for_out), ("STDERR", &self.stderr.1, for_err)]
+        {
+            if !window.is_empty() {
+                blocks.push(format!("{name}:\n{}", window.show(chars, &rest)));
+            }
+        }
+        let text = if blocks.is_empty() { "(no output)".to_owned() } else { blocks.join("\n\n") };
+        Shown { text, cut, file: file.map(|(path, _)| path) }
+    }
+}

@@ -1,0 +1,247 @@
+//! Confinement: the directories that tools may touch, and every way of opening something in them.
+//!
+//! A path is first resolved by hand, link by link, which says what is meant and where it lies. What is then opened is
+//! opened beneath the root's own handle, so a link swapped in between leads nowhere: the answer to "what is meant" is
+//! advice, the handle is the boundary.
+
+mod attributes;
+mod ignored;
+mod replace;
+mod resolve;
+mod walk;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
+use rustix::fs::OFlags;
+
+pub(crate) use replace::Stamp;
+pub(crate) use walk::{Entry, EntryKind, Flow, Order, Walk};
+
+/// Why a directory could not become a workspace.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The directory cannot be opened.
+    #[error("cannot open {path} as a working directory: {source}")]
+    Open {
+        /// The directory, as given.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A name that no tool has.
+    #[error("unknown tool '{name}'; expected one of: {known}")]
+    UnknownTool {
+        /// The name, as given.
+        name: String,
+        /// The tools there are.
+        known: String,
+    },
+}
+
+/// The directories that tools may touch.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    roots: Vec<Root>,
+    /// Held while a file is replaced, so that edits of one file follow each other.
+    writing: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Root {
+    dir: Dir,
+    path: PathBuf,
+    access: Access,
+}
+
+/// What a tool wants with a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// A path that lies in a workspace: resolved, with no link left in it when it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    root: usize,
+    path: PathBuf,
+    /// The path for people and models: relative to the working directory, `.` for itself, absolute elsewhere.
+    pub(crate) shown: String,
+    /// False when nothing was there.
+    pub(crate) exists: bool,
+}
+
+impl Place {
+    /// The path beneath its root, `.` for the root itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The same place when something is there.
+    pub(crate) fn present(&self) -> Self {
+        Self { exists: true, ..self.clone() }
+    }
+}
+
+/// What stands in the way of opening a place.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Obstacle {
+    #[error("nothing is there")]
+    Missing,
+    #[error("a link that leads nowhere")]
+    Dangling,
+    #[error("links that lead to each other")]
+    Loop,
+    #[error("outside the workspace")]
+    Outside,
+    #[error("a directory")]
+    Directory,
+    #[error("a file")]
+    NotDirectory,
+    #[error("a {0}")]
+    Special(&'static str),
+    #[error("read-only")]
+    ReadOnly,
+    #[error("changed meanwhile")]
+    Changed,
+    #[error("{}", plain(.0))]
+    System(io::Error),
+}
+
+impl From<io::Error> for Obstacle {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::Missing,
+            io::ErrorKind::NotADirectory => Self::NotDirectory,
+            io::ErrorKind::IsADirectory => Self::Directory,
+            // The sandboxed open refuses without an error number of the system's: a link was swapped under us.
+            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside,
+            _ => Self::System(error),
+        }
+    }
+}
+
+/// The words of an error of the system, without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+impl Workspace {
+    /// A workspace in `root`, with further directories that may be read and written.
+    pub(crate) fn open(root: &Path, allowed: &[PathBuf]) -> Result<Self, WorkspaceError> {
+        let mut workspace = Self { roots: Vec::new(), writing: Mutex::new(()) };
+        workspace.admit(root, Access::Write)?;
+        for path in allowed {
+            workspace.admit(path, Access::Write)?;
+        }
+        Ok(workspace)
+    }
+
+    /// Lets one more directory in.
+    pub(crate) fn admit(&mut self, path: &Path, access: Access) -> Result<(), WorkspaceError> {
+        let open = || {
+            let canonical = std::fs::canonicalize(path)?;
+            let dir = Dir::open_ambient_dir(&canonical, ambient_authority())?;
+            Ok(Root { dir, path: canonical, access })
+        };
+        let root = open().map_err(|source| WorkspaceError::Open { path: path.to_owned(), source })?;
+        self.roots.push(root);
+        Ok(())
+    }
+
+    /// The working directory, absolute and without links.
+    pub(crate) fn root(&self) -> &Path {
+        &self.roots[0].path
+    }
+
+    /// The absolute path of a place, for programs that take a path.
+    pub(crate) fn absolute(&self, place: &Place) -> PathBuf {
+        match place.path.to_str() {
+            Some(".") => self.roots[place.root].path.clone(),
+            _ => self.roots[place.root].path.join(&place.path),
+        }
+    }
+
+    /// The directories that may be written, for the message of a refusal.
+    pub(crate) fn allowed(&self) -> impl Iterator<Item = String> {
+        self.roots.iter().filter(|root| root.access == Access::Write).map(|root| without_home(&root.path))
+    }
+
+    /// What is there, links followed.
+    pub(crate) fn metadata(&self, place: &Place) -> Result<Metadata, Obstacle> {
+        Ok(self.dir(place).metadata(&place.path)?)
+    }
+
+    /// Opens a regular file for reading. Pipes, sockets and devices are refused, not waited for.
+    pub(crate) fn open_file(&self, place: &Place) -> Result<(File, Metadata), Obstacle> {
+        regular(&self.metadata(place)?)?;
+        open_regular(self.dir(place), &place.path)
+    }
+
+    /// Opens a directory.
+    pub(crate) fn open_dir(&self, place: &Place) -> Result<Dir, Obstacle> {
+        if !self.metadata(place)?.is_dir() {
+            return Err(Obstacle::NotDirectory);
+        }
+        Ok(self.dir(place).open_dir(&place.path)?)
+    }
+
+    fn dir(&self, place: &Place) -> &Dir {
+        &self.roots[place.root].dir
+    }
+}
+
+/// Opens `path` beneath `dir` if it is a regular file, without waiting for a writer at the other end of a pipe.
+fn open_regular(dir: &Dir, path: &Path) -> Result<(File, Metadata), Obstacle> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let file = dir.open_with(path, &options)?;
+    let metadata = file.metadata()?;
+    regular(&metadata)?;
+    Ok((file.into_std(), metadata))
+}
+
+fn regular(metadata: &Metadata) -> Result<(), Obstacle> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    if metadata.is_dir() {
+        return Err(Obstacle::Directory);
+    }
+    Err(Obstacle::Special(special(metadata)))
+}
+
+fn special(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_fifo() => "FIFO",
+        () if kind.is_socket() => "socket",
+        () if kind.is_block_device() || kind.is_char_device() => "device",
+        () => "special file",
+    }
+}
+
+/// A path for people, with the home directory as `~`.
+pub(crate) fn without_home(path: &Path) -> String {
+    let home = std::env::home_dir().filter(|home| home.parent().is_some());
+    let text = match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    };
+    on_one_line(&text)
+}
+
+/// A file name as it can stand in a line: what would break the line is escaped.
+pub(crate) fn on_one_line(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}

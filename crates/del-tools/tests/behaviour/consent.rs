@@ -1,0 +1,144 @@
+use del_tools::{Answer, Approval, Class, Code, Consent, Gate, Question, Rule, Subject, Toolset, Verdict};
+use serde_json::json;
+
+use crate::desk::Desk;
+
+/// Answers in turn, and keeps what it was asked.
+#[derive(Default)]
+struct User {
+    answers: Vec<Answer>,
+    asked: Vec<String>,
+}
+
+impl User {
+    fn saying(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self { answers: answers.into_iter().collect(), asked: Vec::new() }
+    }
+}
+
+impl Consent for User {
+    fn ask(&mut self, question: &Question) -> Answer {
+        self.asked.push(question.text());
+        self.answers.remove(0)
+    }
+}
+
+fn verdict(desk: &Desk, gate: &Gate, tool: &str, arguments: &serde_json::Value) -> Verdict {
+    gate.verdict(&desk.toolbox.plan(tool, &arguments.to_string()).unwrap())
+}
+
+#[test]
+fn each_mode_asks_for_what_it_should() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    let read = ("read_file", json!({"path": "a.txt"}));
+    let write = ("write_file", json!({"path": "a.txt", "content": "b"}));
+    let edit = ("edit_file", json!({"path": "a.txt", "old_string": "a", "new_string": "b"}));
+    let secret = ("write_file", json!({"path": ".env", "content": "b"}));
+    let run = ("run_command", json!({"command": "ls"}));
+    let seen = |approval| {
+        let gate = Gate::new(approval);
+        [&read, &write, &edit, &secret, &run].map(|(tool, arguments)| {
+            match verdict(&desk, &gate, tool, arguments) {
+                Verdict::Run => 'r',
+                Verdict::Ask => 'a',
+                Verdict::Deny(_) => 'd',
+            }
+        })
+    };
+    assert_eq!(seen(Approval::Ask), ['r', 'a', 'a', 'a', 'a']);
+    assert_eq!(seen(Approval::AutoEdit), ['r', 'r', 'r', 'a', 'a']);
+    assert_eq!(seen(Approval::Yolo), ['r', 'r', 'r', 'r', 'r']);
+    assert_eq!(seen(Approval::Plan), ['r', 'd', 'd', 'd', 'd']);
+}
+
+#[test]
+fn always_holds_for_the_same_call_only() {
+    let desk = Desk::new();
+    let mut gate = Gate::new(Approval::Ask);
+    let plan =
+        |command: &str| desk.toolbox.plan("run_command", &json!({"command": command}).to_string()).unwrap();
+    let mut user = User::saying([Answer::Always, Answer::Yes, Answer::No { reason: Some("not now".into()) }]);
+    gate.pass(&plan("cargo test"), Some(&mut user)).unwrap();
+    gate.pass(&plan("cargo test"), None).unwrap();
+    gate.pass(&plan("cargo test -q"), Some(&mut user)).unwrap();
+    let refused = gate.pass(&plan("cargo test -q"), Some(&mut user)).unwrap_err();
+    assert_eq!(refused.to_string(), "Denied: the user said no: not now");
+    assert_eq!(user.asked.len(), 3);
+    let elsewhere = Desk::new();
+    let same = elsewhere.toolbox.plan("run_command", r#"{"command": "cargo test"}"#).unwrap();
+    assert_eq!(gate.verdict(&same), Verdict::Ask, "a grant is for one directory");
+}
+
+#[test]
+fn a_question_shows_exactly_what_would_run() {
+    let desk = Desk::new();
+    let command = "rm -rf /\r\u{1b}[2K\u{202e}ls      \nsecond";
+    let plan = desk.toolbox.plan("bash", &json!({"cmd": command, "timeout": 5}).to_string()).unwrap();
+    assert_eq!((plan.tool(), plan.class()), ("run_command", Class::Execute));
+    let Subject::Command { command: exact, directory, .. } = &plan.question().subject else {
+        panic!("not a command")
+    };
+    assert_eq!(exact, command);
+    assert_eq!(directory, desk.toolbox.directory());
+    let text = plan.question().text();
+    assert!(text.contains("  $ rm -rf /␍␛[2K\\u{202e}ls      \n  $ second"), "{text}");
+    assert!(text.contains(&format!("in {} (at most 5 s)", desk.toolbox.directory().display())), "{text}");
+}
+
+#[test]
+fn a_question_shows_the_change() {
+    let desk = Desk::new();
+    desk.put("a.txt", "one\ntwo\n");
+    let edit = json!({"path": "a.txt", "old_string": "two", "new_string": "2\u{1b}[0m"});
+    let plan = desk.toolbox.plan("edit_file", &edit.to_string()).unwrap();
+    let text = plan.question().text();
+    assert!(
+        text.starts_with(
+            "edit_file: change a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2␛[0m"
+        ),
+        "{text}"
+    );
+    assert_eq!(desk.get("a.txt"), "one\ntwo\n", "planning changes nothing");
+    let long = json!({"path": "new.txt", "content": "x\n".repeat(1000)});
+    let text = desk.toolbox.plan("write_file", &long.to_string()).unwrap().question().text();
+    assert!(
+        text.starts_with("write_file: create new.txt") && text.ends_with("... [803 more lines of diff]"),
+        "{text}"
+    );
+    let over = json!({"path": "a.txt", "content": "x"});
+    let text = desk.toolbox.plan("write_file", &over.to_string()).unwrap().question().text();
+    assert!(text.ends_with("! the model has not read this file"), "{text}");
+}
+
+#[test]
+fn rules_allow_and_forbid() {
+    let desk = Desk::with(Toolset::Core);
+    let mut gate = Gate::new(Approval::Ask);
+    gate.allow(Rule::parse("run_command(cargo test:*)").unwrap());
+    gate.allow(Rule::parse("write_file(docs/**)").unwrap());
+    let run = |command: &str| ("run_command", json!({"command": command}));
+    let write = |path: &str| ("write_file", json!({"path": path, "content": "x"}));
+    for ((tool, arguments), expected) in [
+        (run("cargo test -q"), Verdict::Run),
+        (run("cargo test -q; rm x"), Verdict::Ask),
+        (write("docs/a.md"), Verdict::Run),
+        (write("src/a.md"), Verdict::Ask),
+    ] {
+        assert_eq!(verdict(&desk, &gate, tool, &arguments), expected, "{arguments}");
+    }
+    let mut gate = Gate::new(Approval::Yolo);
+    gate.deny(Rule::parse("bash(rm:*)").unwrap());
+    let (tool, arguments) = run("ls; rm -rf x");
+    let Verdict::Deny(failure) = verdict(&desk, &gate, tool, &arguments) else { panic!("not denied") };
+    assert_eq!((failure.code, failure.to_string().starts_with("Denied: ")), (Code::Denied, true));
+}
+
+#[test]
+fn what_cannot_work_is_said_before_anybody_is_asked() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    let edit = json!({"path": "a.txt", "old_string": "nosuch", "new_string": "x"});
+    assert_eq!(desk.toolbox.plan("edit_file", &edit.to_string()).unwrap_err().code, Code::NoMatch);
+    assert_eq!(desk.toolbox.plan("bash", r#"{"command": "vim"}"#).unwrap_err().code, Code::Interactive);
+}

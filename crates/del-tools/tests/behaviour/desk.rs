@@ -1,0 +1,78 @@
+//! A working directory with tools over it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use del_tools::{Control, ToolResult, Toolbox, Toolset};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Two directories side by side: `work`, which the tools may touch, and `outside`, which they may not.
+pub(crate) struct Desk {
+    root: TempDir,
+    pub(crate) toolbox: Toolbox,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self::with(Toolset::All)
+    }
+
+    pub(crate) fn with(toolset: Toolset) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("work")).unwrap();
+        fs::create_dir(root.path().join("outside")).unwrap();
+        fs::write(root.path().join("outside/secret.txt"), "secret\n").unwrap();
+        let toolbox = Toolbox::open(&root.path().join("work"), &[], toolset).unwrap();
+        Self { root, toolbox }
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.root.path().join("outside")
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.work().join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn get(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Calls a tool with consent.
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> ToolResult {
+        self.watched(tool, arguments, &Control::default())
+    }
+
+    pub(crate) fn watched(&self, tool: &str, arguments: &Value, control: &Control<'_>) -> ToolResult {
+        match self.toolbox.plan(tool, &arguments.to_string()) {
+            Ok(plan) => self.toolbox.run(plan, control),
+            Err(failure) => failure.into(),
+        }
+    }
+
+    /// Calls a tool that must succeed.
+    pub(crate) fn ok(&self, tool: &str, arguments: &Value) -> String {
+        let result = self.call(tool, arguments);
+        assert!(result.ok, "{tool} {arguments}: {}", result.text);
+        result.text
+    }
+
+    /// Calls a tool that must fail with this code.
+    pub(crate) fn fails(&self, tool: &str, arguments: &Value, code: &str) -> String {
+        let result = self.call(tool, arguments);
+        assert!(!result.ok, "{tool} {arguments} succeeded: {}", result.text);
+        assert_eq!(result.data.unwrap()["code"], code, "{}", result.text);
+        result.text
+    }
+}

@@ -1,0 +1,11 @@
+//! What the tools do where a folder of files cannot say it: links, pipes, races, other processes, large files.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod commands;
+mod confinement;
+mod consent;
+mod desk;
+mod reading;
+mod schemas;
+mod writing;

@@ -1,0 +1,8 @@
+import os
+
+def run():
+    return os.getcwd()
+
+
+def stop():
+    pass
