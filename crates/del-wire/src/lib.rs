@@ -1,1 +1,33 @@
-//! To be written.
+//! The shapes that go over the wire, to and from the neutral types of [`del_dialects`].
+//!
+//! There is no input or output here: bytes and JSON come in, values go out.
+//!
+//! - [`sse`]: the bytes of a streamed answer, cut anywhere, to the JSON texts in it;
+//! - [`chunk`]: one such text (or a whole answer) to what it adds;
+//! - [`assembly`]: the calls in it to events, however a server cuts them;
+//! - [`native`]: an assistant message with `tool_calls` to a message and back;
+//! - [`request`]: a request for a chat completion;
+//! - [`error`]: what servers say when they refuse;
+//! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
+//! - [`tools`]: tool definitions in the spellings of the APIs.
+
+pub mod answer;
+pub mod assembly;
+mod balance;
+pub mod chunk;
+pub mod error;
+pub mod events;
+mod fields;
+pub mod ids;
+pub mod native;
+pub mod records;
+pub mod request;
+pub mod sse;
+pub mod tools;
+
+pub use assembly::Assembly;
+pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+pub use error::{ApiError, ApiErrorKind, WireError};
+pub use ids::Ids;
+pub use request::{ChatMessage, ChatRequest, ToolChoice};
+pub use sse::{Decoder, Frame, SseError};

@@ -1,0 +1,339 @@
+//! The state machine.
+
+mod answer;
+mod refusal;
+
+use std::sync::Arc;
+
+use del_dialects::{Call, CallResult, Dialect, Dialects, Tool, Turn};
+use del_wire::{ApiError, ChatRequest, Ids, ToolChoice, Usage};
+use serde_json::json;
+
+use crate::guard::Guard;
+use crate::history::{self, Entry};
+use crate::prompt;
+use crate::reading::Reading;
+use crate::settings::{Constrain, Mode, Settings, SettingsError, ToolsMode};
+use crate::step::{Effect, Failure, Input};
+use crate::view::{Notice, View};
+
+/// One conversation. Give it an [`Input`], do what the [`Effect`] says, come back.
+#[derive(Debug)]
+pub struct Agent {
+    settings: Settings,
+    dialects: &'static Dialects,
+    tools: Arc<[Tool]>,
+    /// Calls are written in it.
+    dialect: Arc<Dialect>,
+    mode: Mode,
+    /// The grammar, as long as the server takes it.
+    grammar: Option<String>,
+    /// To be said with the next request.
+    notices: Vec<Notice>,
+    entries: Vec<Entry>,
+    ids: Ids,
+    guard: Guard,
+    usage: Usage,
+    task: Task,
+    state: State,
+}
+
+/// What the present question has cost.
+#[derive(Debug, Default)]
+struct Task {
+    turns: u32,
+    repairs: u32,
+    usage: Usage,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle,
+    Asking { tries: u32 },
+    Waiting { tries: u32 },
+    Reading { reading: Box<Reading>, tries: u32 },
+    Running { results: Vec<Slot>, note: Option<String> },
+}
+
+/// The place of one result.
+#[derive(Debug)]
+struct Slot {
+    call: Call,
+    result: Option<CallResult>,
+}
+
+impl Slot {
+    fn empty(calls: Vec<Call>) -> Vec<Self> {
+        calls.into_iter().map(|call| Self { call, result: None }).collect()
+    }
+}
+
+/// Under a grammar a small model may never close a string: tokens after which it has lost its way.
+const LONGEST_CALL: u64 = 1024;
+
+type Watch<'a> = &'a mut dyn FnMut(View<'_>);
+
+impl Agent {
+    /// A new conversation.
+    ///
+    /// Without a dialect in the settings, calls are written in the one that `dialects` has for the model, or else in
+    /// the fallback, and read in all.
+    pub fn new(dialects: &'static Dialects, settings: Settings) -> Result<Self, SettingsError> {
+        let dialect = settings
+            .dialect
+            .as_ref()
+            .or_else(|| dialects.for_model(&settings.model))
+            .or_else(|| dialects.get(&settings.fallback))
+            .cloned()
+            .ok_or_else(|| SettingsError::NoDialect { got: settings.fallback.clone() })?;
+        let mut agent = Self {
+            tools: settings.tools.clone().into(),
+            dialect,
+            dialects,
+            mode: Mode::Native,
+            grammar: None,
+            notices: Vec::new(),
+            entries: Vec::new(),
+            ids: Ids::default(),
+            guard: Guard::default(),
+            usage: Usage::default(),
+            task: Task::default(),
+            state: State::Idle,
+            settings,
+        };
+        agent.choose_mode();
+        agent.prepare_grammar();
+        Ok(agent)
+    }
+
+    /// The same conversation with other settings, between questions; a question under way is dropped. What was
+    /// learnt of the model stays as long as it is the same model.
+    pub fn reconfigure(self, settings: Settings) -> Result<Self, SettingsError> {
+        let takes_no_tools = self.mode == Mode::Prompt && self.settings.tools_mode == ToolsMode::Auto;
+        let same = self.settings.model == settings.model && settings.tools_mode == ToolsMode::Auto;
+        let mut agent = Self::new(self.dialects, settings)?;
+        if takes_no_tools && same {
+            agent.mode = Mode::Prompt;
+        }
+        agent.usage = self.usage;
+        Ok(agent.with_entries(self.entries))
+    }
+
+    /// Takes up a conversation that was kept. Calls that were never run are told to the model as such.
+    #[must_use]
+    pub fn with_entries(mut self, entries: Vec<Entry>) -> Self {
+        self.ids = Ids::default();
+        self.entries = Vec::with_capacity(entries.len());
+        let mut entries = entries.into_iter().peekable();
+        while let Some(entry) = entries.next() {
+            let answered = matches!(entries.peek(), Some(Entry::Results { .. }));
+            let dangling = match &entry {
+                Entry::Assistant { calls, .. } => {
+                    for call in calls {
+                        self.ids.keep_or_mint(call.id.as_deref());
+                    }
+                    if answered { Vec::new() } else { calls.clone() }
+                }
+                _ => Vec::new(),
+            };
+            self.entries.push(entry);
+            if !dangling.is_empty() {
+                self.keep_results(Slot::empty(dangling), prompt::CANCELLED);
+            }
+        }
+        self
+    }
+
+    /// The conversation so far.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Forgets the conversation; what was learnt of the server stays.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.state = State::Idle;
+    }
+
+    /// Tokens of the whole session, as far as the server says.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// How the model learns of the tools at present.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The dialect that calls are written in, in prompt mode.
+    pub fn dialect(&self) -> &Arc<Dialect> {
+        &self.dialect
+    }
+
+    /// Takes what has happened and says what to do. What there is to show goes to `watch`.
+    pub fn step(&mut self, input: Input<'_>, watch: Watch<'_>) -> Effect {
+        let state = std::mem::replace(&mut self.state, State::Idle);
+        match (state, input) {
+            (State::Idle, Input::Start(text)) => self.start(text, watch),
+            (state, Input::Cancel) => self.cancel(state, watch),
+            (State::Asking { tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {
+                let reading = Box::new(self.new_reading());
+                self.read(reading, tries, &input, watch)
+            }
+            (State::Reading { reading, tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {
+                self.read(reading, tries, &input, watch)
+            }
+            (State::Reading { reading, .. }, Input::HungUp(reason)) => self.hung_up(*reading, reason, watch),
+            (State::Asking { tries }, Input::HungUp(reason) | Input::Unreachable(reason)) => {
+                self.unreachable(tries, reason, watch)
+            }
+            (State::Asking { tries }, Input::Refused { status, body, retry_after }) => {
+                let error = ApiError::from_response(status, body);
+                self.refused(tries, Some(status), error, retry_after, watch)
+            }
+            (State::Waiting { tries }, Input::Waited) => self.request(tries + 1, watch),
+            (State::Running { results, note }, Input::Results(given)) => {
+                self.results(results, note, given, watch)
+            }
+            (state, input) => {
+                let failure = Failure::OutOfStep { expected: state.awaits(), got: input.name() };
+                self.state = state;
+                Effect::Failed(failure)
+            }
+        }
+    }
+
+    fn start(&mut self, text: &str, watch: Watch<'_>) -> Effect {
+        self.task = Task::default();
+        self.guard.reset();
+        self.entries.push(Entry::User { text: text.to_owned() });
+        self.next_turn(watch)
+    }
+
+    fn next_turn(&mut self, watch: Watch<'_>) -> Effect {
+        let limit = self.settings.max_turns.max(1);
+        if self.task.turns == limit {
+            return Effect::Failed(Failure::TurnLimit { turns: limit });
+        }
+        self.task.turns += 1;
+        self.request(1, watch)
+    }
+
+    fn request(&mut self, tries: u32, watch: Watch<'_>) -> Effect {
+        for notice in std::mem::take(&mut self.notices) {
+            watch(View::Notice(&notice));
+        }
+        let constrained = self.is_constrained();
+        if tries == 1 {
+            let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name.as_str());
+            watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
+        }
+        self.state = State::Asking { tries };
+        Effect::Request(self.body(constrained).to_json())
+    }
+
+    fn body(&self, constrained: bool) -> ChatRequest {
+        let settings = &self.settings;
+        let mut request = ChatRequest {
+            model: settings.model.clone(),
+            stream: true,
+            temperature: settings.temperature,
+            max_tokens: settings.max_tokens,
+            extra: settings.extra.clone(),
+            ..ChatRequest::default()
+        };
+        match self.mode {
+            Mode::Native => {
+                request.messages = history::native(&settings.system, &self.entries);
+                request.tools.clone_from(&settings.tools);
+                request.tool_choice = Some(ToolChoice::Auto);
+            }
+            Mode::Prompt => {
+                let short = self.grammar.is_some();
+                let system = prompt::system(&settings.system, &self.tools, &self.dialect, short);
+                request.messages =
+                    history::written(&system, &self.entries, &self.dialect, &self.tools, short);
+                if let Some(grammar) = self.grammar.as_ref().filter(|_| constrained) {
+                    request.extra.insert("grammar".to_owned(), json!(grammar));
+                    request.max_tokens.get_or_insert(LONGEST_CALL);
+                }
+            }
+        }
+        request
+    }
+
+    fn new_reading(&self) -> Reading {
+        let mut turn = Turn::new(Arc::clone(&self.tools));
+        turn.starts = self.settings.starts;
+        turn.limits = self.settings.limits.clone();
+        Reading::new(match &self.settings.dialect {
+            Some(dialect) if self.mode == Mode::Prompt => dialect.parser(turn),
+            _ => self.dialects.parser(turn),
+        })
+    }
+
+    fn read(&mut self, mut reading: Box<Reading>, tries: u32, input: &Input<'_>, watch: Watch<'_>) -> Effect {
+        let read = match *input {
+            Input::Bytes(bytes) => reading.bytes(bytes, watch),
+            Input::Chunk(json) => reading.chunk(json, watch),
+            _ => return self.ended(*reading, tries, watch),
+        };
+        match read {
+            Ok(()) => {
+                self.state = State::Reading { reading, tries };
+                Effect::Continue
+            }
+            Err(trouble) => self.trouble(*reading, trouble, tries, watch),
+        }
+    }
+
+    fn choose_mode(&mut self) {
+        let settings = &self.settings;
+        let constrain = settings.constrain == Constrain::On && settings.server.llama_cpp;
+        self.mode = match settings.tools_mode {
+            ToolsMode::Prompt => Mode::Prompt,
+            ToolsMode::Auto if constrain => Mode::Prompt,
+            ToolsMode::Auto if settings.server.takes_tools == Some(false) && !settings.tools.is_empty() => {
+                let reason = "the model's template on this server takes no tools".to_owned();
+                self.notices.push(Notice::PromptMode { reason });
+                Mode::Prompt
+            }
+            ToolsMode::Auto | ToolsMode::Native => Mode::Native,
+        };
+    }
+
+    fn prepare_grammar(&mut self) {
+        let settings = &self.settings;
+        if settings.constrain != Constrain::On || settings.tools.is_empty() {
+            return;
+        }
+        let reason = if !settings.server.llama_cpp {
+            "only a llama.cpp server takes a grammar"
+        } else if self.mode == Mode::Native {
+            "a server takes either tools or a grammar, and the tools go over the API"
+        } else {
+            "dialects give no grammar yet"
+        };
+        self.notices.push(Notice::Unconstrained { reason: reason.to_owned() });
+    }
+
+    /// True until a result is there: a grammar of calls lets no answer through.
+    fn is_constrained(&self) -> bool {
+        let since_user = self.entries.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
+        self.grammar.is_some()
+            && self.mode == Mode::Prompt
+            && !since_user.into_iter().any(|entry| matches!(entry, Entry::Results { .. }))
+    }
+}
+
+impl State {
+    const fn awaits(&self) -> &'static str {
+        match self {
+            Self::Idle => "a question",
+            Self::Asking { .. } => "an answer or a refusal",
+            Self::Waiting { .. } => "the end of a wait",
+            Self::Reading { .. } => "more of an answer, or its end",
+            Self::Running { .. } => "results",
+        }
+    }
+}

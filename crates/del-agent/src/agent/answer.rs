@@ -1,0 +1,138 @@
+//! What follows a whole answer: its calls, or the end.
+
+use del_dialects::{Call, CallResult};
+
+use super::{Agent, Slot, State, Task, Watch};
+use crate::guard::Verdict;
+use crate::history::Entry;
+use crate::prompt;
+use crate::reading::Answer;
+use crate::step::{Done, Effect, Failure};
+use crate::view::{Notice, View};
+
+/// How often in a row the model is told that it wrote no call that can be read.
+const REPAIRS: u32 = 3;
+
+impl Agent {
+    pub(super) fn answered(&mut self, mut answer: Answer, watch: Watch<'_>) -> Effect {
+        if let Some(usage) = answer.usage {
+            self.usage += usage;
+            self.task.usage += usage;
+        }
+        if answer.cut {
+            watch(View::Notice(&Notice::Cut));
+        }
+        for call in &mut answer.calls {
+            call.id = Some(self.ids.keep_or_mint(call.id.as_deref()));
+        }
+        let note = about_broken_calls(&answer, watch);
+        self.entries.push(Entry::Assistant { text: answer.text.clone(), calls: answer.calls.clone() });
+        match note {
+            note if !answer.calls.is_empty() => self.run(answer.calls, note, watch),
+            Some(note) => self.repair(answer, note, watch),
+            None => self.done(answer, watch),
+        }
+    }
+
+    /// The answer had calls, but none that counts.
+    pub(super) fn repair(&mut self, answer: Answer, note: String, watch: Watch<'_>) -> Effect {
+        if self.task.repairs < REPAIRS {
+            self.task.repairs += 1;
+            self.entries.push(Entry::Note { text: note });
+            return self.next_turn(watch);
+        }
+        if !answer.text.is_empty() {
+            return self.done(answer, watch);
+        }
+        let reason = answer.broken.first().map_or("", |fault| fault.kind.message());
+        Effect::Failed(Failure::BrokenCalls { reason, times: self.task.repairs + 1 })
+    }
+
+    pub(super) fn done(&mut self, answer: Answer, watch: Watch<'_>) -> Effect {
+        if answer.text.is_empty() {
+            watch(View::Notice(&Notice::Empty));
+        }
+        let Task { turns, usage, .. } = self.task;
+        Effect::Done(Done { answer: answer.text, cut: answer.cut, turns, usage })
+    }
+
+    pub(super) fn run(&mut self, calls: Vec<Call>, note: Option<String>, watch: Watch<'_>) -> Effect {
+        self.task.repairs = 0;
+        self.guard.next_turn();
+        let mut slots = Vec::with_capacity(calls.len());
+        let mut stop = None;
+        for call in calls {
+            let verdict = self.guard.judge(&call);
+            let result = match verdict {
+                Verdict::Run => None,
+                Verdict::Tell { times } => {
+                    watch(View::Notice(&Notice::Repeated { name: call.name.clone(), times }));
+                    Some(result(&call, prompt::repeated(times)))
+                }
+                Verdict::Stop { times } => {
+                    stop.get_or_insert(Failure::Loop { name: call.name.clone(), times });
+                    None
+                }
+            };
+            slots.push(Slot { call, result });
+        }
+        if let Some(failure) = stop {
+            self.keep_results(slots, prompt::NOT_RUN);
+            return Effect::Failed(failure);
+        }
+        let calls: Vec<Call> =
+            slots.iter().filter(|slot| slot.result.is_none()).map(|slot| slot.call.clone()).collect();
+        if calls.is_empty() {
+            return self.results(slots, note, Vec::new(), watch);
+        }
+        self.state = State::Running { results: slots, note };
+        Effect::Run(calls)
+    }
+
+    pub(super) fn results(
+        &mut self,
+        mut slots: Vec<Slot>,
+        note: Option<String>,
+        given: Vec<CallResult>,
+        watch: Watch<'_>,
+    ) -> Effect {
+        for mut result in given {
+            if let Some(slot) =
+                slots.iter_mut().find(|slot| slot.result.is_none() && slot.call.id == result.id)
+            {
+                // The model knows the tool by the name that it used.
+                result.name.clone_from(&slot.call.name);
+                slot.result = Some(result);
+            }
+        }
+        self.keep_results(slots, prompt::NO_RESULT);
+        if let Some(text) = note {
+            self.entries.push(Entry::Note { text });
+        }
+        self.next_turn(watch)
+    }
+
+    pub(super) fn keep_results(&mut self, slots: Vec<Slot>, missing: &str) {
+        let results = slots
+            .into_iter()
+            .map(|slot| slot.result.unwrap_or_else(|| result(&slot.call, missing.to_owned())))
+            .collect();
+        self.entries.push(Entry::Results { results });
+    }
+
+    pub(super) fn keep_text(&mut self, text: String) {
+        if !text.is_empty() {
+            self.entries.push(Entry::Assistant { text, calls: Vec::new() });
+        }
+    }
+}
+
+fn result(call: &Call, text: String) -> CallResult {
+    CallResult { id: call.id.clone(), name: call.name.clone(), text, ok: false }
+}
+
+fn about_broken_calls(answer: &Answer, watch: Watch<'_>) -> Option<String> {
+    let first = answer.broken.first()?;
+    watch(View::Notice(&Notice::BrokenCall { reason: first.kind.message() }));
+    Some(prompt::broken_calls(&answer.broken, answer.cut))
+}

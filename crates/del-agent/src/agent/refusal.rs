@@ -1,0 +1,117 @@
+//! What follows an answer that is none: retries, other ways, failure.
+
+use del_wire::{ApiError, ApiErrorKind};
+
+use super::{Agent, State, Watch};
+use crate::prompt;
+use crate::reading::{Reading, Trouble};
+use crate::settings::{Mode, ToolsMode};
+use crate::step::{Effect, Failure};
+use crate::view::{Notice, View};
+
+const TRIES: u32 = 5;
+const FIRST_WAIT: u64 = 500;
+/// A server that asks for more patience than this is down for now.
+const LONGEST_WAIT: u64 = 60_000;
+
+impl Agent {
+    pub(super) fn ended(&mut self, reading: Reading, tries: u32, watch: Watch<'_>) -> Effect {
+        let fresh = reading.is_fresh();
+        match reading.end(true, watch) {
+            Ok(answer) if answer.ended => self.answered(answer, watch),
+            Ok(answer) => {
+                self.keep_text(answer.text);
+                Effect::Failed(Failure::HungUp { reason: "the stream ended before the answer".to_owned() })
+            }
+            Err(Trouble::Garbage(reason)) => Effect::Failed(Failure::Garbage { reason }),
+            Err(Trouble::Refused(error)) if fresh => self.refused(tries, None, error, None, watch),
+            Err(Trouble::Refused(error)) => Effect::Failed(Failure::Refused { status: None, error }),
+        }
+    }
+
+    /// The answer cannot be read further. An error that came before anything else is a refusal like any other.
+    pub(super) fn trouble(
+        &mut self,
+        reading: Reading,
+        trouble: Trouble,
+        tries: u32,
+        watch: Watch<'_>,
+    ) -> Effect {
+        let fresh = reading.is_fresh();
+        if let Ok(answer) = reading.end(false, watch) {
+            self.keep_text(answer.text);
+        }
+        match trouble {
+            Trouble::Refused(error) if fresh => self.refused(tries, None, error, None, watch),
+            Trouble::Refused(error) => Effect::Failed(Failure::Refused { status: None, error }),
+            Trouble::Garbage(reason) => Effect::Failed(Failure::Garbage { reason }),
+        }
+    }
+
+    pub(super) fn hung_up(&mut self, reading: Reading, reason: &str, watch: Watch<'_>) -> Effect {
+        if let Ok(answer) = reading.end(false, watch) {
+            self.keep_text(answer.text);
+        }
+        Effect::Failed(Failure::HungUp { reason: reason.to_owned() })
+    }
+
+    pub(super) fn unreachable(&mut self, tries: u32, reason: &str, watch: Watch<'_>) -> Effect {
+        if tries < TRIES {
+            return self.wait(tries, None, reason.to_owned(), watch);
+        }
+        Effect::Failed(Failure::Unreachable { reason: reason.to_owned(), tries })
+    }
+
+    pub(super) fn refused(
+        &mut self,
+        tries: u32,
+        status: Option<u16>,
+        error: ApiError,
+        retry_after: Option<u64>,
+        watch: Watch<'_>,
+    ) -> Effect {
+        let passing = matches!(error.kind, ApiErrorKind::RateLimited | ApiErrorKind::Unavailable);
+        if self.grammar.is_some() && error.message.to_lowercase().contains("grammar") {
+            self.grammar = None;
+            self.notices.push(Notice::Unconstrained { reason: error.message });
+            self.request(tries, watch)
+        } else if error.kind == ApiErrorKind::ToolsUnsupported
+            && self.mode == Mode::Native
+            && self.settings.tools_mode == ToolsMode::Auto
+        {
+            self.mode = Mode::Prompt;
+            self.notices.push(Notice::PromptMode { reason: error.message });
+            self.request(1, watch)
+        } else if passing && tries < TRIES && retry_after.unwrap_or(0) <= LONGEST_WAIT {
+            self.wait(tries, retry_after, error.message, watch)
+        } else {
+            Effect::Failed(Failure::Refused { status, error })
+        }
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        tries: u32,
+        at_least: Option<u64>,
+        reason: String,
+        watch: Watch<'_>,
+    ) -> Effect {
+        let milliseconds = (FIRST_WAIT << (tries - 1)).max(at_least.unwrap_or(0));
+        watch(View::Notice(&Notice::Retry { next: tries + 1, tries: TRIES, milliseconds, reason }));
+        self.state = State::Waiting { tries };
+        Effect::Wait { milliseconds }
+    }
+
+    pub(super) fn cancel(&mut self, state: State, watch: Watch<'_>) -> Effect {
+        match state {
+            State::Reading { reading, .. } => {
+                if let Ok(answer) = reading.end(false, watch) {
+                    self.keep_text(answer.text);
+                }
+            }
+            State::Running { results, .. } => self.keep_results(results, prompt::CANCELLED),
+            State::Idle | State::Asking { .. } | State::Waiting { .. } => {}
+        }
+        Effect::Failed(Failure::Cancelled)
+    }
+}

@@ -1,0 +1,58 @@
+//! The system prompt of prompt mode.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use del_dialects::{Detail, Dialect, FaultKind, Report, Tool};
+
+/// Instructions and, if there are any, the tools with how to call them.
+///
+/// `short` is for constrained calls: the grammar keeps the shape, and a small model that sees whole schemas copies
+/// the examples out of their descriptions.
+pub(crate) fn system(instructions: &str, tools: &[Tool], dialect: &Arc<Dialect>, short: bool) -> String {
+    let about_tools = match (tools.is_empty(), short) {
+        (true, _) => String::new(),
+        (false, false) => dialect.system_prompt(tools, Detail::Full),
+        (false, true) => format!("{}\n{ANSWER_WITH_RESULT}", dialect.system_prompt(tools, Detail::Compact)),
+    };
+    match (instructions.trim(), about_tools.trim()) {
+        ("", about) => about.to_owned(),
+        (instructions, "") => instructions.to_owned(),
+        (instructions, about) => format!("{instructions}\n\n{about}"),
+    }
+}
+
+const ANSWER_WITH_RESULT: &str =
+    "When you have the result of a tool, answer the question with it in one sentence.";
+
+/// The result of a call for which the caller brought none.
+pub(crate) const NO_RESULT: &str = "Error: the tool gave no result.";
+/// The result of a call that the user stopped.
+pub(crate) const CANCELLED: &str = "Error: cancelled by the user.";
+/// The result of a call in an answer that was stopped.
+pub(crate) const NOT_RUN: &str = "Error: not run, for the same call was made too often.";
+
+/// The result of a call that is the same again.
+pub(crate) fn repeated(times: u32) -> String {
+    format!(
+        "Error: not run. You made this very call {times} times in a row, and its result will not change. \
+         Use the result that you have, call something else, or answer the user."
+    )
+}
+
+/// Tells the model which of its calls did not count, and why.
+pub(crate) fn broken_calls(broken: &[Report], cut: bool) -> String {
+    let mut out = String::new();
+    for report in broken {
+        let name = report.call.as_ref().map(|call| call.name.trim()).filter(|name| !name.is_empty());
+        let what = name.map_or_else(|| "A call".to_owned(), |name| format!("Your call of {name}"));
+        let why = if cut && report.kind == FaultKind::UnclosedCall {
+            "your answer was cut off at its longest length"
+        } else {
+            report.kind.message()
+        };
+        let _ = writeln!(out, "{what} did not run: {why}.");
+    }
+    out.push_str(if cut { "Write the whole call again, shorter." } else { "Write the whole call again." });
+    out
+}

@@ -1,0 +1,181 @@
+//! What goes in and what comes out.
+
+use del_dialects::{Call, CallResult};
+use del_wire::{ApiError, ApiErrorKind, Usage};
+use serde_json::Value;
+
+/// What has happened in the world.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input<'a> {
+    /// The user asks.
+    Start(&'a str),
+    /// Bytes of the body of an answer with a good status: a stream, or one JSON document.
+    Bytes(&'a [u8]),
+    /// The same, for callers that take streams apart themselves: one JSON text.
+    Chunk(&'a str),
+    /// The body has ended as bodies end.
+    End,
+    /// The server could not be reached, or did not answer. Says why.
+    Unreachable(&'a str),
+    /// The connection broke inside the body. Says why.
+    HungUp(&'a str),
+    /// An answer with a status of 400 or more.
+    Refused {
+        /// The status.
+        status: u16,
+        /// The whole body.
+        body: &'a str,
+        /// The `Retry-After` header, in milliseconds.
+        retry_after: Option<u64>,
+    },
+    /// What the calls of [`Effect::Run`] gave, in any order.
+    Results(Vec<CallResult>),
+    /// The time of [`Effect::Wait`] is over.
+    Waited,
+    /// The user wants no more of this.
+    Cancel,
+}
+
+impl Input<'_> {
+    /// The input's name, for errors.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Start(_) => "a question",
+            Self::Bytes(_) | Self::Chunk(_) => "a piece of an answer",
+            Self::End => "the end of an answer",
+            Self::Unreachable(_) => "a failed connection",
+            Self::HungUp(_) => "a broken connection",
+            Self::Refused { .. } => "a refusal",
+            Self::Results(_) => "results",
+            Self::Waited => "the end of a wait",
+            Self::Cancel => "a cancellation",
+        }
+    }
+}
+
+/// What is to be done in the world.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub enum Effect {
+    /// Go on: more input of the same kind is expected.
+    Continue,
+    /// Post this to `/chat/completions` and stream the answer in. An answer still under way is to be dropped.
+    Request(Value),
+    /// Wait, then say [`Input::Waited`].
+    Wait {
+        /// How long.
+        milliseconds: u64,
+    },
+    /// Run these calls; every one has an id of its own. Come back with [`Input::Results`].
+    Run(Vec<Call>),
+    /// The question is answered. The next [`Input::Start`] goes on with the same conversation.
+    Done(Done),
+    /// The question cannot be answered. The conversation stands, and the next [`Input::Start`] goes on with it.
+    Failed(Failure),
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The model's last text, without white space around it.
+    pub answer: String,
+    /// The answer was cut at a limit of tokens.
+    pub cut: bool,
+    /// Requests that the question cost.
+    pub turns: u32,
+    /// Tokens that the question cost, as far as the server says.
+    pub usage: Usage,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// No connection.
+    #[error("the model server cannot be reached ({reason}); {tries} tries. Start it, or give its address")]
+    Unreachable {
+        /// Why.
+        reason: String,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// The connection broke inside an answer.
+    #[error(
+        "the model server hung up in the middle of its answer ({reason}). What it said is kept; ask again to go on"
+    )]
+    HungUp {
+        /// Why.
+        reason: String,
+    },
+    /// The answer is not one of a model server.
+    #[error("this is no answer of a model server: {reason}. Check the address; it usually ends in /v1")]
+    Garbage {
+        /// What was expected and what came.
+        reason: String,
+    },
+    /// The server refused.
+    #[error("the model server refused{}: {error}{}", status_text(*.status), advice(.error))]
+    Refused {
+        /// The status, if the refusal had one of its own.
+        status: Option<u16>,
+        /// What the server says.
+        error: ApiError,
+    },
+    /// The question cost more requests than it may.
+    #[error("no answer after {turns} turns, which is the limit. Raise it, or ask for less at once")]
+    TurnLimit {
+        /// The limit.
+        turns: u32,
+    },
+    /// The model makes the same call again and again.
+    #[error(
+        "the model made the same call of `{name}` {times} times in a row, also after it was told. Ask in another way, or take another model"
+    )]
+    Loop {
+        /// The tool.
+        name: String,
+        /// How often.
+        times: u32,
+    },
+    /// The model cannot write a call that can be read.
+    #[error(
+        "the model wrote {times} calls that cannot be read ({reason}). Try another dialect, constrained calls, or another model"
+    )]
+    BrokenCalls {
+        /// What is wrong with the last one.
+        reason: &'static str,
+        /// How often.
+        times: u32,
+    },
+    /// The user wanted no more of it.
+    #[error("cancelled")]
+    Cancelled,
+    /// The caller is out of step.
+    #[error("expected {expected}, got {got}")]
+    OutOfStep {
+        /// What the agent waits for.
+        expected: &'static str,
+        /// What came.
+        got: &'static str,
+    },
+}
+
+fn status_text(status: Option<u16>) -> String {
+    status.map_or_else(String::new, |status| format!(" (status {status})"))
+}
+
+fn advice(error: &ApiError) -> String {
+    match error.kind {
+        ApiErrorKind::Authentication => ". Check the key".to_owned(),
+        ApiErrorKind::NotFound => ". Check the name of the model and the address".to_owned(),
+        ApiErrorKind::ToolsUnsupported => ". Put the tools into the prompt instead".to_owned(),
+        ApiErrorKind::ContextExceeded { limit: Some(limit), sent: Some(sent) } => {
+            format!(
+                ". {sent} tokens are too many for {limit}: begin anew, or start the server with a larger context"
+            )
+        }
+        ApiErrorKind::ContextExceeded { .. } => {
+            ". Begin a new conversation, or start the server with a larger context".to_owned()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,131 @@
+//! What there is to show while the agent works.
+
+use std::fmt;
+
+use del_dialects::{Fault, Span};
+
+use crate::settings::Mode;
+
+/// Something to show, as it happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum View<'a> {
+    /// A request goes out.
+    Turn {
+        /// Its number within the question, from 1.
+        turn: u32,
+        /// How the model learns of the tools.
+        mode: Mode,
+        /// The dialect that calls are written in; prompt mode only.
+        dialect: Option<&'a str>,
+        /// The request carries a grammar.
+        constrained: bool,
+    },
+    /// What the model wrote, before anything is read in it.
+    Raw(&'a str),
+    /// Text for the user.
+    Text(&'a str),
+    /// Thinking.
+    Reasoning(&'a str),
+    /// A call begins.
+    CallStart {
+        /// Its number within the answer.
+        call: u32,
+        /// The tool.
+        name: &'a str,
+        /// The dialect that matched.
+        dialect: &'a str,
+        /// Where in the model's text, in bytes.
+        span: Span,
+    },
+    /// A piece of a call's arguments.
+    Args {
+        /// The call's number.
+        call: u32,
+        /// JSON text.
+        json: &'a str,
+    },
+    /// A call is complete.
+    CallEnd {
+        /// The call's number.
+        call: u32,
+    },
+    /// Something was wrong with the answer, or was mended.
+    Fault {
+        /// What.
+        fault: Fault,
+        /// Where in the model's text, in bytes.
+        span: Span,
+    },
+    /// Something that the user should know.
+    Notice(&'a Notice),
+}
+
+/// Something that the user should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Tools go into the prompt from now on.
+    PromptMode {
+        /// Why.
+        reason: String,
+    },
+    /// The request is tried again.
+    Retry {
+        /// Which try comes next, from 2.
+        next: u32,
+        /// How many there are.
+        tries: u32,
+        /// Until then.
+        milliseconds: u64,
+        /// Why.
+        reason: String,
+    },
+    /// Calls are not constrained, although that was wanted.
+    Unconstrained {
+        /// Why.
+        reason: String,
+    },
+    /// A call was not run, for it is the same again.
+    Repeated {
+        /// The tool.
+        name: String,
+        /// How often in a row.
+        times: u32,
+    },
+    /// The answer was cut at a limit of tokens.
+    Cut,
+    /// The answer has calls that cannot be used; the model is told.
+    BrokenCall {
+        /// What is wrong with the first.
+        reason: &'static str,
+    },
+    /// The model answered nothing.
+    Empty,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PromptMode { reason } => write!(f, "tools go into the prompt from now on: {reason}"),
+            Self::Retry { next, tries, milliseconds, reason } => {
+                write!(
+                    f,
+                    "{reason}; try {next} of {tries} in {}.{} s",
+                    milliseconds / 1000,
+                    milliseconds % 1000 / 100
+                )
+            }
+            Self::Unconstrained { reason } => write!(f, "calls are not constrained: {reason}"),
+            Self::Repeated { name, times } => {
+                write!(
+                    f,
+                    "the same call of `{name}` came {times} times in a row and was not run; the model is told"
+                )
+            }
+            Self::Cut => f.write_str("the answer was cut at its limit of tokens"),
+            Self::BrokenCall { reason } => write!(f, "a call cannot be used: {reason}; the model is told"),
+            Self::Empty => f.write_str("the model answered nothing"),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Servers that are down, refuse, talk nonsense or hang up, and users who have had enough.
+
+use crate::script::{Talk, native_call, request, settings, sse, text_answer, tool_results};
+use del_agent::{Effect, Failure, Input, Notice};
+use serde_json::json;
+
+fn asked() -> Talk {
+    let mut talk = Talk::new(settings());
+    talk.ask("hi");
+    talk
+}
+
+fn failure(effect: Effect) -> Failure {
+    match effect {
+        Effect::Failed(failure) => failure,
+        effect => panic!("expected a failure, got {effect:?}"),
+    }
+}
+
+#[test]
+fn a_server_that_is_down_is_tried_five_times() {
+    let mut talk = asked();
+    for milliseconds in [500, 1000, 2000, 4000] {
+        assert_eq!(talk.step(Input::Unreachable("connection refused")), Effect::Wait { milliseconds });
+        request(talk.step(Input::Waited));
+    }
+    let failure = failure(talk.step(Input::Unreachable("connection refused")));
+    assert_eq!(
+        failure.to_string(),
+        "the model server cannot be reached (connection refused); 5 tries. Start it, or give its address"
+    );
+    assert_eq!(talk.notices()[0].to_string(), "connection refused; try 2 of 5 in 0.5 s");
+}
+
+#[test]
+fn a_busy_server_says_when() {
+    let mut talk = asked();
+    assert_eq!(talk.refuse(429, "slow down", Some(3000)), Effect::Wait { milliseconds: 3000 });
+    request(talk.step(Input::Waited));
+    assert_eq!(
+        talk.refuse(503, r#"{"error":{"message":"Loading model"}}"#, Some(0)),
+        Effect::Wait { milliseconds: 1000 }
+    );
+    request(talk.step(Input::Waited));
+    let failure = failure(talk.refuse(429, "", Some(3_600_000)));
+    assert!(matches!(failure, Failure::Refused { status: Some(429), .. }), "{failure:?}");
+}
+
+#[test]
+fn what_another_try_cannot_mend_fails_at_once() {
+    for (status, body, advice) in [
+        (401, r#"{"error":{"message":"bad key"}}"#, "bad key. Check the key"),
+        (
+            404,
+            r#"{"error":{"message":"model 'x' not found"}}"#,
+            "Check the name of the model and the address",
+        ),
+        (
+            400,
+            r#"{"error":{"message":"the request exceeds the available context size","n_ctx":10,"n_prompt_tokens":20}}"#,
+            "20 tokens are too many for 10",
+        ),
+        (400, "<html>", "expected an error message in JSON, got `<html>`"),
+    ] {
+        let failure = failure(asked().refuse(status, body, None)).to_string();
+        assert!(failure.contains(advice), "{failure}");
+        assert!(!failure.contains('\n'));
+    }
+}
+
+#[test]
+fn an_error_in_the_stream_before_anything_else_is_tried_again() {
+    let mut talk = asked();
+    let effect = talk.step(Input::Bytes(b"data: {\"error\":{\"code\":503,\"message\":\"overloaded\"}}\n\n"));
+    assert_eq!(effect, Effect::Wait { milliseconds: 500 });
+    request(talk.step(Input::Waited));
+    assert_eq!(talk.answer_with_text(&text_answer(&["ok"])).answer, "ok");
+}
+
+#[test]
+fn an_error_in_the_middle_keeps_what_was_said() {
+    let mut talk = asked();
+    assert_eq!(talk.step(Input::Chunk(r#"{"choices":[{"delta":{"content":"half"}}]}"#)), Effect::Continue);
+    let failure = failure(talk.step(Input::Chunk(r#"{"error":{"code":500,"message":"out of memory"}}"#)));
+    assert_eq!(failure.to_string(), "the model server refused: out of memory");
+    let body = talk.ask("go on");
+    assert_eq!(body["messages"][2], json!({"role": "assistant", "content": "half"}));
+}
+
+#[test]
+fn garbage_says_what_was_expected_and_what_came() {
+    for (garbage, got) in [
+        ("<html>\n<body>", "got `<html>`"),
+        ("", "got an empty body"),
+        ("data: hello\n\n", "expected JSON, got `hello`"),
+        ("{\"hello\": 1}", "got `{\"hello\": 1}`"),
+        ("data: {\"choices\": 3}\n\n", "`choices` should be a list, got `3`"),
+    ] {
+        let mut talk = asked();
+        let effect = match talk.step(Input::Bytes(garbage.as_bytes())) {
+            Effect::Continue => talk.step(Input::End),
+            effect => effect,
+        };
+        let failure = failure(effect);
+        assert!(matches!(failure, Failure::Garbage { .. }), "{failure:?}");
+        assert!(failure.to_string().contains(got), "{failure}");
+        request(talk.step(Input::Start("again")));
+    }
+}
+
+#[test]
+fn a_server_that_does_not_stream_is_understood() {
+    let mut talk = asked();
+    let body =
+        json!({"choices": [{"message": {"role": "assistant", "content": "hello"}, "finish_reason": "stop"}]});
+    assert_eq!(talk.step(Input::Bytes(format!("{body:#}").as_bytes())), Effect::Continue);
+    let Effect::Done(done) = talk.step(Input::End) else { panic!("not done") };
+    assert_eq!(done.answer, "hello");
+}
+
+#[test]
+fn a_hang_up_keeps_the_text_and_runs_nothing() {
+    let stream = sse(&text_answer(&["one ", "two"]));
+    for hang_up in [Input::HungUp("reset by peer"), Input::End] {
+        let mut talk = asked();
+        let half = stream.find("two").unwrap();
+        assert_eq!(talk.step(Input::Bytes(&stream.as_bytes()[..half])), Effect::Continue);
+        let failure = failure(talk.step(hang_up));
+        assert!(matches!(failure, Failure::HungUp { .. }), "{failure:?}");
+        assert_eq!(talk.shown_text(), "one ");
+        assert_eq!(talk.ask("go on")["messages"][2], json!({"role": "assistant", "content": "one"}));
+    }
+}
+
+#[test]
+fn a_call_before_a_hang_up_does_not_run() {
+    let stream = sse(&native_call("a", "write_file", &["{\"path\":\"/\"}"]));
+    let mut talk = asked();
+    let half = stream.find("finish_reason").unwrap();
+    assert_eq!(talk.step(Input::Bytes(&stream.as_bytes()[..half])), Effect::Continue);
+    assert!(matches!(talk.step(Input::HungUp("reset")), Effect::Failed(Failure::HungUp { .. })));
+    let body = talk.ask("go on");
+    assert_eq!(body["messages"].as_array().unwrap().len(), 2, "{body}");
+}
+
+#[test]
+fn no_cut_of_a_stream_runs_what_was_not_whole() {
+    let mut chunks = native_call("a", "read_file", &["{\"path\":", "\"x\"}"]);
+    chunks.insert(0, json!({"choices": [{"delta": {"content": "I look. é"}}]}));
+    let stream = sse(&chunks);
+    let end = stream.find("finish_reason").unwrap();
+    for at in 0..stream.len() {
+        let mut talk = asked();
+        let before = talk.step(Input::Bytes(&stream.as_bytes()[..at]));
+        assert_eq!(before, Effect::Continue, "cut at {at}");
+        match talk.step(Input::HungUp("reset")) {
+            Effect::Failed(Failure::HungUp { .. }) => {}
+            Effect::Wait { .. } if at == 0 => {}
+            effect => panic!("cut at {at} of {end}: {effect:?}"),
+        }
+    }
+}
+
+#[test]
+fn cancelling_leaves_a_conversation_that_can_go_on() {
+    let mut talk = asked();
+    assert_eq!(talk.step(Input::Cancel), Effect::Failed(Failure::Cancelled));
+    talk.ask("again");
+    assert_eq!(talk.step(Input::Chunk(r#"{"choices":[{"delta":{"content":"half"}}]}"#)), Effect::Continue);
+    assert_eq!(talk.step(Input::Cancel), Effect::Failed(Failure::Cancelled));
+    talk.ask("and again");
+    let calls = talk.answer_with_calls(&native_call("a", "read_file", &["{}"]));
+    assert_eq!(calls.len(), 1);
+    assert_eq!(talk.step(Input::Cancel), Effect::Failed(Failure::Cancelled));
+    let body = talk.ask("last");
+    let messages = body["messages"].as_array().unwrap();
+    let contents: Vec<&str> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!(
+        contents,
+        ["You are Del.", "hi\n\nagain", "half", "and again", "", "Error: cancelled by the user.", "last"]
+    );
+}
+
+#[test]
+fn a_caller_out_of_step_is_told_and_nothing_is_lost() {
+    let mut talk = asked();
+    let failure = failure(talk.step(Input::Results(Vec::new())));
+    assert_eq!(failure.to_string(), "expected an answer or a refusal, got results");
+    let calls = talk.answer_with_calls(&native_call("a", "read_file", &["{}"]));
+    assert!(matches!(talk.step(Input::Start("x")), Effect::Failed(Failure::OutOfStep { .. })));
+    talk.give(tool_results(&calls, "R"));
+}
+
+#[test]
+fn thinking_over_the_api_is_shown_and_not_kept() {
+    let mut talk = asked();
+    let mut chunks = text_answer(&["yes"]);
+    chunks.insert(1, json!({"choices": [{"delta": {"reasoning_content": "hm"}}]}));
+    assert_eq!(talk.answer_with_text(&chunks).answer, "yes");
+    assert_eq!(talk.shown, ["reasoning hm", "text yes"]);
+    assert!(!talk.ask("more").to_string().contains("hm"));
+}
+
+#[test]
+fn an_event_without_end_is_given_up() {
+    let mut talk = asked();
+    let mut effect = talk.step(Input::Bytes(b"data: "));
+    let block = vec![b'x'; 1 << 20];
+    for _ in 0..20 {
+        if effect != Effect::Continue {
+            break;
+        }
+        effect = talk.step(Input::Bytes(&block));
+    }
+    assert!(failure(effect).to_string().contains("longer than the limit"));
+    assert!(!talk.notices().contains(&Notice::Cut));
+}

@@ -1,0 +1,313 @@
+//! One JSON text of an answer, streamed or whole, to what it adds.
+
+use crate::error::{ApiError, WireError};
+use crate::fields::{Fields, list, string};
+
+/// What one JSON text from the server says: a chunk of a stream, a whole completion, or an error.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chunk {
+    /// The answer's id.
+    pub id: Option<String>,
+    /// The model that answers, in the server's words.
+    pub model: Option<String>,
+    /// What is added to which choice; empty in a chunk that only carries usage.
+    pub choices: Vec<Delta>,
+    /// Tokens, once the server says them.
+    pub usage: Option<Usage>,
+    /// The server gave up.
+    pub error: Option<ApiError>,
+}
+
+/// What is added to one choice. A whole message is one big delta.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Delta {
+    /// Which choice.
+    pub choice: u32,
+    /// Thinking, exact.
+    pub reasoning: Option<String>,
+    /// Text, exact.
+    pub content: Option<String>,
+    /// Pieces of calls.
+    pub calls: Vec<CallDelta>,
+    /// Why the choice ended.
+    pub finish: Option<Finish>,
+}
+
+/// A piece of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CallDelta {
+    /// Which call of the choice, if the server says.
+    pub index: Option<u32>,
+    /// The call's id, if it is here.
+    pub id: Option<String>,
+    /// The name or a piece of it.
+    pub name: Option<String>,
+    /// Argument text or a piece of it; what a server sends as an object is its text as sent.
+    pub arguments: Option<String>,
+}
+
+/// Why a choice ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finish {
+    /// The model was done, or met a stop string.
+    Stop,
+    /// The answer was cut at a limit of tokens.
+    Length,
+    /// The model waits for the results of its calls.
+    ToolCalls,
+    /// The server withheld the rest.
+    ContentFilter,
+    /// A reason of the server's own.
+    Other,
+}
+
+impl Finish {
+    fn from_reason(reason: &str) -> Self {
+        match reason {
+            "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "done" => Self::Stop,
+            "length" | "max_tokens" | "model_length" => Self::Length,
+            "tool_calls" | "function_call" | "tool_use" => Self::ToolCalls,
+            "content_filter" | "safety" => Self::ContentFilter,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Tokens of one request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt: u64,
+    /// Tokens of the answer.
+    pub completion: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, more: Self) {
+        self.prompt = self.prompt.saturating_add(more.prompt);
+        self.completion = self.completion.saturating_add(more.completion);
+    }
+}
+
+impl Chunk {
+    /// Reads a chunk of a stream or a whole answer: of a chat completion, or of Ollama's own chat.
+    pub fn read(json: &str) -> Result<Self, WireError> {
+        let fields = Fields::read(json, "chunk")?;
+        if fields.get("error").is_some() || fields.get("object") == Some("\"error\"") {
+            return Ok(Self { error: Some(ApiError::from_stream(json)), ..Self::default() });
+        }
+        let choices = match fields.list("choices")? {
+            Some(choices) => choices.into_iter().map(choice).collect::<Result<_, _>>()?,
+            None if fields.get("message").is_some() => vec![ollama(&fields)?],
+            None if fields.has("choices") || fields.has("usage") => Vec::new(),
+            None => return Err(WireError::shape("chunk", "an object with `choices` or `error`", json)),
+        };
+        Ok(Self {
+            id: fields.text("id").ok().flatten(),
+            model: fields.text("model").ok().flatten(),
+            choices,
+            usage: usage(&fields),
+            error: None,
+        })
+    }
+}
+
+fn choice(json: &str) -> Result<Delta, WireError> {
+    let fields = Fields::read(json, "choices[]")?;
+    let (part, whole) = match fields.object("delta")? {
+        Some(delta) => (Some(delta), false),
+        None => (fields.object("message")?, true),
+    };
+    let mut delta = match part {
+        Some(part) => message(&part, whole)?,
+        // A text completion.
+        None => Delta { content: fields.text("text")?, ..Delta::default() },
+    };
+    delta.choice = fields.number("index").and_then(|index| u32::try_from(index).ok()).unwrap_or(0);
+    delta.finish = fields.text("finish_reason")?.map(|reason| Finish::from_reason(&reason));
+    Ok(delta)
+}
+
+fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
+    let mut delta = match fields.object("message")? {
+        Some(part) => message(&part, true)?,
+        None => Delta::default(),
+    };
+    if fields.get("done") == Some("true") {
+        let reason = fields.text("done_reason")?;
+        delta.finish = Some(reason.map_or(Finish::Stop, |reason| Finish::from_reason(&reason)));
+    }
+    Ok(delta)
+}
+
+fn usage(fields: &Fields<'_>) -> Option<Usage> {
+    let of = |fields: &Fields<'_>, prompt: &str, completion: &str| {
+        let (prompt, completion) = (fields.number(prompt), fields.number(completion));
+        (prompt.is_some() || completion.is_some())
+            .then(|| Usage { prompt: prompt.unwrap_or(0), completion: completion.unwrap_or(0) })
+    };
+    match fields.object("usage") {
+        Ok(Some(usage)) => of(&usage, "prompt_tokens", "completion_tokens"),
+        _ => of(fields, "prompt_eval_count", "eval_count"),
+    }
+}
+
+/// Reads a `message`, or a `delta`, which is the same in pieces. In a whole message every call is its own.
+pub(crate) fn message(fields: &Fields<'_>, whole: bool) -> Result<Delta, WireError> {
+    let mut delta = Delta::default();
+    if let Some(content) = fields.get("content") {
+        content_parts(content, &mut delta)?;
+    }
+    for name in ["reasoning_content", "reasoning", "thinking"] {
+        let here = fields.get(name).filter(|json| json.starts_with('"'));
+        if let Some(text) = here.map(|json| string(json, name)).transpose()?.filter(|text| !text.is_empty()) {
+            delta.reasoning = Some(text);
+            break;
+        }
+    }
+    for (index, json) in fields.list("tool_calls")?.unwrap_or_default().into_iter().enumerate() {
+        let mut piece = call(json)?;
+        if whole && piece.index.is_none() {
+            piece.index = u32::try_from(index).ok();
+        }
+        delta.calls.push(piece);
+    }
+    if let Some(legacy) = fields.object("function_call")? {
+        delta.calls.push(CallDelta { index: Some(0), ..function(&legacy)? });
+    }
+    Ok(delta)
+}
+
+/// Content is a string, or a list of parts of which text and thinking count.
+fn content_parts(json: &str, delta: &mut Delta) -> Result<(), WireError> {
+    if !json.starts_with('[') {
+        delta.content = Some(string(json, "content")?);
+        return Ok(());
+    }
+    for part in list(json, "content")? {
+        if part.starts_with('"') {
+            delta.content.get_or_insert_default().push_str(&string(part, "content[]")?);
+            continue;
+        }
+        let part = Fields::read(part, "content[]")?;
+        if let Some(thinking) = part.get("thinking") {
+            let mut inner = Delta::default();
+            content_parts(thinking, &mut inner)?;
+            delta.reasoning.get_or_insert_default().push_str(&inner.content.unwrap_or_default());
+        } else if let Some(text) = part.text("text")? {
+            delta.content.get_or_insert_default().push_str(&text);
+        }
+    }
+    Ok(())
+}
+
+fn call(json: &str) -> Result<CallDelta, WireError> {
+    let fields = Fields::read(json, "tool_calls[]")?;
+    let piece = match fields.object("function")? {
+        Some(inner) => function(&inner)?,
+        None => function(&fields)?,
+    };
+    Ok(CallDelta {
+        index: fields.number("index").and_then(|index| u32::try_from(index).ok()),
+        id: fields.text("id")?.filter(|id| !id.is_empty()),
+        ..piece
+    })
+}
+
+fn function(fields: &Fields<'_>) -> Result<CallDelta, WireError> {
+    let arguments = match fields.get("arguments") {
+        Some(json) if json.starts_with('"') => Some(string(json, "arguments")?),
+        Some(json) => Some(json.to_owned()),
+        None => None,
+    };
+    Ok(CallDelta {
+        name: fields.text("name")?.filter(|name| !name.is_empty()),
+        arguments,
+        ..CallDelta::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chunk, Finish, Usage};
+
+    fn only(json: &str) -> super::Delta {
+        Chunk::read(json).unwrap().choices.remove(0)
+    }
+
+    #[test]
+    fn deltas_and_messages_read_alike() {
+        for shape in ["delta", "message"] {
+            let delta = only(&format!(
+                r#"{{"choices":[{{"index":0,"{shape}":{{"role":"assistant","content":null,"reasoning_content":"hm","tool_calls":[{{"id":"a","type":"function","function":{{"name":"f","arguments":{{"n": 12345678901234567890123, "f": 1.50}}}}}}]}},"finish_reason":"tool_calls"}}]}}"#
+            ));
+            assert_eq!((delta.content, delta.reasoning.as_deref()), (None, Some("hm")));
+            assert_eq!(
+                delta.calls[0].arguments.as_deref(),
+                Some(r#"{"n": 12345678901234567890123, "f": 1.50}"#)
+            );
+            assert_eq!(delta.finish, Some(Finish::ToolCalls));
+        }
+    }
+
+    #[test]
+    fn a_usage_chunk_has_no_choices() {
+        let chunk =
+            Chunk::read(r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}"#).unwrap();
+        assert!(chunk.choices.is_empty());
+        assert_eq!(chunk.usage, Some(Usage { prompt: 7, completion: 3 }));
+        assert!(Chunk::read(r#"{"choices":null,"usage":null}"#).unwrap().usage.is_none());
+    }
+
+    #[test]
+    fn content_may_come_in_parts() {
+        let delta = only(
+            r#"{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"t"}]},{"type":"text","text":"a"},"b",{"type":"image_url"}]}}]}"#,
+        );
+        assert_eq!((delta.content.as_deref(), delta.reasoning.as_deref()), (Some("ab"), Some("t")));
+    }
+
+    #[test]
+    fn reasoning_sent_under_two_names_counts_once() {
+        let delta = only(r#"{"choices":[{"delta":{"reasoning":"x","reasoning_content":"x"}}]}"#);
+        assert_eq!(delta.reasoning.as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn ollama_speaks_its_own_shape() {
+        let delta = only(
+            r#"{"model":"m","message":{"role":"assistant","content":"","thinking":"t","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]},"done":true,"done_reason":"length"}"#,
+        );
+        assert_eq!(delta.finish, Some(Finish::Length));
+        assert_eq!(
+            (delta.calls[0].index, delta.calls[0].arguments.as_deref()),
+            (Some(0), Some(r#"{"a":1}"#))
+        );
+    }
+
+    #[test]
+    fn legacy_function_call() {
+        let delta = only(r#"{"choices":[{"message":{"function_call":{"name":"f","arguments":"{}"}}}]}"#);
+        assert_eq!(
+            (delta.calls[0].name.as_deref(), delta.calls[0].arguments.as_deref()),
+            (Some("f"), Some("{}"))
+        );
+    }
+
+    #[test]
+    fn an_error_may_come_as_a_chunk() {
+        let chunk = Chunk::read(r#"{"error":{"message":"out of memory","code":500}}"#).unwrap();
+        assert_eq!(chunk.error.unwrap().message, "out of memory");
+        assert!(Chunk::read(r#"{"object":"error","message":"no","code":400}"#).unwrap().error.is_some());
+    }
+
+    #[test]
+    fn other_json_is_an_error_that_says_what_came() {
+        let error = Chunk::read(r#"{"hello":1}"#).unwrap_err().to_string();
+        assert_eq!(error, r#"`chunk` should be an object with `choices` or `error`, got `{"hello":1}`"#);
+        let error = Chunk::read(r#"{"choices":[{"delta":{"content":[1]}}]}"#).unwrap_err().to_string();
+        assert_eq!(error, "`content[]` should be an object, got `1`");
+        assert!(Chunk::read("not json").is_err());
+    }
+}

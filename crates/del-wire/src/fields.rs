@@ -1,0 +1,152 @@
+//! Reads JSON objects of other people's servers: what is missing, `null` or unknown is no error,
+//! a member of another type is one that says what was expected and what came.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::error::{WireError, excerpt};
+
+/// The members of one object, unread. Of members with the same name the last counts.
+#[derive(Debug)]
+pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
+
+impl<'a> Fields<'a> {
+    /// Reads the text of an object; `at` names the place in errors.
+    pub(crate) fn read(text: &'a str, at: &str) -> Result<Self, WireError> {
+        if !matches!(text.trim_start().as_bytes().first(), Some(b'{')) {
+            json::<serde::de::IgnoredAny>(text)?;
+            return Err(WireError::shape(at, "an object", text));
+        }
+        json(text)
+    }
+
+    /// The JSON text of a member that is there and not `null`.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        let (_, text) = self.0.iter().rev().find(|(key, _)| key == name)?;
+        (*text != "null").then_some(text)
+    }
+
+    /// True when the member is there, even if `null`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// A string member.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, WireError> {
+        self.get(name).map(|text| string(text, name)).transpose()
+    }
+
+    /// An object member.
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Fields<'a>>, WireError> {
+        self.get(name).map(|text| Fields::read(text, name)).transpose()
+    }
+
+    /// A list member, its elements unread.
+    pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<&'a str>>, WireError> {
+        self.get(name).map(|text| list(text, name)).transpose()
+    }
+
+    /// A whole number, also one written as a string; anything else counts as missing.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.get(name)?.trim_matches('"').parse().ok()
+    }
+}
+
+/// The elements of a list, unread.
+pub(crate) fn list<'a>(text: &'a str, at: &str) -> Result<Vec<&'a str>, WireError> {
+    if !text.trim_start().starts_with('[') {
+        return Err(WireError::shape(at, "a list", text));
+    }
+    let elements: Vec<&RawValue> = json(text)?;
+    Ok(elements.into_iter().map(RawValue::get).collect())
+}
+
+/// A string. Half of a surrogate pair, which no text can hold, becomes U+FFFD.
+pub(crate) fn string(text: &str, at: &str) -> Result<String, WireError> {
+    struct Lossy(String);
+    struct LossyVisitor;
+    impl Visitor<'_> for LossyVisitor {
+        type Value = Lossy;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
+            Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+        }
+    }
+    impl<'de> Deserialize<'de> for Lossy {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_bytes(LossyVisitor)
+        }
+    }
+    if !text.trim_start().starts_with('"') {
+        return Err(WireError::shape(at, "a string", text));
+    }
+    json::<Lossy>(text).map(|lossy| lossy.0)
+}
+
+fn json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, WireError> {
+    serde_json::from_str(text)
+        .map_err(|error| WireError::Json { got: excerpt(text), reason: error.to_string() })
+}
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        struct FieldsVisitor;
+        impl<'de> Visitor<'de> for FieldsVisitor {
+            type Value = Fields<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                    fields.push((key, value.get()));
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fields, string};
+
+    #[test]
+    fn null_and_missing_are_the_same() {
+        let fields = Fields::read(r#"{"a": null, "b\n": "x"}"#, "it").unwrap();
+        assert_eq!(fields.get("a"), None);
+        assert!(fields.has("a") && !fields.has("c"));
+        assert_eq!(fields.text("b\n").unwrap().as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn the_last_of_two_equal_members_counts() {
+        let fields = Fields::read(r#"{"a": 1, "a": "2"}"#, "it").unwrap();
+        assert_eq!(fields.number("a"), Some(2));
+    }
+
+    #[test]
+    fn errors_say_expected_and_got() {
+        let fields = Fields::read(r#"{"a": [1]}"#, "it").unwrap();
+        assert_eq!(fields.text("a").unwrap_err().to_string(), "`a` should be a string, got `[1]`");
+        assert_eq!(Fields::read("[]", "it").unwrap_err().to_string(), "`it` should be an object, got `[]`");
+        let error = Fields::read("<html>", "it").unwrap_err().to_string();
+        assert!(error.starts_with("expected JSON, got `<html>`"), "{error}");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_no_error() {
+        let text = string(r#""a\ud83d""#, "it").unwrap();
+        assert!(text.starts_with('a') && text.contains('\u{fffd}'));
+        assert_eq!(string(r#""\ud83d\ude00""#, "it").unwrap(), "😀");
+    }
+}

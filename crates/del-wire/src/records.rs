@@ -1,0 +1,232 @@
+//! The records of `del parse --jsonl`: a request a line, an answer a line.
+
+use del_dialects::{Message, Tool};
+use serde_json::{Value, json};
+
+use crate::answer::answer;
+use crate::error::excerpt;
+use crate::fields::{Fields, string};
+use crate::ids::Ids;
+use crate::tools;
+
+/// One text to read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Comes back with the answer.
+    pub id: RecordId,
+    /// The model's output.
+    pub text: String,
+    /// The dialect's name; `None` for `auto`.
+    pub dialect: Option<String>,
+    /// The tools that the model was told of; `None` when the record has no such member.
+    pub tools: Option<Vec<Tool>>,
+    /// The text starts inside the model's thinking; `None` when the record does not say.
+    pub starts_in_reasoning: Option<bool>,
+    /// The answer was cut off rather than ended.
+    pub cut: bool,
+}
+
+/// The id of a record: any JSON, given back byte for byte. `null` when there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordId(String);
+
+impl Default for RecordId {
+    fn default() -> Self {
+        Self("null".to_owned())
+    }
+}
+
+/// Why a record has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RecordError {
+    /// The record's id, as far as it could be read.
+    pub id: RecordId,
+    /// What kind of error it is.
+    pub code: RecordErrorCode,
+    /// What was expected and what came.
+    pub message: String,
+}
+
+/// Kinds of errors in records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordErrorCode {
+    /// The line is no JSON object, or no UTF-8.
+    InvalidJson,
+    /// A member is missing or of another type.
+    InvalidRequest,
+    /// There is no such dialect.
+    UnknownDialect,
+}
+
+impl RecordErrorCode {
+    /// The code as it stands in the error line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidJson => "invalid_json",
+            Self::InvalidRequest => "invalid_request",
+            Self::UnknownDialect => "unknown_dialect",
+        }
+    }
+}
+
+impl Request {
+    /// Reads a line, without its line end. Unknown members are ignored.
+    pub fn read(line: &[u8]) -> Result<Self, RecordError> {
+        let invalid = |got: &str, reason: String| RecordError {
+            id: RecordId::default(),
+            code: RecordErrorCode::InvalidJson,
+            message: format!("expected a JSON object on one line, got `{}` ({reason})", excerpt(got)),
+        };
+        let text = str::from_utf8(line)
+            .map_err(|error| invalid(&String::from_utf8_lossy(line), error.to_string()))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let fields = Fields::read(text, "record").map_err(|error| invalid(text, error.to_string()))?;
+        let id = fields.get("id").map_or_else(RecordId::default, |json| RecordId(json.to_owned()));
+        Self::from_fields(&fields, id.clone()).map_err(|message| RecordError {
+            id,
+            code: RecordErrorCode::InvalidRequest,
+            message,
+        })
+    }
+
+    fn from_fields(fields: &Fields<'_>, id: RecordId) -> Result<Self, String> {
+        let text = fields.get("text").ok_or("`text` should be a string, got nothing")?;
+        // Strict, for offsets count bytes of this text.
+        string(text, "text").map_err(|error| error.to_string())?;
+        let text = serde_json::from_str(text).map_err(|error| {
+            format!("`text` should be a string of Unicode characters, got `{}` ({error})", excerpt(text))
+        })?;
+        let dialect = fields.text("dialect").map_err(|error| error.to_string())?;
+        let tools =
+            fields.get("tools").map(tools::read_text).transpose().map_err(|error| error.to_string())?;
+        Ok(Self {
+            id,
+            text,
+            dialect: dialect.filter(|name| name != "auto"),
+            tools,
+            starts_in_reasoning: one_of(
+                fields,
+                "starts_in",
+                "\"text\" or \"reasoning\"",
+                ["text", "reasoning"],
+            )?,
+            cut: one_of(fields, "finish", "\"end\" or \"cut\"", ["end", "cut"])?.unwrap_or(false),
+        })
+    }
+
+    /// The error for a dialect that does not exist. `hint` says what to do.
+    pub fn unknown_dialect(&self, hint: &str) -> RecordError {
+        let name = self.dialect.as_deref().unwrap_or("auto");
+        RecordError {
+            id: self.id.clone(),
+            code: RecordErrorCode::UnknownDialect,
+            message: format!("expected the name of a dialect, got `{name}`; {hint}"),
+        }
+    }
+
+    /// The line of the answer, without a line end.
+    pub fn answer_line(&self, message: &Message, ids: &mut Ids) -> String {
+        line(&self.id, &answer(message, ids))
+    }
+}
+
+impl RecordError {
+    /// The line of the error, without a line end.
+    pub fn line(&self) -> String {
+        line(&self.id, &json!({"error": {"code": self.code.as_str(), "message": self.message}}))
+    }
+}
+
+/// `object` with the id as its first member.
+fn line(RecordId(id): &RecordId, object: &Value) -> String {
+    let object = object.to_string();
+    format!("{{\"id\":{id},{}", object.strip_prefix('{').unwrap_or(&object))
+}
+
+/// A member with two possible values: true for the second.
+fn one_of(
+    fields: &Fields<'_>,
+    name: &str,
+    expected: &str,
+    values: [&str; 2],
+) -> Result<Option<bool>, String> {
+    let Some(json) = fields.get(name) else { return Ok(None) };
+    match string(json, name) {
+        Ok(value) if value == values[0] => Ok(Some(false)),
+        Ok(value) if value == values[1] => Ok(Some(true)),
+        _ => Err(format!("`{name}` should be {expected}, got `{}`", excerpt(json))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use del_dialects::Message;
+
+    use super::{RecordErrorCode, Request};
+    use crate::ids::Ids;
+
+    #[test]
+    fn a_full_record() {
+        let request = Request::read(
+            br#"{"id":[1, 12345678901234567890123],"text":"a\n","dialect":"jamba","tools":[{"name":"f"}],"starts_in":"reasoning","finish":"cut","more":1}"#,
+        )
+        .unwrap();
+        assert_eq!((request.text.as_str(), request.dialect.as_deref()), ("a\n", Some("jamba")));
+        assert_eq!((request.starts_in_reasoning, request.cut), (Some(true), true));
+        assert_eq!(request.tools.as_ref().unwrap()[0].name, "f");
+        let line = request.answer_line(&Message::default(), &mut Ids::default());
+        assert!(
+            line.starts_with(r#"{"id":[1, 12345678901234567890123],"dialect":null,"role":"assistant""#),
+            "{line}"
+        );
+        serde_json::from_str::<serde_json::Value>(&line).unwrap();
+    }
+
+    #[test]
+    fn what_may_be_missing() {
+        let request = Request::read(br#"{"text":"","dialect":"auto"}"#).unwrap();
+        assert_eq!(
+            (request.dialect, request.tools, request.starts_in_reasoning, request.cut),
+            (None, None, None, false)
+        );
+    }
+
+    #[test]
+    fn a_bad_line_gives_an_error_line() {
+        let line = |line: &[u8]| Request::read(line).unwrap_err().line();
+        let code = |line: &[u8]| Request::read(line).unwrap_err().code;
+        for bad in [&b"{"[..], b"", b"[]", b"\xff", b"{\"text\":\"a\"} x"] {
+            assert_eq!(code(bad), RecordErrorCode::InvalidJson);
+        }
+        for bad in [
+            &br"{}"[..],
+            br#"{"text":1}"#,
+            br#"{"text":"\ud800"}"#,
+            br#"{"text":"","dialect":1}"#,
+            br#"{"text":"","tools":"x"}"#,
+            br#"{"text":"","starts_in":"x"}"#,
+            br#"{"text":"","finish":"stop"}"#,
+        ] {
+            assert_eq!(code(bad), RecordErrorCode::InvalidRequest);
+        }
+        assert_eq!(
+            line(br#"{"id":"x"}"#),
+            r#"{"id":"x","error":{"code":"invalid_request","message":"`text` should be a string, got nothing"}}"#
+        );
+        assert_eq!(
+            line(br#"{"id":7,"text":"","finish":"stop"}"#),
+            r#"{"id":7,"error":{"code":"invalid_request","message":"`finish` should be \"end\" or \"cut\", got `\"stop\"`"}}"#
+        );
+        assert!(line(b"nonsense").starts_with(r#"{"id":null,"error":{"code":"invalid_json","message":"expected a JSON object on one line, got `nonsense`"#));
+    }
+
+    #[test]
+    fn an_unknown_dialect_keeps_the_id() {
+        let request = Request::read(br#"{"id":1,"text":"","dialect":"nope"}"#).unwrap();
+        assert_eq!(
+            request.unknown_dialect("see `del dialects`").line(),
+            r#"{"id":1,"error":{"code":"unknown_dialect","message":"expected the name of a dialect, got `nope`; see `del dialects`"}}"#
+        );
+    }
+}
