@@ -15,7 +15,7 @@ impl Workspace {
     /// A file that is not there is a place too, if the directories up to it are inside.
     pub(crate) fn resolve(&self, given: &str, access: Access) -> Result<Place, Failure> {
         let path = cleaned(given)?;
-        self.resolve_path(&path, access).map_err(|obstacle| match obstacle {
+        let place = self.resolve_path(&path, access).map_err(|obstacle| match obstacle {
             Obstacle::Missing => Failure::new(Code::NotFound, format!("file not found: {}.", named(given))),
             Obstacle::Dangling => {
                 let cause = format!("file not found: {} is a link that leads nowhere.", named(given));
@@ -28,7 +28,14 @@ impl Workspace {
             Obstacle::Loop => Failure::new(Code::NotFound, format!("{} is a loop of links.", named(given))),
             Obstacle::Outside => self.outside(given),
             other => Failure::new(Code::System, format!("cannot look at {}: {other}.", named(given))),
-        })
+        })?;
+        if access == Access::Write && path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(Failure::new(
+                Code::IsDir,
+                format!("{} names a directory, not a file.", named(given)),
+            ));
+        }
+        Ok(place)
     }
 
     /// The refusal of a path outside.
@@ -44,7 +51,7 @@ impl Workspace {
     }
 
     fn resolve_path(&self, path: &Path, access: Access) -> Result<Place, Obstacle> {
-        let Real { path, exists, climbed, dangling } = real(self.root(), path)?;
+        let Real { path, exists, trouble } = real(self.root(), path)?;
         let inside = self
             .roots
             .iter()
@@ -52,11 +59,8 @@ impl Workspace {
             .filter(|(_, root)| root.access >= access)
             .find_map(|(index, root)| path.strip_prefix(&root.path).ok().map(|rest| (index, rest)));
         let (root, rest) = inside.ok_or(Obstacle::Outside)?;
-        if dangling {
-            return Err(Obstacle::Dangling);
-        }
-        if climbed {
-            return Err(Obstacle::Missing);
+        if let Some(obstacle) = trouble {
+            return Err(obstacle);
         }
         let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
         let shown = if root == 0 { on_one_line(&rest.to_string_lossy()) } else { without_home(&path) };
@@ -67,10 +71,8 @@ impl Workspace {
 struct Real {
     path: PathBuf,
     exists: bool,
-    /// Whether `..` followed something that is not there.
-    climbed: bool,
-    /// Whether a link leads to nothing.
-    dangling: bool,
+    /// What was in the way. It counts only for a path that turns out to lie inside: nothing is told of the outside.
+    trouble: Option<Obstacle>,
 }
 
 /// `path` from `base`, with every link replaced by what it leads to. What follows the deepest directory that is there
@@ -79,12 +81,15 @@ fn real(base: &Path, path: &Path) -> Result<Real, Obstacle> {
     let mut at = base.to_owned();
     let mut pending: Vec<(OsString, bool)> = Vec::new();
     let mut links = 0;
-    let (mut exists, mut climbed, mut dangling) = (true, false, false);
+    let mut exists = true;
+    let mut trouble = None;
     enter(path, false, &mut at, &mut pending);
     while let Some((name, from_link)) = pending.pop() {
         if name == ".." {
-            // There is nothing to climb out of; where it would lead still says whether it is outside.
-            climbed |= !exists;
+            if !exists {
+                // There is nothing to climb out of; where it would lead still says whether it is outside.
+                trouble.get_or_insert(Obstacle::Missing);
+            }
             at.pop();
             continue;
         }
@@ -100,18 +105,23 @@ fn real(base: &Path, path: &Path) -> Result<Real, Obstacle> {
                     return Err(Obstacle::Loop);
                 }
                 enter(&fs::read_link(&next)?, true, &mut at, &mut pending);
+                continue;
             }
-            Ok(found) if !found.is_dir() && !pending.is_empty() => return Err(Obstacle::NotDirectory),
-            Ok(_) => at = next,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                dangling = from_link;
+            Ok(found) if !found.is_dir() && !pending.is_empty() => trouble = Some(Obstacle::NotDirectory),
+            Ok(_) => {}
+            Err(error) => {
                 exists = false;
-                at = next;
+                if error.kind() != io::ErrorKind::NotFound {
+                    trouble = Some(error.into());
+                } else if from_link {
+                    trouble = Some(Obstacle::Dangling);
+                }
             }
-            Err(error) => return Err(error.into()),
         }
+        exists &= !matches!(trouble, Some(Obstacle::NotDirectory));
+        at = next;
     }
-    Ok(Real { path: at, exists, climbed, dangling })
+    Ok(Real { path: at, exists, trouble })
 }
 
 /// Puts the components of `path` before what is pending; an absolute one starts anew.

@@ -1,4 +1,6 @@
-use del_tools::{Answer, Approval, Class, Code, Consent, Gate, Question, Rule, Subject, Toolset, Verdict};
+use del_tools::{
+    Answer, Approval, Class, Code, Consent, Control, Gate, Question, Rule, Subject, Toolset, Verdict,
+};
 use serde_json::json;
 
 use crate::desk::Desk;
@@ -109,6 +111,26 @@ fn a_question_shows_the_change() {
     let over = json!({"path": "a.txt", "content": "x"});
     let text = desk.toolbox.plan("write_file", &over.to_string()).unwrap().question().text();
     assert!(text.ends_with("! the model has not read this file"), "{text}");
+}
+
+/// What is shown and what runs come from one reading of the arguments.
+#[test]
+fn a_doubled_key_shows_what_runs() {
+    let desk = Desk::new();
+    let plan =
+        desk.toolbox.plan("run_command", r#"{"command": "echo shown", "command": "echo run"}"#).unwrap();
+    assert!(plan.question().text().contains("$ echo run"));
+    assert!(desk.toolbox.run(plan, &Control::default()).text.ends_with("STDOUT:\nrun"));
+}
+
+#[test]
+fn a_toolbox_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    let plan = desk.toolbox.plan("read_file", r#"{"path": "a.txt"}"#).unwrap();
+    shared(&desk.toolbox);
+    shared(&plan);
 }
 
 #[test]
