@@ -14,7 +14,7 @@ fn links_that_stay_inside_are_followed() {
     symlink("real/a.txt", desk.path("relative")).unwrap();
     symlink(desk.path("real/a.txt"), desk.path("absolute")).unwrap();
     symlink("real", desk.path("directory")).unwrap();
-    symlink("../work/real/a.txt", desk.path("around")).unwrap();
+    symlink("../project/real/a.txt", desk.path("around")).unwrap();
     for path in ["relative", "absolute", "directory/a.txt", "around", "directory/../real/a.txt"] {
         assert_eq!(desk.ok("read_file", &json!({"path": path})), "     1\tinside", "{path}");
     }
@@ -99,7 +99,7 @@ fn no_spelling_of_an_outside_path_gets_through() {
         &format!("file://{secret}"),
         &format!("\"{secret}\""),
         &format!("{sibling}/b.txt"),
-        "../work-evil/b.txt",
+        "../project-evil/b.txt",
         "/",
         "/etc/passwd",
         "/proc/self/environ",

@@ -7,7 +7,7 @@ use del_tools::{Control, ToolResult, Toolbox, Toolset};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Two directories side by side: `work`, which the tools may touch, and `outside`, which they may not.
+/// Two directories side by side: `project`, which the tools may touch, and `outside`, which they may not.
 pub(crate) struct Desk {
     root: TempDir,
     pub(crate) toolbox: Toolbox,
@@ -20,15 +20,15 @@ impl Desk {
 
     pub(crate) fn with(toolset: Toolset) -> Self {
         let root = tempfile::tempdir().unwrap();
-        fs::create_dir(root.path().join("work")).unwrap();
+        fs::create_dir(root.path().join("project")).unwrap();
         fs::create_dir(root.path().join("outside")).unwrap();
         fs::write(root.path().join("outside/secret.txt"), "secret\n").unwrap();
-        let toolbox = Toolbox::open(&root.path().join("work"), &[], toolset).unwrap();
+        let toolbox = Toolbox::open(&root.path().join("project"), &[], toolset).unwrap();
         Self { root, toolbox }
     }
 
     pub(crate) fn work(&self) -> PathBuf {
-        self.root.path().join("work")
+        self.root.path().join("project")
     }
 
     pub(crate) fn outside(&self) -> PathBuf {
