@@ -207,6 +207,7 @@ enum State {
     Header {
         walk: usize,
         scan: Scan,
+        marks: u8,
     },
     /// Behind the last call that is allowed.
     Dropping,
@@ -258,6 +259,8 @@ struct Io<'a> {
     look: usize,
     end: Option<End>,
     base: u64,
+    /// Bytes that were looked at again.
+    again: u64,
     sink: &'a mut dyn Sink,
 }
 
@@ -274,6 +277,12 @@ impl Io<'_> {
         self.send(Event::Fault(Fault { kind, call }), from, to);
     }
 
+    /// Goes back to look at something again.
+    fn rewind(&mut self, to: usize) {
+        self.again += self.look.saturating_sub(to) as u64;
+        self.look = to;
+    }
+
     fn last(&self) -> bool {
         self.end.is_some()
     }
@@ -282,9 +291,9 @@ impl Io<'_> {
 impl Engine {
     /// Looks at `text`, the first byte of which is the first held one. Returns how much of it is settled.
     fn run(&mut self, text: &str, end: Option<End>, sink: &mut dyn Sink) -> usize {
-        let mut io = Io { text, bytes: text.as_bytes(), at: 0, look: self.look, end, base: self.base, sink };
+        let mut io =
+            Io { text, bytes: text.as_bytes(), at: 0, look: self.look, end, base: self.base, again: 0, sink };
         loop {
-            let from = io.look;
             let flow = match &self.state {
                 State::Text(_) => self.text(&mut io),
                 State::Thought { .. } => self.thought(&mut io),
@@ -300,7 +309,6 @@ impl Engine {
                     Flow::More
                 }
             };
-            self.work += io.look.saturating_sub(from) as u64;
             if flow == Flow::More {
                 if io.end.is_some() {
                     self.ended(&mut io);
@@ -317,6 +325,7 @@ impl Engine {
             [one] => self.before = [self.before[1], *one],
             [.., first, second] => self.before = [*first, *second],
         }
+        self.work += (io.look - self.look) as u64 + io.again;
         self.look = io.look - used;
         self.base += used as u64;
         used

@@ -159,7 +159,7 @@ impl CallReader {
                     }
                     _ => return CallProgress::Broken,
                 },
-                State::KeyText => match self.collect(text, look, kept) {
+                State::KeyText => match self.collect_key(text, look, kept) {
                     Progress::Done if !self.keyed(form) => return CallProgress::Broken,
                     Progress::Done => {}
                     Progress::More => return CallProgress::More,
@@ -196,12 +196,12 @@ impl CallReader {
                     } else {
                         self.collect(text, look, kept)
                     };
+                    self.note_mended();
                     match progress {
                         Progress::More => return CallProgress::More,
                         Progress::TooDeep => return CallProgress::TooDeep,
                         Progress::Broken => return CallProgress::Broken,
                         Progress::Done => {
-                            self.note_mended();
                             self.state = State::After;
                             if let Some(end) = self.valued(emit, *look) {
                                 return end;
@@ -245,6 +245,12 @@ impl CallReader {
         self.state = state;
     }
 
+    fn collect_key(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Progress {
+        let progress = self.collect(text, look, kept);
+        self.note_mended();
+        progress
+    }
+
     fn note_mended(&mut self) {
         if let Some(at) = self.json.take_mended() {
             self.notes.add(FaultKind::Repaired, at);
@@ -271,7 +277,6 @@ impl CallReader {
             self.name = Some(key.into_owned());
             self.kind = Kind::Args;
         }
-        self.note_mended();
         self.state = State::Colon;
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
     }
@@ -329,9 +334,11 @@ impl CallReader {
             }
             Kind::Id => self.id = plain_text(&self.token),
             Kind::Args => {
-                self.args = Args::Done;
-                if !self.token.is_empty() {
+                if self.token.is_empty() {
+                    self.args = Args::Done;
+                } else {
                     let Some(object) = self.unwrapped(end) else { return Some(CallProgress::Broken) };
+                    self.args = Args::Done;
                     if self.name.is_some() {
                         emit(&object, end..end);
                     } else {

@@ -243,7 +243,7 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let Some(&byte) = bytes.get(*look) else { return FieldsProgress::More };
-                    match marks.value_open.as_ref().map(|open| open.step(&mut self.scan, byte, look)) {
+                    match marks.value_open.as_ref().map(|open| open.step(&mut self.scan, byte, look, work)) {
                         Some(Anchored::More) => {}
                         Some(Anchored::Found(hit)) => {
                             *kept = hit.end;
@@ -251,7 +251,7 @@ impl FieldsReader {
                         }
                         _ => {
                             self.notes.add(FaultKind::MissingCloser, *kept);
-                            *look = *kept;
+                            rewind(look, *kept, work);
                             self.enter(Phase::ValueStart);
                         }
                     }
@@ -295,7 +295,7 @@ impl FieldsReader {
                     let phase = match marks.value_kinds[hit.pattern as usize] {
                         ValueEnd::Closer => Phase::After { end, behind },
                         ValueEnd::Field if end < self.deaf => {
-                            self.resume(end, behind, *kept, look);
+                            self.resume(end, behind, *kept, look, work);
                             continue;
                         }
                         ValueEnd::Field => Phase::FieldOpens { end, header: behind },
@@ -317,7 +317,7 @@ impl FieldsReader {
                         }
                         return FieldsProgress::More;
                     };
-                    match marks.next.step(&mut self.scan, byte, look) {
+                    match marks.next.step(&mut self.scan, byte, look, work) {
                         Anchored::More => {}
                         Anchored::Found(hit) => {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
@@ -327,7 +327,7 @@ impl FieldsReader {
                                     self.enter(Phase::Header);
                                 }
                                 Next::Opener => {
-                                    *look = hit.start;
+                                    rewind(look, hit.start, work);
                                     *kept = hit.start;
                                     self.notes.add(FaultKind::MissingCloser, *kept);
                                     return FieldsProgress::Done(Next::Opener);
@@ -345,11 +345,11 @@ impl FieldsReader {
                         {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                             *kept += behind;
-                            *look = *kept;
+                            rewind(look, *kept, work);
                             self.notes.add(FaultKind::Repaired, *kept);
                             self.enter(Phase::Junk);
                         }
-                        Anchored::Nothing => self.resume(end, behind, *kept, look),
+                        Anchored::Nothing => self.resume(end, behind, *kept, look, work),
                     }
                 }
                 Phase::Junk => {
@@ -362,7 +362,8 @@ impl FieldsReader {
                     match marks.next_kinds[hit.pattern as usize] {
                         Next::Field => self.enter(Phase::Header),
                         Next::Opener => {
-                            (*look, *kept) = (hit.start, hit.start);
+                            rewind(look, hit.start, work);
+                            *kept = hit.start;
                             return FieldsProgress::Done(Next::Opener);
                         }
                         closer @ Next::Closer(_) => return FieldsProgress::Done(closer),
@@ -372,7 +373,7 @@ impl FieldsReader {
                     let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
                         if *look - *kept - header > MAX_HEADER || last {
                             self.deaf = *look - *kept;
-                            self.resume(end, header, *kept, look);
+                            self.resume(end, header, *kept, look, work);
                             continue;
                         }
                         return FieldsProgress::More;
@@ -391,7 +392,7 @@ impl FieldsReader {
                         }
                         _ => {
                             self.deaf = *look - *kept;
-                            self.resume(end, header, *kept, look);
+                            self.resume(end, header, *kept, look, work);
                         }
                     }
                 }
@@ -402,7 +403,7 @@ impl FieldsReader {
                     let confirmed = match bytes.get(*look) {
                         None if last => true,
                         None => return FieldsProgress::More,
-                        Some(&byte) => match marks.next.step(&mut self.scan, byte, look) {
+                        Some(&byte) => match marks.next.step(&mut self.scan, byte, look, work) {
                             Anchored::More => continue,
                             Anchored::Found(hit) => marks.next_kinds[hit.pattern as usize] != Next::Field,
                             Anchored::Nothing => false,
@@ -412,10 +413,10 @@ impl FieldsReader {
                         self.notes.add(FaultKind::MissingCloser, *kept);
                         self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                         *kept += behind;
-                        *look = *kept;
+                        rewind(look, *kept, work);
                         return FieldsProgress::Done(Next::Closer(step));
                     }
-                    self.resume(end, behind, *kept, look);
+                    self.resume(end, behind, *kept, look, work);
                 }
             }
         }
@@ -427,9 +428,9 @@ impl FieldsReader {
     }
 
     /// What looked like the end of the value was data.
-    fn resume(&mut self, end: usize, behind: usize, kept: usize, look: &mut usize) {
+    fn resume(&mut self, end: usize, behind: usize, kept: usize, look: &mut usize, work: &mut u64) {
         // What was looked at lies behind a whole mark, so going back costs each byte a bounded number of looks.
-        *look = kept + if behind > end { end + 1 } else { behind };
+        rewind(look, kept + if behind > end { end + 1 } else { behind }, work);
         self.enter(Phase::Value);
     }
 
@@ -495,6 +496,12 @@ impl FieldsReader {
         }
         emit(&json, at..at + text.len());
     }
+}
+
+/// Goes back to look at something again.
+fn rewind(look: &mut usize, to: usize, work: &mut u64) {
+    *work += look.saturating_sub(to) as u64;
+    *look = to;
 }
 
 /// What stands between a field's opening mark and the end of its header.

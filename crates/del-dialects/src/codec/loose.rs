@@ -221,7 +221,7 @@ impl LooseReader {
                     }
                     _ => self.enter(State::Quote { key: false }),
                 },
-                State::Quote { key } => match marks.quotes.step(&mut self.scan, byte, look) {
+                State::Quote { key } => match marks.quotes.step(&mut self.scan, byte, look, work) {
                     Anchored::More => {}
                     Anchored::Found(hit) => {
                         *kept = hit.end;
@@ -232,6 +232,7 @@ impl LooseReader {
                     }
                     Anchored::Nothing if key => return LooseProgress::Broken,
                     Anchored::Nothing => {
+                        *work += (*look - *kept) as u64;
                         *look = *kept;
                         self.word.clear();
                         self.state = State::Bare;
@@ -249,10 +250,8 @@ impl LooseReader {
                         continue;
                     }
                     let mark = loose.quotes[quote].as_bytes()[0];
-                    let from = *look;
                     let stop = memchr::memchr2(mark, b'\\', &bytes[*look..]);
                     *look = stop.map_or(bytes.len(), |skip| *look + skip);
-                    *work += (*look - from) as u64;
                     self.pass_on(&text[*kept..*look], *kept, key, emit);
                     *kept = *look;
                     if stop.is_none() {

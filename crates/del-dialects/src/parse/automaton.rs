@@ -107,7 +107,8 @@ impl Automaton {
     }
 
     /// The next pattern in `bytes` from `*look` on: the leftmost, of several there the longest. Without one, `*look`
-    /// is the end of `bytes` and [`Self::pending`] says how much of the end may begin one.
+    /// is the end of `bytes` and [`Self::pending`] says how much of the end may begin one. `work` counts the bytes that
+    /// are looked at more often than `look` passes them.
     pub(crate) fn find(
         &self,
         scan: &mut Scan,
@@ -115,13 +116,6 @@ impl Automaton {
         look: &mut usize,
         work: &mut u64,
     ) -> Option<Match> {
-        let from = *look;
-        let found = self.walk(scan, bytes, look);
-        *work += (*look).saturating_sub(from) as u64 + 1;
-        found
-    }
-
-    fn walk(&self, scan: &mut Scan, bytes: &[u8], look: &mut usize) -> Option<Match> {
         loop {
             if scan.node == 0 {
                 match self.first.next(&bytes[*look..], &mut scan.busy) {
@@ -142,14 +136,15 @@ impl Automaton {
                 {
                     scan.candidate = Some((pattern, 0));
                     if node.from == node.to {
-                        return self.take(scan, look);
+                        return self.take(scan, look, work);
                     }
                 } else if let Some((_, since)) = &mut scan.candidate {
                     *since += 1;
                 }
             } else if scan.candidate.is_some() {
-                return self.take(scan, look);
+                return self.take(scan, look, work);
             } else if scan.node != 0 {
+                *work += 1;
                 scan.node = self.nodes[scan.node as usize].fail;
             } else {
                 *look += 1;
@@ -158,9 +153,9 @@ impl Automaton {
     }
 
     /// One byte of a text that has to begin with a pattern.
-    pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize) -> Anchored {
+    pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize, work: &mut u64) -> Anchored {
         let Some(child) = self.child(scan.node, byte) else {
-            return match self.take(scan, look) {
+            return match self.take(scan, look, work) {
                 Some(found) => Anchored::Found(found),
                 None => Anchored::Nothing,
             };
@@ -172,7 +167,7 @@ impl Automaton {
             Some(pattern) if node.depth as usize == self.lengths[pattern as usize] => {
                 scan.candidate = Some((pattern, 0));
                 if node.from == node.to {
-                    return self.take(scan, look).map_or(Anchored::Nothing, Anchored::Found);
+                    return self.take(scan, look, work).map_or(Anchored::Nothing, Anchored::Found);
                 }
             }
             _ => {
@@ -185,10 +180,11 @@ impl Automaton {
     }
 
     /// The pattern that was found before the text ended, if a longer one was still possible.
-    pub(crate) fn take(&self, scan: &mut Scan, look: &mut usize) -> Option<Match> {
+    pub(crate) fn take(&self, scan: &mut Scan, look: &mut usize, work: &mut u64) -> Option<Match> {
         let (pattern, since) = scan.candidate.take()?;
         scan.node = 0;
         *look -= since as usize;
+        *work += u64::from(since);
         Some(Match { pattern, start: *look - self.lengths[pattern as usize], end: *look })
     }
 
@@ -329,7 +325,7 @@ mod tests {
                 found.push((hit.pattern, hit.start));
             }
         }
-        if let Some(hit) = automaton.take(&mut scan, &mut look) {
+        if let Some(hit) = automaton.take(&mut scan, &mut look, &mut work) {
             found.push((hit.pattern, hit.start));
         }
         found

@@ -53,7 +53,7 @@ enum Outcome {
 }
 
 /// A bare call has to show what it is within this many bytes.
-const MAX_BARE: usize = 64 << 10;
+pub(super) const MAX_BARE: usize = 64 << 10;
 
 impl Reading {
     /// `spare` is a reader that a call before has used.
@@ -110,10 +110,13 @@ impl Engine {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let number = reading.walk;
         let bare = self.plan.walks[number].is_bare();
+        if let Some(opening) = &reading.pending
+            && bare
+            && io.look - io.at - opening.start() > MAX_BARE
+        {
+            return self.no_call(io);
+        }
         match outcome {
-            Outcome::More if reading.pending.is_some() && bare && io.look - io.at > MAX_BARE => {
-                self.no_call(io)
-            }
             Outcome::More if reading.size > self.turn.limits.arguments => {
                 self.break_call(io, FaultKind::Limit)
             }
@@ -168,7 +171,7 @@ impl Engine {
         let mut kept = io.at + reading.kept;
         let (call, base, end) = (self.call, io.base, io.end);
         let Reading { kind, size, .. } = &mut *reading;
-        let Io { text, bytes, look, sink, .. } = io;
+        let Io { text, bytes, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
             *size += json.len() as u64;
             sink.event(Event::Args { call, json }, base + range.start as u64..base + range.end as u64);
@@ -217,7 +220,7 @@ impl Engine {
                 }
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                let progress = reader.read(loose, marks, text, look, &mut kept, &mut self.work, &mut emit);
+                let progress = reader.read(loose, marks, text, look, &mut kept, again, &mut emit);
                 notes = std::mem::take(&mut reader.notes);
                 match progress {
                     LooseProgress::More => Outcome::More,
@@ -231,17 +234,8 @@ impl Engine {
                 let raw = FieldForm::raw();
                 let form = if let Codec::Fields(form) = codec { form } else { &raw };
                 let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
-                let progress = reader.read(
-                    form,
-                    marks,
-                    tool,
-                    text,
-                    look,
-                    &mut kept,
-                    end.is_some(),
-                    &mut self.work,
-                    &mut emit,
-                );
+                let progress =
+                    reader.read(form, marks, tool, text, look, &mut kept, end.is_some(), again, &mut emit);
                 notes = std::mem::take(&mut reader.notes);
                 let whole = progress == FieldsProgress::Ended && walk.is_whole_without_closer(end);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
@@ -355,6 +349,7 @@ impl Engine {
     /// Faults of the call whose arguments are over.
     pub(super) fn tell_notes(&mut self, io: &mut Io<'_>) {
         let State::Reading(reading) = &mut self.state else { return };
+        reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
         for (kind, at) in reading.notes.drain(..) {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), at..at);
         }
@@ -378,14 +373,15 @@ impl Engine {
         let State::Rescue { walk, scan } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &self.plan.walks[number];
-        let hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut self.work);
+        let hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
         match hit {
             None => {
                 io.at = io.look - walk.rescue.pending(scan);
                 Flow::More
             }
             Some(hit) => {
-                (io.at, io.look) = (hit.start, hit.start);
+                io.at = hit.start;
+                io.rewind(hit.start);
                 if walk.channels().is_some() {
                     self.to_text();
                 } else {

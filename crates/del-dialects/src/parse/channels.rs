@@ -1,6 +1,6 @@
 //! Channel formats: a header routes the body behind it.
 
-use super::automaton::Scan;
+use super::automaton::{Anchored, Scan};
 use super::body::Reading;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::Channels;
@@ -9,6 +9,20 @@ use crate::fault::FaultKind;
 
 /// The longest header, in bytes.
 const MAX_HEADER: usize = 512;
+
+/// A header holds so many opening marks at most: that of the author, and that of the channel, which some models repeat.
+const MAX_OPENERS: u8 = 3;
+
+/// The marks of a header, in the order in which its automaton knows them.
+const HEADER_MARKS: [HeaderMark; 4] =
+    [HeaderMark::Message, HeaderMark::Constrain, HeaderMark::Opener, HeaderMark::Opener];
+
+#[derive(Clone, Copy)]
+enum HeaderMark {
+    Message,
+    Constrain,
+    Opener,
+}
 
 /// Where a body goes.
 enum Route<'h> {
@@ -21,23 +35,40 @@ impl Engine {
     /// In a header: `at` stands at its first mark.
     pub(super) fn header(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = std::sync::Arc::clone(&self.plan);
-        let State::Header { walk, scan } = &mut self.state else { return Flow::Next };
+        let State::Header { walk, scan, marks } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &plan.walks[number];
         let Some(channels) = walk.channels() else { return Flow::Next };
-        let hit = walk.message.find(scan, io.bytes, &mut io.look, &mut self.work);
-        let Some(hit) = hit else {
+        let hit = loop {
+            let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
             if io.look - io.at > MAX_HEADER {
                 return self.no_header(io);
             }
-            return Flow::More;
+            if scan.is_fresh() && (is_word(byte) || byte.is_ascii_whitespace()) {
+                io.look += 1;
+                continue;
+            }
+            match walk.header.step(scan, byte, &mut io.look, &mut io.again) {
+                Anchored::More => {}
+                Anchored::Nothing => return self.no_header(io),
+                Anchored::Found(hit) => match HEADER_MARKS.get(hit.pattern as usize) {
+                    Some(HeaderMark::Message) => break hit,
+                    Some(HeaderMark::Constrain) => {}
+                    // A header that begins again, and again.
+                    Some(HeaderMark::Opener) if *marks == MAX_OPENERS => {
+                        io.fault(FaultKind::OrphanMark, None, io.at, hit.start);
+                        io.at = hit.start;
+                        *marks = 1;
+                    }
+                    Some(HeaderMark::Opener) => *marks += 1,
+                    None => return self.no_header(io),
+                },
+            }
         };
         let header = &io.text[io.at..hit.start];
-        let Some(route) = route(header, channels).filter(|_| header.len() <= MAX_HEADER) else {
-            return self.no_header(io);
-        };
+        let route = route(header, channels);
         let start = io.at;
-        io.look = hit.end;
+        io.rewind(hit.end);
         match route {
             Route::Text => {
                 io.at = hit.end;
@@ -70,14 +101,20 @@ impl Engine {
     fn no_header(&mut self, io: &mut Io<'_>) -> Flow {
         let end = io.text[io.at..].find('>').map_or(io.look, |at| io.at + at + 1);
         io.fault(FaultKind::OrphanMark, None, io.at, end);
-        (io.at, io.look) = (end, end);
+        io.at = end;
+        io.rewind(end);
         self.to_text();
         Flow::Next
     }
 }
 
+/// True when a byte may stand in a word of a header.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.-=:/".contains(&byte) || byte >= 0x80
+}
+
 /// Reads a header such as `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json`.
-fn route<'h>(header: &'h str, channels: &Channels) -> Option<Route<'h>> {
+fn route<'h>(header: &'h str, channels: &Channels) -> Route<'h> {
     let mut recipient = None;
     let mut channel = None;
     let mut rest = header.trim_start();
@@ -101,9 +138,6 @@ fn route<'h>(header: &'h str, channels: &Channels) -> Option<Route<'h>> {
         }
         let end = rest.find(|c: char| c.is_whitespace() || c == '<').unwrap_or(rest.len());
         let word = &rest[..end];
-        if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || "_.-=:/".contains(c)) {
-            return None;
-        }
         if let Some(to) = word.strip_prefix("to=") {
             recipient = Some(to);
         } else if std::mem::take(&mut after_channel) {
@@ -113,8 +147,8 @@ fn route<'h>(header: &'h str, channels: &Channels) -> Option<Route<'h>> {
     }
     let tool = recipient.filter(|to| !channels.people.iter().any(|person| person == to) && !to.is_empty());
     if let Some(tool) = tool {
-        return Some(Route::Call(tool.strip_prefix(channels.prefix.as_str()).unwrap_or(tool)));
+        return Route::Call(tool.strip_prefix(channels.prefix.as_str()).unwrap_or(tool));
     }
     let thought = channel.is_some_and(|channel| channels.reasoning.iter().any(|known| known == channel));
-    Some(if thought { Route::Thought } else { Route::Text })
+    if thought { Route::Thought } else { Route::Text }
 }

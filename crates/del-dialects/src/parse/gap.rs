@@ -52,11 +52,11 @@ impl Engine {
             if gap.scan.is_fresh() {
                 gap.token = io.look - io.at;
             }
-            let hit = match site.marks.step(&mut gap.scan, byte, &mut io.look) {
+            let hit = match site.marks.step(&mut gap.scan, byte, &mut io.look, &mut io.again) {
                 Anchored::More => continue,
                 Anchored::Found(hit) => hit,
                 Anchored::Nothing => {
-                    io.look = io.at + gap.token;
+                    io.rewind(io.at + gap.token);
                     gap.scan = Scan::default();
                     let byte = io.bytes[io.look];
                     let json = !matches!(walk.dialect.codec(), crate::dialect::Codec::Fields(_));
@@ -86,14 +86,15 @@ impl Engine {
                         self.in_block = false;
                     }
                     *gap = Gap::new(gap.walk, step + 1);
-                    (io.at, io.look) = (hit.end, hit.end);
+                    io.at = hit.end;
+                    io.rewind(hit.end);
                 }
                 Target::Separator => {
                     gap.separated = true;
                     gap.scan = Scan::default();
                 }
                 target => {
-                    io.look = hit.start;
+                    io.rewind(hit.start);
                     return self.next_call(io, target == Target::Opener { block: true });
                 }
             }
@@ -119,7 +120,7 @@ impl Engine {
     /// Back to text: what was held is the user's.
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
         self.miss_closers(io);
-        io.look = io.at;
+        io.rewind(io.at);
         self.to_text();
         Flow::Next
     }

@@ -17,6 +17,8 @@ pub(super) struct Opening {
     pub(super) walk: usize,
     /// Where the call's markup would begin; what is held before it is framing, if the call is one.
     start: usize,
+    /// Where the mark ends that it was found by.
+    found: usize,
     from: From,
     place: Place,
     /// The first step that has not been passed.
@@ -28,7 +30,6 @@ pub(super) struct Opening {
     pub(super) marked: bool,
     block: bool,
     missed: bool,
-    repeated: bool,
     name: Option<(usize, usize)>,
     id: Option<(usize, usize)>,
 }
@@ -56,22 +57,23 @@ enum Place {
 const MAX_SPACE: usize = 256;
 
 impl Opening {
-    pub(super) fn in_text(walk: usize, lead: usize, fresh: bool) -> Self {
-        Self::new(walk, lead, From::Text { fresh })
+    pub(super) fn in_text(walk: usize, start: usize, found: usize, fresh: bool) -> Self {
+        Self::new(walk, start, found, From::Text { fresh })
     }
 
-    pub(super) fn in_thought(walk: usize, kind: usize) -> Self {
-        Self::new(walk, 0, From::Thought(kind))
+    pub(super) fn in_thought(walk: usize, found: usize, kind: usize) -> Self {
+        Self::new(walk, 0, found, From::Thought(kind))
     }
 
     pub(super) fn behind(walk: usize, start: usize) -> Self {
-        Self::new(walk, start, From::Gap)
+        Self::new(walk, start, start, From::Gap)
     }
 
-    fn new(walk: usize, start: usize, from: From) -> Self {
+    fn new(walk: usize, start: usize, found: usize, from: From) -> Self {
         Self {
             walk,
             start,
+            found,
             from,
             place: Place::Site,
             step: 0,
@@ -80,10 +82,14 @@ impl Opening {
             marked: false,
             block: false,
             missed: false,
-            repeated: false,
             name: None,
             id: None,
         }
+    }
+
+    /// The same place, to be tried for another dialect.
+    fn again(&self, walk: usize) -> Self {
+        Self::new(walk, self.start, self.found, self.from)
     }
 
     fn enter(&mut self, step: usize, token: usize) {
@@ -109,20 +115,39 @@ impl Engine {
                 Settled::More => return Flow::More,
                 Settled::On => {}
                 Settled::Nothing => {
-                    self.work += (io.look - io.at) as u64;
                     let tried = io.look;
-                    let start = opening.start;
-                    io.look = io.at + start;
-                    let marked = opening.marked;
-                    let from = opening.from;
+                    io.rewind(io.at + opening.start);
                     match self.candidates.pop() {
-                        Some(walk) => *opening = Opening::new(walk, start, from),
-                        None => return self.reject(io, start, tried, from, marked, walk),
+                        Some(walk) => *opening = opening.again(walk),
+                        None => {
+                            let opening = *opening;
+                            return self.reject(io, &opening, tried);
+                        }
                     }
                 }
+                Settled::Again(start) => return self.start_over(io, start),
                 Settled::Body(target) => return self.begin(io, target),
             }
         }
+    }
+
+    /// The markup that was read so far is repeated at `start`: there the call begins, if anywhere.
+    fn start_over(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
+        let State::Opening(opening) = self.state else { return Flow::Next };
+        let dropped = io.at + opening.start;
+        match opening.from {
+            From::Thought(_) => think(io, dropped),
+            From::Text { .. } => self.say(io, dropped),
+            From::Gap => {}
+        }
+        io.fault(FaultKind::OrphanMark, None, dropped, start);
+        io.at = start;
+        io.rewind(start);
+        self.state = match opening.from {
+            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
+            _ => State::Text(Scan::default()),
+        };
+        Flow::Next
     }
 
     /// A call begins for sure, or for as much as can be said before its object is read.
@@ -196,38 +221,27 @@ impl Engine {
         if opening.missed && opening.from != From::Gap {
             io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
         }
-        if opening.repeated {
-            io.fault(FaultKind::OrphanMark, Some(self.call), start, io.at);
-        }
         true
     }
 
     /// No call begins here after all.
-    fn reject(
-        &mut self,
-        io: &mut Io<'_>,
-        start: usize,
-        tried: usize,
-        from: From,
-        marked: bool,
-        walk: &Walk,
-    ) -> Flow {
-        let start = io.at + start;
-        if walk.is_bare() {
+    fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
+        let (start, found) = (io.at + opening.start, io.at + opening.found);
+        if self.plan.walks[opening.walk].is_bare() {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
-        io.look = start + first_char(io.text, start);
-        if marked && is_token(&io.text[start..]) && !self.is_prose(io, start) {
+        io.rewind(start + first_char(io.text, start));
+        if found > start && is_token(&io.text[start..]) && !self.is_prose(io, start) {
             // A token of the model's own markup is never meant for the user.
-            let end = io.text[start..].find(['>', ']']).map_or(tried, |at| start + at + 1);
-            match from {
+            match opening.from {
                 From::Thought(_) => think(io, start),
                 _ => self.say(io, start),
             }
-            io.fault(FaultKind::OrphanMark, None, start, end);
-            (io.at, io.look) = (end, end);
+            io.fault(FaultKind::OrphanMark, None, start, found);
+            io.at = found;
+            io.rewind(found);
         }
-        self.state = match from {
+        self.state = match opening.from {
             From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
             _ => State::Text(Scan::default()),
         };
@@ -241,17 +255,14 @@ impl Engine {
 
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
     pub(super) fn reopen(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
-        let Opening { walk, start, from, marked, .. } = opening;
-        let tried = io.look;
-        self.work += (io.look - io.at) as u64;
-        io.look = io.at + start;
+        let tried = (io.look).min(io.at + opening.start + super::body::MAX_BARE);
+        io.rewind(io.at + opening.start);
         match self.candidates.pop() {
             Some(walk) => {
-                self.state = State::Opening(Opening::new(walk, start, from));
+                self.state = State::Opening(opening.again(walk));
                 Flow::Next
             }
-            None => self.reject(io, start, tried, from, marked, &plan.walks[walk]),
+            None => self.reject(io, &opening, tried),
         }
     }
 }
@@ -293,6 +304,8 @@ enum Settled {
     More,
     On,
     Nothing,
+    /// The opening begins once more, here: what came before means nothing.
+    Again(usize),
     /// The arguments begin at `look`, or this target was found.
     Body(Option<Target>),
 }
@@ -310,11 +323,11 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
     if opening.scan.is_fresh() {
         opening.token = io.look - io.at;
     }
-    match site.marks.step(&mut opening.scan, byte, &mut io.look) {
+    match site.marks.step(&mut opening.scan, byte, &mut io.look, &mut io.again) {
         Anchored::More => Settled::On,
         Anchored::Found(hit) => passed(opening, walk, site.targets[hit.pattern as usize], hit, io),
         Anchored::Nothing => {
-            io.look = io.at + opening.token;
+            io.rewind(io.at + opening.token);
             opening.scan = Scan::default();
             let byte = io.bytes[io.look];
             match site.then {
@@ -348,12 +361,7 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
             }
             Settled::On
         }
-        Target::Again(step) => {
-            opening.repeated = true;
-            opening.name = None;
-            opening.enter(step + 1, behind);
-            Settled::On
-        }
+        Target::Again => Settled::Again(hit.start),
         Target::Field | Target::Closer(_) => {
             opening.missed |= walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))

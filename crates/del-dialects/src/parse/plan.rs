@@ -78,8 +78,8 @@ pub(super) struct Walk {
     pub(super) body: Body,
     /// Finds where reading may go on after a broken call.
     pub(super) rescue: Automaton,
-    /// Ends the header of a channel.
-    pub(super) message: Automaton,
+    /// The marks in the header of a channel.
+    pub(super) header: Automaton,
     /// The kind of thinking that a channel's bodies are.
     pub(super) thought: usize,
 }
@@ -113,8 +113,8 @@ pub(super) struct Site {
 pub(super) enum Target {
     /// The mark of this step.
     Step(usize),
-    /// A mark that stood here before; a repetition means nothing.
-    Again(usize),
+    /// A mark that stood here before: the opening begins again.
+    Again,
     /// The first field of the arguments.
     Field,
     /// What closes a call without arguments.
@@ -180,8 +180,7 @@ impl Plan {
         }
         for mark in walk.dialect.marks() {
             for spelling in &mark.read {
-                let distinct = spelling.len() >= MIN_DISTINCT && !spelling.starts_with(char::is_alphanumeric);
-                if distinct && !spelling.starts_with(['#', '`', '*']) && is_closer(walk, mark) {
+                if is_distinct(spelling) && is_closer(walk, mark) {
                     self.mark(spelling).dropped.get_or_insert(Dropped::Closer);
                 }
             }
@@ -280,6 +279,12 @@ fn framings(mark: &str) -> Vec<String> {
     all
 }
 
+/// True for a mark that means something by itself, wherever it stands.
+fn is_distinct(mark: &str) -> bool {
+    mark.len() >= MIN_DISTINCT
+        && !mark.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '`' | '*'))
+}
+
 fn is_closer(walk: &Walk, mark: &Mark) -> bool {
     walk.steps[walk.args + 1..].iter().any(|step| matches!(step, Step::Mark(closer, _) if closer == mark))
 }
@@ -340,12 +345,13 @@ impl Walk {
             again: Site::default(),
             body: Body::Object,
             rescue: Automaton::default(),
-            message: Automaton::default(),
+            header: Automaton::default(),
             thought: 0,
             dialect,
         };
         if let Frame::Channels(channels) = &walk.dialect.frame {
-            walk.message = Automaton::new([channels.message.as_str()]);
+            let Channels { message, constrain, start, channel, .. } = channels;
+            walk.header = Automaton::new([message, constrain, start, channel].map(String::as_str));
         }
         walk.body = walk.body();
         walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
@@ -470,14 +476,10 @@ impl Walk {
                         .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Closer(place))));
                 }
             }
-            for (place, mark) in
-                self.steps.iter().enumerate().take(step).filter_map(|(place, step)| match step {
-                    Step::Mark(mark, None) => Some((place, mark)),
-                    _ => None,
-                })
-            {
-                let distinct = mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT);
-                spellings.extend(distinct.map(|spelling| (spelling.clone(), Target::Again(place))));
+            for passed in &self.steps[..step] {
+                let Step::Mark(mark, _) = passed else { continue };
+                let distinct = mark.read.iter().filter(|spelling| is_distinct(spelling));
+                spellings.extend(distinct.map(|spelling| (spelling.clone(), Target::Again)));
             }
         }
         Site::new(spellings, then)

@@ -12,9 +12,9 @@ impl Engine {
         let plan = std::sync::Arc::clone(&self.plan);
         loop {
             let State::Text(scan) = &mut self.state else { return Flow::Next };
-            let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut self.work);
+            let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
             if hit.is_none() && io.last() {
-                hit = plan.text.take(scan, &mut io.look);
+                hit = plan.text.take(scan, &mut io.look, &mut io.again);
             }
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
@@ -26,7 +26,7 @@ impl Engine {
                 return Flow::Next;
             }
             // Not what it looked like: the search goes on behind its first character.
-            io.look = hit.start + first_char(io.text, hit.start);
+            io.rewind(hit.start + first_char(io.text, hit.start));
             if let State::Text(scan) = &mut self.state {
                 scan.restart();
             }
@@ -58,18 +58,20 @@ impl Engine {
         if quoted {
             return false;
         }
-        if !mark.openers.is_empty() && self.open(io, hit.start, &mark.openers, before[1]) {
+        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
             return true;
         }
         if let Some(kind) = mark.thought {
             self.say(io, hit.start);
-            (io.at, io.look) = (hit.end, hit.end);
+            io.at = hit.end;
+            io.rewind(hit.end);
             self.state = State::Thought { kind, scan: Scan::default() };
             return true;
         }
         if let Some(kind) = mark.invented {
             self.say(io, hit.start);
-            (io.at, io.look) = (hit.end, hit.end);
+            io.at = hit.end;
+            io.rewind(hit.end);
             io.fault(FaultKind::InventedResult, None, hit.start, hit.end);
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
@@ -81,7 +83,8 @@ impl Engine {
             _ => return false,
         };
         self.say(io, hit.start);
-        (io.at, io.look) = (hit.end, hit.end);
+        io.at = hit.end;
+        io.rewind(hit.end);
         if let Some(kind) = fault {
             io.fault(kind, None, hit.start, hit.end);
         }
@@ -90,7 +93,8 @@ impl Engine {
     }
 
     /// Tries the calls that may begin at `start`.
-    fn open(&mut self, io: &mut Io<'_>, start: usize, openers: &[Opener], before: u8) -> bool {
+    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: u8) -> bool {
+        let start = hit.start;
         let here = io.base + start as u64;
         let lead = self.lead_before(io, start, false);
         self.say(io, start - lead);
@@ -106,12 +110,12 @@ impl Engine {
         self.candidates.clear();
         self.candidates.extend(walks);
         let Some(first) = self.candidates.pop() else { return false };
-        io.look = start;
+        io.rewind(start);
         self.state = if self.plan.walks[first].channels().is_some() {
             self.say(io, start);
-            State::Header { walk: first, scan: Scan::default() }
+            State::Header { walk: first, scan: Scan::default(), marks: 0 }
         } else {
-            State::Opening(Opening::in_text(first, lead, fresh))
+            State::Opening(Opening::in_text(first, lead, hit.end - io.at, fresh))
         };
         true
     }
@@ -122,9 +126,9 @@ impl Engine {
             let State::Thought { kind, scan } = &mut self.state else { return Flow::Next };
             let kind = *kind;
             let thought = &plan.thoughts[kind];
-            let mut hit = thought.marks.find(scan, io.bytes, &mut io.look, &mut self.work);
+            let mut hit = thought.marks.find(scan, io.bytes, &mut io.look, &mut io.again);
             if hit.is_none() && io.last() {
-                hit = thought.marks.take(scan, &mut io.look);
+                hit = thought.marks.take(scan, &mut io.look, &mut io.again);
             }
             let Some(hit) = hit else {
                 let free = io.look - thought.marks.pending(scan);
@@ -134,7 +138,8 @@ impl Engine {
             let openers = &thought.openers[hit.pattern as usize];
             if openers.is_empty() {
                 think(io, hit.start);
-                (io.at, io.look) = (hit.end, hit.end);
+                io.at = hit.end;
+                io.rewind(hit.end);
                 self.to_text();
                 return Flow::Next;
             }
@@ -145,16 +150,16 @@ impl Engine {
             self.candidates.clear();
             self.candidates.extend(fits.map(|opener| opener.walk));
             let Some(first) = self.candidates.pop() else {
-                io.look = hit.start + first_char(io.text, hit.start);
+                io.rewind(hit.start + first_char(io.text, hit.start));
                 self.state = State::Thought { kind, scan: Scan::default() };
                 continue;
             };
             think(io, hit.start);
-            io.look = hit.start;
+            io.rewind(hit.start);
             self.state = if plan.walks[first].channels().is_some() {
-                State::Header { walk: first, scan: Scan::default() }
+                State::Header { walk: first, scan: Scan::default(), marks: 0 }
             } else {
-                State::Opening(Opening::in_thought(first, kind))
+                State::Opening(Opening::in_thought(first, hit.end - io.at, kind))
             };
             return Flow::Next;
         }
@@ -163,7 +168,7 @@ impl Engine {
     pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = std::sync::Arc::clone(&self.plan);
         let State::Invented { kind, scan } = &mut self.state else { return Flow::Next };
-        let hit = plan.invented[*kind].find(scan, io.bytes, &mut io.look, &mut self.work);
+        let hit = plan.invented[*kind].find(scan, io.bytes, &mut io.look, &mut io.again);
         io.at = io.look - if hit.is_some() { 0 } else { plan.invented[*kind].pending(scan) };
         if hit.is_none() {
             return Flow::More;
