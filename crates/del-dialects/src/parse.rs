@@ -83,6 +83,7 @@ impl Default for Limits {
 /// Reads one answer. Push its text as it comes, then finish.
 #[derive(Debug)]
 pub struct Parser {
+    plan: Arc<Plan>,
     engine: Engine,
     /// Text that has been pushed and may still be part of a mark.
     held: String,
@@ -96,8 +97,8 @@ impl Parser {
             Start::Reasoning => State::Thought { kind: 0, scan: Scan::default() },
         };
         Self {
+            plan,
             engine: Engine {
-                plan,
                 turn,
                 state,
                 base: 0,
@@ -121,18 +122,18 @@ impl Parser {
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
     pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
         if self.held.is_empty() {
-            let used = self.engine.run(text, None, sink);
+            let used = self.engine.run(&self.plan, text, None, sink);
             self.held.push_str(&text[used..]);
         } else {
             self.held.push_str(text);
-            let used = self.engine.run(&self.held, None, sink);
+            let used = self.engine.run(&self.plan, &self.held, None, sink);
             self.held.drain(..used);
         }
     }
 
     /// The answer is over.
     pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
-        self.engine.run(&self.held, Some(end), sink);
+        self.engine.run(&self.plan, &self.held, Some(end), sink);
     }
 
     /// Bytes that are held back because they may be part of a mark.
@@ -149,7 +150,6 @@ impl Parser {
 /// Everything of a parser but the text that it holds.
 #[derive(Debug)]
 struct Engine {
-    plan: Arc<Plan>,
     turn: Turn,
     state: State,
     /// Where the held text begins in the answer.
@@ -251,6 +251,7 @@ enum Flow {
 
 /// The text at hand and where events go.
 struct Io<'a> {
+    plan: &'a Plan,
     text: &'a str,
     bytes: &'a [u8],
     /// The first byte that has not been settled.
@@ -290,9 +291,18 @@ impl Io<'_> {
 
 impl Engine {
     /// Looks at `text`, the first byte of which is the first held one. Returns how much of it is settled.
-    fn run(&mut self, text: &str, end: Option<End>, sink: &mut dyn Sink) -> usize {
-        let mut io =
-            Io { text, bytes: text.as_bytes(), at: 0, look: self.look, end, base: self.base, again: 0, sink };
+    fn run(&mut self, plan: &Plan, text: &str, end: Option<End>, sink: &mut dyn Sink) -> usize {
+        let mut io = Io {
+            plan,
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            look: self.look,
+            end,
+            base: self.base,
+            again: 0,
+            sink,
+        };
         loop {
             let flow = match &self.state {
                 State::Text(_) => self.text(&mut io),
@@ -345,7 +355,7 @@ impl Engine {
         if io.at < to {
             let text = &io.text[io.at..to];
             self.fresh = self.fresh && text.trim_start().is_empty();
-            if self.plan.has_bare {
+            if io.plan.has_bare {
                 self.fence.pass(text.as_bytes());
             }
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);

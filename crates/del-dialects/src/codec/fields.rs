@@ -242,8 +242,8 @@ impl FieldsReader {
                     if self.scan.is_fresh() {
                         *look += white_space(&bytes[*look..]);
                     }
-                    let Some(&byte) = bytes.get(*look) else { return FieldsProgress::More };
-                    match marks.value_open.as_ref().map(|open| open.step(&mut self.scan, byte, look, work)) {
+                    let Some(_) = bytes.get(*look) else { return FieldsProgress::More };
+                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work)) {
                         Some(Anchored::More) => {}
                         Some(Anchored::Found(hit)) => {
                             *kept = hit.end;
@@ -309,7 +309,7 @@ impl FieldsReader {
                     if self.scan.is_fresh() {
                         *look += white_space(&bytes[*look..]);
                     }
-                    let Some(&byte) = bytes.get(*look) else {
+                    let Some(_) = bytes.get(*look) else {
                         if last {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                             *kept = *look;
@@ -317,7 +317,7 @@ impl FieldsReader {
                         }
                         return FieldsProgress::More;
                     };
-                    match marks.next.step(&mut self.scan, byte, look, work) {
+                    match marks.next.follow(&mut self.scan, bytes, look, work) {
                         Anchored::More => {}
                         Anchored::Found(hit) => {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
@@ -403,7 +403,7 @@ impl FieldsReader {
                     let confirmed = match bytes.get(*look) {
                         None if last => true,
                         None => return FieldsProgress::More,
-                        Some(&byte) => match marks.next.step(&mut self.scan, byte, look, work) {
+                        Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
                             Anchored::Found(hit) => marks.next_kinds[hit.pattern as usize] != Next::Field,
                             Anchored::Nothing => false,

@@ -221,7 +221,7 @@ impl LooseReader {
                     }
                     _ => self.enter(State::Quote { key: false }),
                 },
-                State::Quote { key } => match marks.quotes.step(&mut self.scan, byte, look, work) {
+                State::Quote { key } => match marks.quotes.follow(&mut self.scan, bytes, look, work) {
                     Anchored::More => {}
                     Anchored::Found(hit) => {
                         *kept = hit.end;

@@ -152,6 +152,17 @@ impl Automaton {
         }
     }
 
+    /// The text from `*look` on, which has to go on with a pattern.
+    pub(crate) fn follow(&self, scan: &mut Scan, bytes: &[u8], look: &mut usize, work: &mut u64) -> Anchored {
+        while let Some(&byte) = bytes.get(*look) {
+            match self.step(scan, byte, look, work) {
+                Anchored::More => {}
+                end => return end,
+            }
+        }
+        Anchored::More
+    }
+
     /// One byte of a text that has to begin with a pattern.
     pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize, work: &mut u64) -> Anchored {
         let Some(child) = self.child(scan.node, byte) else {
@@ -199,7 +210,7 @@ impl Automaton {
 
     fn child(&self, node: u32, byte: u8) -> Option<u32> {
         let node = self.nodes.get(node as usize)?;
-        let edges = &self.edges[node.from as usize..node.to as usize];
+        let edges = self.edges.get(node.from as usize..node.to as usize)?;
         edges.iter().find(|(edge, _)| *edge == byte).map(|&(_, child)| child)
     }
 }

@@ -109,7 +109,7 @@ impl Engine {
         let outcome = self.read_on(io);
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let number = reading.walk;
-        let bare = self.plan.walks[number].is_bare();
+        let bare = io.plan.walks[number].is_bare();
         if let Some(opening) = &reading.pending
             && bare
             && io.look - io.at - opening.start() > MAX_BARE
@@ -141,7 +141,7 @@ impl Engine {
                 self.say(io, start);
                 io.fault(FaultKind::BadCall, None, start, io.look);
                 io.at = io.look;
-                self.state = State::Gap(Gap::new(number, self.plan.walks[number].args + 1));
+                self.state = State::Gap(Gap::new(number, io.plan.walks[number].args + 1));
                 Flow::Next
             }
             Outcome::Broken(kind) => {
@@ -165,7 +165,7 @@ impl Engine {
     /// Lets the codec read what is there.
     fn read_on(&mut self, io: &mut Io<'_>) -> Outcome {
         let State::Reading(reading) = &mut self.state else { return Outcome::More };
-        let walk = &self.plan.walks[reading.walk];
+        let walk = &io.plan.walks[reading.walk];
         let behind = walk.args + 1;
         let pending = reading.pending.is_some();
         let mut kept = io.at + reading.kept;
@@ -185,7 +185,7 @@ impl Engine {
                     match bytes.get(*look) {
                         Some(b'{') => {}
                         None => return keep(reading, io, kept, Outcome::More),
-                        Some(_) if self.plan.ends_here(&text[*look..]) => {
+                        Some(_) if io.plan.ends_here(&text[*look..]) => {
                             emit("{}", *look..*look);
                             return keep(reading, io, kept, Outcome::Done { step: behind, fault: None });
                         }
@@ -269,7 +269,7 @@ impl Engine {
             _ => opening.name(io),
         };
         let known = name.is_some_and(|name| self.tool(name).is_some());
-        let bare = self.plan.walks[reading.walk].is_bare();
+        let bare = io.plan.walks[reading.walk].is_bare();
         if bare && !known && (opening.is_doubtful() || name.is_none_or(str::is_empty)) {
             return self.no_call(io);
         }
@@ -305,12 +305,12 @@ impl Engine {
     fn without_arguments(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let number = reading.walk;
-        if self.plan.walks[number].is_bare() {
+        if io.plan.walks[number].is_bare() {
             return self.no_call(io);
         }
         if self.start_call(io) {
             io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
-            self.end_call(io, number, self.plan.walks[number].args + 1);
+            self.end_call(io, number, io.plan.walks[number].args + 1);
         }
         Flow::Next
     }
@@ -339,7 +339,7 @@ impl Engine {
         {
             self.spare = Some(reader);
         }
-        if self.plan.walks[walk].channels().is_some() {
+        if io.plan.walks[walk].channels().is_some() {
             self.to_text();
         } else {
             self.state = State::Gap(Gap::new(walk, step));
@@ -372,7 +372,7 @@ impl Engine {
     pub(super) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Rescue { walk, scan } = &mut self.state else { return Flow::Next };
         let number = *walk;
-        let walk = &self.plan.walks[number];
+        let walk = &io.plan.walks[number];
         let hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
         match hit {
             None => {

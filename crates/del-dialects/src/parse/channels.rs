@@ -34,7 +34,7 @@ enum Route<'h> {
 impl Engine {
     /// In a header: `at` stands at its first mark.
     pub(super) fn header(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         let State::Header { walk, scan, marks } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &plan.walks[number];

@@ -35,7 +35,7 @@ impl Gap {
 
 impl Engine {
     pub(super) fn gap(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         loop {
             let State::Gap(gap) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[gap.walk];
@@ -48,12 +48,14 @@ impl Engine {
                     return self.leave(io);
                 }
             }
-            let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
+            if io.look == io.bytes.len() {
+                return Flow::More;
+            }
             if gap.scan.is_fresh() {
                 gap.token = io.look - io.at;
             }
-            let hit = match site.marks.step(&mut gap.scan, byte, &mut io.look, &mut io.again) {
-                Anchored::More => continue,
+            let hit = match site.marks.follow(&mut gap.scan, io.bytes, &mut io.look, &mut io.again) {
+                Anchored::More => return Flow::More,
                 Anchored::Found(hit) => hit,
                 Anchored::Nothing => {
                     io.rewind(io.at + gap.token);
@@ -104,7 +106,7 @@ impl Engine {
     /// The next call seems to open at `look`.
     fn next_call(&mut self, io: &mut Io<'_>, block: bool) -> Flow {
         let State::Gap(gap) = &self.state else { return Flow::Next };
-        let walk = &self.plan.walks[gap.walk];
+        let walk = &io.plan.walks[gap.walk];
         let closes_block = block && self.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
         if gap.step < end && walk.misses(gap.step, end) {
@@ -128,7 +130,7 @@ impl Engine {
     /// Notes closers that are not there.
     pub(super) fn miss_closers(&mut self, io: &mut Io<'_>) {
         let State::Gap(gap) = &self.state else { return };
-        let walk = &self.plan.walks[gap.walk];
+        let walk = &io.plan.walks[gap.walk];
         let call = gap.step <= walk.close && walk.misses(gap.step, walk.close);
         let block = self.in_block && walk.misses(gap.step.max(walk.close), walk.steps.len());
         if call || block {

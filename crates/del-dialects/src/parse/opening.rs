@@ -102,7 +102,7 @@ impl Opening {
 
 impl Engine {
     pub(super) fn opening(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         loop {
             let State::Opening(opening) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[opening.walk];
@@ -154,7 +154,7 @@ impl Engine {
     fn begin(&mut self, io: &mut Io<'_>, target: Option<Target>) -> Flow {
         let State::Opening(opening) = self.state else { return Flow::Next };
         let number = opening.walk;
-        let walk = &self.plan.walks[number];
+        let walk = &io.plan.walks[number];
         let raw = matches!(walk.dialect.codec(), Codec::Raw { .. });
         let object = match (&walk.body, target) {
             (Body::Fields(_), None) => !raw,
@@ -166,7 +166,7 @@ impl Engine {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
-                let plan = std::sync::Arc::clone(&self.plan);
+                let plan = io.plan;
                 let fixed = plan.walks[number].dialect.tool.as_deref();
                 let name = opening.name(io).or(fixed).unwrap_or_default();
                 if !self.commit(io, &opening, name, opening.id(io)) {
@@ -194,7 +194,7 @@ impl Engine {
         name: &str,
         id: Option<&str>,
     ) -> bool {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         let walk = &plan.walks[opening.walk];
         let start = io.at + opening.start;
         match opening.from {
@@ -227,7 +227,7 @@ impl Engine {
     /// No call begins here after all.
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
-        if self.plan.walks[opening.walk].is_bare() {
+        if io.plan.walks[opening.walk].is_bare() {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
         io.rewind(start + first_char(io.text, start));
@@ -319,12 +319,14 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
             return Settled::Nothing;
         }
     }
-    let Some(&byte) = io.bytes.get(io.look) else { return Settled::More };
+    if io.look == io.bytes.len() {
+        return Settled::More;
+    }
     if opening.scan.is_fresh() {
         opening.token = io.look - io.at;
     }
-    match site.marks.step(&mut opening.scan, byte, &mut io.look, &mut io.again) {
-        Anchored::More => Settled::On,
+    match site.marks.follow(&mut opening.scan, io.bytes, &mut io.look, &mut io.again) {
+        Anchored::More => Settled::More,
         Anchored::Found(hit) => passed(opening, walk, site.targets[hit.pattern as usize], hit, io),
         Anchored::Nothing => {
             io.rewind(io.at + opening.token);

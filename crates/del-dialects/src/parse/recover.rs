@@ -60,7 +60,7 @@ impl Engine {
         let whole = reading.is_whole();
         if let Some(opening) = reading.pending.take() {
             let start = io.at + opening.start();
-            let bare = self.plan.walks[reading.walk].is_bare();
+            let bare = io.plan.walks[reading.walk].is_bare();
             let short = io.text[start..].chars().count() < MIN_PARTIAL;
             self.say(io, start);
             if bare && short {
@@ -80,7 +80,7 @@ impl Engine {
 
     /// The answer ended where a call may have begun.
     pub(super) fn unfinished_opening(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         let end = io.text.len();
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];

@@ -9,7 +9,7 @@ use crate::fault::FaultKind;
 
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         loop {
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
@@ -46,12 +46,12 @@ impl Engine {
                 0
             }
         };
-        self.plan.leads.iter().map(fits).max().unwrap_or(0)
+        io.plan.leads.iter().map(fits).max().unwrap_or(0)
     }
 
     /// What a mark in text means here; false when it means nothing.
     fn text_mark(&mut self, io: &mut Io<'_>, hit: Match) -> bool {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
         let quoted = before[1] == b'`' && before[0] != b'`';
@@ -103,7 +103,7 @@ impl Engine {
         // Code in a fence is an example, unless the fence is all there is.
         let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
         let fits = |opener: &&Opener| {
-            let bare = self.plan.walks[opener.walk].is_bare();
+            let bare = io.plan.walks[opener.walk].is_bare();
             (starts_line || !opener.line_start) && (!bare || (here >= self.deaf && !fenced))
         };
         let walks = openers.iter().rev().filter(fits).map(|opener| opener.walk);
@@ -111,7 +111,7 @@ impl Engine {
         self.candidates.extend(walks);
         let Some(first) = self.candidates.pop() else { return false };
         io.rewind(start);
-        self.state = if self.plan.walks[first].channels().is_some() {
+        self.state = if io.plan.walks[first].channels().is_some() {
             self.say(io, start);
             State::Header { walk: first, scan: Scan::default(), marks: 0 }
         } else {
@@ -121,7 +121,7 @@ impl Engine {
     }
 
     pub(super) fn thought(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         loop {
             let State::Thought { kind, scan } = &mut self.state else { return Flow::Next };
             let kind = *kind;
@@ -166,7 +166,7 @@ impl Engine {
     }
 
     pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = std::sync::Arc::clone(&self.plan);
+        let plan = io.plan;
         let State::Invented { kind, scan } = &mut self.state else { return Flow::Next };
         let hit = plan.invented[*kind].find(scan, io.bytes, &mut io.look, &mut io.again);
         io.at = io.look - if hit.is_some() { 0 } else { plan.invented[*kind].pending(scan) };
