@@ -335,7 +335,7 @@ impl Engine {
             [one] => self.before = [self.before[1], *one],
             [.., first, second] => self.before = [*first, *second],
         }
-        self.work += (io.look - self.look) as u64 + io.again;
+        self.work = (self.work + io.look as u64 + io.again).saturating_sub(self.look as u64);
         self.look = io.look - used;
         self.base += used as u64;
         used

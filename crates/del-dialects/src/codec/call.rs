@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Notes;
-use super::json::{Emit, Json, Progress, white_space};
+use super::json::{Emit, Json, Progress, plain, white_space};
 use crate::dialect::{CallForm, Slot};
 use crate::fault::FaultKind;
 use crate::message::Call;
@@ -141,7 +141,15 @@ impl CallReader {
                             return CallProgress::Done;
                         }
                     }
-                    b'"' | b'\'' => self.begin(State::KeyText),
+                    b'"' | b'\'' => match plain_string(&text[*look..]) {
+                        Some(key) => {
+                            *look += key.len() + 2;
+                            if !self.keyed(key, form) {
+                                return CallProgress::Broken;
+                            }
+                        }
+                        None => self.begin(State::KeyText),
+                    },
                     b',' if !comma => {
                         self.notes.add(FaultKind::Repaired, *look);
                         *look += 1;
@@ -160,8 +168,12 @@ impl CallReader {
                     _ => return CallProgress::Broken,
                 },
                 State::KeyText => match self.collect_key(text, look, kept) {
-                    Progress::Done if !self.keyed(form) => return CallProgress::Broken,
-                    Progress::Done => {}
+                    Progress::Done => {
+                        let token = std::mem::take(&mut self.token);
+                        if !self.keyed(&string(&token).unwrap_or_default(), form) {
+                            return CallProgress::Broken;
+                        }
+                    }
                     Progress::More => return CallProgress::More,
                     _ => return CallProgress::Broken,
                 },
@@ -170,8 +182,8 @@ impl CallReader {
                         self.token.push(char::from(byte));
                         *look += 1;
                     } else {
-                        self.token = format!("\"{}\"", self.token);
-                        if !self.keyed(form) {
+                        let token = std::mem::take(&mut self.token);
+                        if !self.keyed(&token, form) {
                             return CallProgress::Broken;
                         }
                     }
@@ -179,6 +191,20 @@ impl CallReader {
                 State::Colon if byte == b':' => {
                     *look += 1;
                     self.state = State::Value;
+                }
+                State::Value if self.kind == Kind::Name && self.name.is_none() && byte == b'"' => {
+                    match plain_string(&text[*look..]) {
+                        Some(name) => {
+                            *look += name.len() + 2;
+                            *kept = *look;
+                            self.name = Some(name.to_owned());
+                            self.state = State::After;
+                            if self.args == Args::Done {
+                                return CallProgress::Named;
+                            }
+                        }
+                        None => self.begin(State::InValue),
+                    }
                 }
                 State::Value => {
                     if let Some(end) = self.value(byte, look) {
@@ -269,12 +295,11 @@ impl CallReader {
     }
 
     /// A key is whole; false when it shows that this is no call.
-    fn keyed(&mut self, form: &CallForm) -> bool {
-        let key = string(&self.token).unwrap_or_default();
-        self.kind = kind_of(&key, form, self.name.is_some());
+    fn keyed(&mut self, key: &str, form: &CallForm) -> bool {
+        self.kind = kind_of(key, form, self.name.is_some());
         let foreign = self.kind == Kind::Other && key != "type";
         if form.name.is_none() && self.open == 1 && self.name.is_none() {
-            self.name = Some(key.into_owned());
+            self.name = Some(key.to_owned());
             self.kind = Kind::Args;
         }
         self.state = State::Colon;
@@ -399,6 +424,13 @@ fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {
         "id" | "tool_call_id" | "call_id" => Kind::Id,
         _ => Kind::Other,
     }
+}
+
+/// The JSON string at the start, when all of it is there and needs no reading.
+fn plain_string(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('"')?;
+    let end = plain(inside.as_bytes());
+    (inside.as_bytes().get(end) == Some(&b'"')).then(|| &inside[..end])
 }
 
 /// A JSON string as text.

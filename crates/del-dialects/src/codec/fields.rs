@@ -8,6 +8,7 @@ use super::json::{Emit, white_space};
 use crate::dialect::{FieldForm, KeyKind, Slot};
 use crate::fault::FaultKind;
 use crate::message::Tool;
+use crate::parse::End;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
 
@@ -53,7 +54,7 @@ impl FieldMarks {
     /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call.
     pub(crate) fn new(form: &FieldForm, closers: &[(usize, String)], openers: &[String]) -> Self {
         let mut next: Vec<(String, Next)> = Vec::new();
-        for open in std::iter::once(&form.open).chain(&form.also) {
+        for open in &form.open {
             next.push((open.clone(), Next::Field));
         }
         next.extend(closers.iter().map(|(step, mark)| (mark.clone(), Next::Closer(*step))));
@@ -61,7 +62,7 @@ impl FieldMarks {
         let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
         let mut ends = Vec::new();
         // A mark as short as `<` is too common in values to mean that their closer is missing.
-        for open in std::iter::once(&form.open).chain(&form.also).filter(|open| open.len() > 2) {
+        for open in form.open.iter().filter(|open| open.len() > 2) {
             ends.push((lines(open), ValueEnd::Field));
         }
         if let Some(first) = closers.iter().map(|(step, _)| *step).min() {
@@ -81,7 +82,7 @@ impl FieldMarks {
             ends,
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
-        marks.value = (!form.value_close.contains("{key}")).then_some(value);
+        marks.value = (!form.repeats_key()).then_some(value);
         marks.value_kinds = kinds;
         marks
     }
@@ -102,13 +103,16 @@ impl FieldMarks {
 
     /// The spellings that a call may begin its fields with, and what each of them means.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
-        std::iter::once(form.open.as_str()).chain(form.also.iter().map(String::as_str))
+        form.open.iter().map(String::as_str)
     }
 
-    fn value_automaton(&self, closer: &str, framed: bool) -> (Automaton, Vec<ValueEnd>) {
-        let mut spellings = vec![(closer.to_owned(), ValueEnd::Closer)];
-        if framed {
-            spellings.insert(0, (format!("\n{closer}"), ValueEnd::Closer));
+    fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
+        let mut spellings: Vec<(String, ValueEnd)> = Vec::new();
+        for closer in closers {
+            if framed {
+                spellings.push((format!("\n{closer}"), ValueEnd::Closer));
+            }
+            spellings.push((closer.clone(), ValueEnd::Closer));
         }
         spellings.extend(self.ends.iter().cloned());
         let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
@@ -206,7 +210,7 @@ impl FieldsReader {
         reader
     }
 
-    /// Reads on from `*look`; `last` says that no more text will come.
+    /// Reads on from `*look`; `ended` says how the answer ended, once it has.
     #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
     pub(crate) fn read(
         &mut self,
@@ -216,11 +220,12 @@ impl FieldsReader {
         text: &str,
         look: &mut usize,
         kept: &mut usize,
-        last: bool,
+        ended: Option<End>,
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
         let bytes = text.as_bytes();
+        let last = ended.is_some();
         loop {
             match self.phase {
                 Phase::Header => {
@@ -243,7 +248,8 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let Some(_) = bytes.get(*look) else { return FieldsProgress::More };
-                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work)) {
+                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work))
+                    {
                         Some(Anchored::More) => {}
                         Some(Anchored::Found(hit)) => {
                             *kept = hit.end;
@@ -329,7 +335,6 @@ impl FieldsReader {
                                 Next::Opener => {
                                     rewind(look, hit.start, work);
                                     *kept = hit.start;
-                                    self.notes.add(FaultKind::MissingCloser, *kept);
                                     return FieldsProgress::Done(Next::Opener);
                                 }
                                 closer @ Next::Closer(_) => {
@@ -338,10 +343,11 @@ impl FieldsReader {
                                 }
                             }
                         }
-                        // A closer on a line of its own is one, whatever stands on the next.
+                        // A closer on a line of its own, with other markup on the next.
                         Anchored::Nothing
                             if text[*kept + end..].starts_with('\n')
-                                && text[*kept + behind..].starts_with('\n') =>
+                                && text[*kept + behind..].starts_with('\n')
+                                && text[*kept + behind..].trim_start().starts_with('<') =>
                         {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                             *kept += behind;
@@ -401,7 +407,7 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let confirmed = match bytes.get(*look) {
-                        None if last => true,
+                        None if last => ended == Some(End::End),
                         None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
@@ -464,10 +470,11 @@ impl FieldsReader {
             self.scratch.push('"');
         }
         emit(&self.scratch, at..at);
-        self.closer = form
-            .value_close
-            .contains("{key}")
-            .then(|| marks.value_automaton(&form.value_close.replace("{key}", &self.key), form.framed).0);
+        self.closer = form.repeats_key().then(|| {
+            let closers: Vec<String> =
+                form.value_close.iter().map(|mark| mark.replace("{key}", &self.key)).collect();
+            marks.value_automaton(&closers, form.framed).0
+        });
         self.enter(Phase::Value);
     }
 

@@ -278,6 +278,7 @@ impl LooseReader {
                         emit(&self.scratch, *kept..*kept + len);
                     }
                     *kept += len;
+                    *work += look.saturating_sub(*kept) as u64;
                     *look = *kept;
                     self.state = State::Text { key, quote };
                 }

@@ -50,16 +50,14 @@ pub struct CallForm {
 pub struct FieldForm {
     /// Text and slots, in order.
     pub parts: Vec<Slot>,
-    /// Opens the header that holds the key; without the quote before the key.
-    pub open: String,
-    /// Other spellings of `open`.
-    pub also: Vec<String>,
+    /// Opens the header that holds the key, without the quote before the key: the written spelling first.
+    pub open: Vec<String>,
     /// Closes the header.
     pub header_close: String,
     /// Opens the value, where that is a mark of its own.
     pub value_open: Option<String>,
-    /// Closes the value; holds `{key}` when the key is repeated there.
-    pub value_close: String,
+    /// Closes the value, the written spelling first; holds `{key}` when the key is repeated there.
+    pub value_close: Vec<String>,
     /// How the key stands in the header.
     pub key: KeyKind,
     /// One newline after the header and one before the closer belong to the markup.
@@ -185,15 +183,19 @@ impl CallForm {
 }
 
 impl FieldForm {
+    /// True when the value's closer holds the key.
+    pub(crate) fn repeats_key(&self) -> bool {
+        self.value_close.iter().any(|mark| mark.contains("{key}"))
+    }
+
     /// The form of a value that has no markup of its own.
     pub(crate) fn raw() -> Self {
         Self {
             parts: vec![Slot::Value],
-            open: String::new(),
-            also: Vec::new(),
+            open: Vec::new(),
             header_close: String::new(),
             value_open: None,
-            value_close: String::new(),
+            value_close: Vec::new(),
             key: KeyKind::First,
             framed: false,
             xml: false,
@@ -202,7 +204,7 @@ impl FieldForm {
     }
 
     /// `text` as a form; `Err` holds what was expected.
-    pub(super) fn new(text: &str, also: Vec<String>) -> Result<Self, &'static str> {
+    pub(super) fn new(text: &str, folded: impl Fn(&str) -> Vec<String>) -> Result<Self, &'static str> {
         let parts = parts(text);
         let place = |slot: &Slot| parts.iter().position(|part| part == slot);
         let key = place(&Slot::Key).ok_or("a field with {key}")?;
@@ -249,11 +251,10 @@ impl FieldForm {
         let framed = framed && closer.starts_with('\n');
         Ok(Self {
             parts,
-            open,
-            also,
+            open: folded(&open),
             header_close,
             value_open,
-            value_close,
+            value_close: folded(&value_close),
             key: key_kind,
             framed,
             xml: false,

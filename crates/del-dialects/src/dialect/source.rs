@@ -30,6 +30,9 @@ struct Description {
     /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
     #[serde(default)]
     fold: Vec<String>,
+    /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
+    #[serde(default)]
+    namespaces: Vec<String>,
     reasoning: Option<ReasoningSource>,
     channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
@@ -149,8 +152,6 @@ struct PieceSource {
     /// The argument's key, for `args = "raw"`.
     key: Option<String>,
     #[serde(default)]
-    also_open: Vec<String>,
-    #[serde(default)]
     xml: bool,
     #[serde(default)]
     python: bool,
@@ -228,7 +229,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: error.message().trim().to_owned(),
     })?;
-    let pieces = Pieces { fold: &source.fold, text };
+    let pieces = Pieces { fold: &source.fold, namespaces: &source.namespaces, text };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -246,6 +247,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
             ));
         }
     };
+    let channels_frame = matches!(frame, Frame::Channels(_));
+    let fold = |list: Vec<String>| list.iter().flat_map(|mark| pieces.folded(mark)).collect::<Vec<_>>();
     let marks = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Mark>, DialectError> {
         list.into_iter()
             .map(|piece| {
@@ -274,21 +277,38 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         aliases: source.aliases.into_iter().map(|(engine, names)| (engine, names.into_vec())).collect(),
         rank: source.rank,
         frame,
-        reasoning: source.reasoning.map(|reasoning| Reasoning {
-            begin: reasoning.begin.into_vec(),
-            end: reasoning.end.into_vec(),
-            until_call: reasoning.until_call,
-            prefilled: reasoning.prefilled,
-        }),
+        reasoning: match source.reasoning {
+            Some(reasoning) => Some(Reasoning {
+                begin: reasoning.begin.into_vec(),
+                end: reasoning.end.into_vec(),
+                until_call: reasoning.until_call,
+                prefilled: reasoning.prefilled,
+            }),
+            // Models that think in channels have no other thinking; any other model may be one that was taught this.
+            None => (!channels_frame).then(|| Reasoning {
+                begin: vec!["<think>\n".to_owned()],
+                end: vec!["\n</think>\n\n".to_owned()],
+                until_call: false,
+                prefilled: false,
+            }),
+        },
         block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
         call: pieces_of(source.call.pieces)?,
         between: source.call.between,
         lead: source.call.lead,
         tool: None,
         variants: Vec::new(),
-        results: source.results.into(),
+        results: Results {
+            invented: source
+                .results
+                .invented
+                .iter()
+                .flat_map(|[open, close]| pieces.pairs(open, close))
+                .collect(),
+            ..source.results.into()
+        },
         definitions: source.definitions.into(),
-        ends: source.ends,
+        ends: fold(source.ends),
         text: text.to_owned(),
         plan: OnceLock::new(),
     };
@@ -348,6 +368,7 @@ fn close_raw(pieces: &mut [Piece]) {
 
 struct Pieces<'a> {
     fold: &'a [String],
+    namespaces: &'a [String],
     text: &'a str,
 }
 
@@ -402,7 +423,7 @@ impl Pieces<'_> {
                         let form = form.ok_or_else(|| {
                             expected("form = \"<key {key}>{value}</key>\" beside args = \"fields\"")
                         })?;
-                        let mut form = FieldForm::new(&form, piece.also_open).map_err(expected)?;
+                        let mut form = FieldForm::new(&form, |mark| self.folded(mark)).map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
                         Codec::Fields(form)
@@ -417,6 +438,11 @@ impl Pieces<'_> {
             (None, None) => Err(expected("a piece with mark, head or args, got none of them")),
             (Some(_), Some(_)) => Err(expected("head and args as two pieces, got both in one")),
         }
+    }
+
+    /// The spellings of an opener, each with its closer.
+    fn pairs(&self, open: &str, close: &str) -> Vec<[String; 2]> {
+        self.folded(open).into_iter().zip(self.folded(close)).map(|(open, close)| [open, close]).collect()
     }
 
     /// All spellings of a mark whose characters stand for each other; within one spelling the choice is the same
@@ -439,6 +465,13 @@ impl Pieces<'_> {
         }
         if let Some(at) = spellings.iter().position(|folded| folded == spelling) {
             spellings.swap(0, at);
+        }
+        for namespace in self.namespaces {
+            if let Some(rest) = spelling.strip_prefix("</") {
+                spellings.push(format!("</{namespace}{rest}"));
+            } else if let Some(rest) = spelling.strip_prefix('<') {
+                spellings.push(format!("<{namespace}{rest}"));
+            }
         }
         spellings
     }

@@ -163,6 +163,16 @@ impl Automaton {
         Anchored::More
     }
 
+    /// Whether `bytes` begins with a pattern; none when that cannot be said yet.
+    pub(crate) fn starts(&self, bytes: &[u8]) -> Option<bool> {
+        let (mut scan, mut look) = (Scan::default(), 0);
+        match self.follow(&mut scan, bytes, &mut look, &mut 0) {
+            Anchored::Found(_) => Some(true),
+            Anchored::Nothing => Some(false),
+            Anchored::More => scan.candidate.is_some().then_some(true),
+        }
+    }
+
     /// One byte of a text that has to begin with a pattern.
     pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize, work: &mut u64) -> Anchored {
         let Some(child) = self.child(scan.node, byte) else {

@@ -4,7 +4,7 @@ use super::automaton::Scan;
 use super::gap::Gap;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
-use super::{Engine, Flow, Io, State};
+use super::{End, Engine, Flow, Io, State};
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
@@ -138,10 +138,10 @@ impl Engine {
                 }
                 let Some(opening) = reading.pending.take() else { return Flow::Next };
                 let start = io.at + opening.start();
-                self.say(io, start);
+                self.settle_before(io, &opening);
                 io.fault(FaultKind::BadCall, None, start, io.look);
                 io.at = io.look;
-                self.state = State::Gap(Gap::new(number, io.plan.walks[number].args + 1));
+                self.state = State::Gap(Gap::behind_broken(number, io.plan.walks[number].args + 1));
                 Flow::Next
             }
             Outcome::Broken(kind) => {
@@ -170,6 +170,7 @@ impl Engine {
         let pending = reading.pending.is_some();
         let mut kept = io.at + reading.kept;
         let (call, base, end) = (self.call, io.base, io.end);
+        let plan = io.plan;
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
@@ -184,8 +185,15 @@ impl Engine {
                     kept = *look;
                     match bytes.get(*look) {
                         Some(b'{') => {}
+                        None if end == Some(End::End) && walk.channels().is_some() => {
+                            emit("{}", *look..*look);
+                            return keep(reading, io, kept, Outcome::Done { step: behind, fault: None });
+                        }
                         None => return keep(reading, io, kept, Outcome::More),
-                        Some(_) if io.plan.ends_here(&text[*look..]) => {
+                        Some(_) if plan.may_end_here(&text[*look..]) && end.is_none() => {
+                            return keep(reading, io, kept, Outcome::More);
+                        }
+                        Some(_) if plan.ends_here(&text[*look..]) => {
                             emit("{}", *look..*look);
                             return keep(reading, io, kept, Outcome::Done { step: behind, fault: None });
                         }
@@ -234,10 +242,10 @@ impl Engine {
                 let raw = FieldForm::raw();
                 let form = if let Codec::Fields(form) = codec { form } else { &raw };
                 let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
-                let progress =
-                    reader.read(form, marks, tool, text, look, &mut kept, end.is_some(), again, &mut emit);
+                let progress = reader.read(form, marks, tool, text, look, &mut kept, end, again, &mut emit);
                 notes = std::mem::take(&mut reader.notes);
-                let whole = progress == FieldsProgress::Ended && walk.is_whole_without_closer(end);
+                let whole =
+                    progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
                     emit("}", kept..kept);
                 }
@@ -385,7 +393,7 @@ impl Engine {
                 if walk.channels().is_some() {
                     self.to_text();
                 } else {
-                    self.state = State::Gap(Gap::new(number, walk.args + 1));
+                    self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 }
                 Flow::Next
             }

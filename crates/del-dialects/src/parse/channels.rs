@@ -29,6 +29,8 @@ enum Route<'h> {
     Text,
     Thought,
     Call(&'h str),
+    /// Somebody else's message, which the model made up.
+    Invented,
 }
 
 impl Engine {
@@ -74,6 +76,11 @@ impl Engine {
                 io.at = hit.end;
                 self.to_text();
             }
+            Route::Invented => {
+                io.at = hit.end;
+                io.fault(FaultKind::InventedResult, None, start, hit.end);
+                self.state = State::Invented { kind: walk.invented, scan: Scan::default() };
+            }
             Route::Thought => {
                 io.at = hit.end;
                 self.state = State::Thought { kind: walk.thought, scan: Scan::default() };
@@ -115,6 +122,8 @@ fn is_word(byte: u8) -> bool {
 
 /// Reads a header such as `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json`.
 fn route<'h>(header: &'h str, channels: &Channels) -> Route<'h> {
+    let mut author = None;
+    let mut after_start = false;
     let mut recipient = None;
     let mut channel = None;
     let mut rest = header.trim_start();
@@ -124,9 +133,12 @@ fn route<'h>(header: &'h str, channels: &Channels) -> Route<'h> {
         if rest.is_empty() {
             break;
         }
-        if let Some(behind) =
-            [&channels.start, &channels.constrain].iter().find_map(|mark| rest.strip_prefix(mark.trim()))
-        {
+        if let Some(behind) = rest.strip_prefix(channels.start.trim()) {
+            (after_start, after_channel) = (true, false);
+            rest = behind;
+            continue;
+        }
+        if let Some(behind) = rest.strip_prefix(channels.constrain.trim()) {
             after_channel = false;
             rest = behind;
             continue;
@@ -140,10 +152,15 @@ fn route<'h>(header: &'h str, channels: &Channels) -> Route<'h> {
         let word = &rest[..end];
         if let Some(to) = word.strip_prefix("to=") {
             recipient = Some(to);
+        } else if std::mem::take(&mut after_start) {
+            author = Some(word);
         } else if std::mem::take(&mut after_channel) {
             channel = Some(word);
         }
         rest = &rest[end..];
+    }
+    if author.is_some_and(|author| author != channels.author) {
+        return Route::Invented;
     }
     let tool = recipient.filter(|to| !channels.people.iter().any(|person| person == to) && !to.is_empty());
     if let Some(tool) = tool {

@@ -17,6 +17,8 @@ pub(super) struct Gap {
     /// Where the mark at hand begins, counted from the first held byte.
     token: usize,
     separated: bool,
+    /// The call before did not count, so nobody misses its closers.
+    broken: bool,
 }
 
 /// White space between two calls, in bytes; more of it is text.
@@ -24,7 +26,17 @@ const MAX_SPACE: usize = 256;
 
 impl Gap {
     pub(super) fn new(walk: usize, step: usize) -> Self {
-        Self { walk, step, scan: Scan::default(), token: 0, separated: false }
+        Self { walk, step, scan: Scan::default(), token: 0, separated: false, broken: false }
+    }
+
+    /// Behind a call that did not count.
+    pub(super) fn behind_broken(walk: usize, step: usize) -> Self {
+        Self { broken: true, ..Self::new(walk, step) }
+    }
+
+    /// True when a mark between two calls was read.
+    pub(super) fn is_separated(&self) -> bool {
+        self.separated
     }
 
     /// True while a mark is half read.
@@ -48,13 +60,23 @@ impl Engine {
                     return self.leave(io);
                 }
             }
-            if io.look == io.bytes.len() {
+            let ended = io.look == io.bytes.len();
+            if ended && (!io.last() || gap.scan.is_fresh()) {
                 return Flow::More;
             }
             if gap.scan.is_fresh() {
                 gap.token = io.look - io.at;
             }
-            let hit = match site.marks.follow(&mut gap.scan, io.bytes, &mut io.look, &mut io.again) {
+            let found = match site.marks.follow(&mut gap.scan, io.bytes, &mut io.look, &mut io.again) {
+                Anchored::More if io.last() => {
+                    match site.marks.take(&mut gap.scan, &mut io.look, &mut io.again) {
+                        Some(hit) => Anchored::Found(hit),
+                        None => return Flow::More,
+                    }
+                }
+                found => found,
+            };
+            let hit = match found {
                 Anchored::More => return Flow::More,
                 Anchored::Found(hit) => hit,
                 Anchored::Nothing => {
@@ -81,13 +103,13 @@ impl Engine {
             };
             match site.targets[hit.pattern as usize] {
                 Target::Step(step) => {
-                    if walk.misses(gap.step, step.min(walk.close)) {
+                    if !gap.broken && walk.misses(gap.step, step.min(walk.close)) {
                         io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                     }
                     if step >= walk.close {
                         self.in_block = false;
                     }
-                    *gap = Gap::new(gap.walk, step + 1);
+                    *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
                     io.at = hit.end;
                     io.rewind(hit.end);
                 }
@@ -109,7 +131,7 @@ impl Engine {
         let walk = &io.plan.walks[gap.walk];
         let closes_block = block && self.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
-        if gap.step < end && walk.misses(gap.step, end) {
+        if !gap.broken && gap.step < end && walk.misses(gap.step, end) {
             io.fault(FaultKind::MissingCloser, None, io.look, io.look);
         }
         self.in_block &= !block;
@@ -131,7 +153,7 @@ impl Engine {
     pub(super) fn miss_closers(&mut self, io: &mut Io<'_>) {
         let State::Gap(gap) = &self.state else { return };
         let walk = &io.plan.walks[gap.walk];
-        let call = gap.step <= walk.close && walk.misses(gap.step, walk.close);
+        let call = !gap.broken && gap.step <= walk.close && walk.misses(gap.step, walk.close);
         let block = self.in_block && walk.misses(gap.step.max(walk.close), walk.steps.len());
         if call || block {
             io.fault(FaultKind::MissingCloser, None, io.at, io.at);

@@ -2,7 +2,7 @@
 
 use super::automaton::{Anchored, Match, Scan};
 use super::body::Reading;
-use super::plan::{Body, Target, Then, Walk};
+use super::plan::{Body, Target, Then, Walk, is_distinct};
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
@@ -125,6 +125,14 @@ impl Engine {
                         }
                     }
                 }
+                Settled::Nameless => {
+                    let opening = *opening;
+                    self.settle_before(io, &opening);
+                    io.fault(FaultKind::BadCall, None, io.at, io.look);
+                    io.at = io.look;
+                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
+                    return Flow::Next;
+                }
                 Settled::Again(start) => return self.start_over(io, start),
                 Settled::Body(target) => return self.begin(io, target),
             }
@@ -197,15 +205,7 @@ impl Engine {
         let plan = io.plan;
         let walk = &plan.walks[opening.walk];
         let start = io.at + opening.start;
-        match opening.from {
-            From::Text { .. } => {
-                let lead = walk.dialect.lead.as_bytes();
-                let held = &io.bytes[io.at..start];
-                self.say(io, if held.ends_with(lead) { start - lead.len() } else { start });
-            }
-            From::Thought(_) => think(io, start),
-            From::Gap => {}
-        }
+        self.settle_before(io, opening);
         io.at = io.look;
         self.call_from = io.base + start as u64;
         name.clone_into(&mut self.name);
@@ -224,6 +224,21 @@ impl Engine {
         true
     }
 
+    /// Settles what is held before an opening: text, but for what the dialect writes between text and a call.
+    pub(super) fn settle_before(&mut self, io: &mut Io<'_>, opening: &Opening) {
+        let start = io.at + opening.start;
+        match opening.from {
+            From::Text { .. } => {
+                let lead = io.plan.walks[opening.walk].dialect.lead.as_bytes();
+                let held = &io.bytes[io.at..start];
+                self.say(io, if held.ends_with(lead) { start - lead.len() } else { start });
+            }
+            From::Thought(_) => think(io, start),
+            From::Gap => {}
+        }
+        io.at = start;
+    }
+
     /// No call begins here after all.
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
@@ -231,7 +246,7 @@ impl Engine {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
         io.rewind(start + first_char(io.text, start));
-        if found > start && is_token(&io.text[start..]) && !self.is_prose(io, start) {
+        if found > start && self.is_markup(io, start, found) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
                 From::Thought(_) => think(io, start),
@@ -248,9 +263,13 @@ impl Engine {
         Flow::Next
     }
 
-    /// True when a mark at `start` stands in the middle of a sentence.
-    fn is_prose(&self, io: &Io<'_>, start: usize) -> bool {
-        matches!(self.before(io, start)[1], b' ' | b'"' | b'\'' | b'(')
+    /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
+    /// markup, or a mark on a line of its own.
+    fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
+        let before = self.before(io, start)[1];
+        let alone = before == b'\n' && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
+        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(');
+        (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
     }
 
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
@@ -289,6 +308,11 @@ impl Opening {
         self.place == Place::Site && self.step == walk.args && rest.contains('\n') && rest.trim().is_empty()
     }
 
+    /// True when it was found behind a call.
+    pub(super) fn is_behind_a_call(&self) -> bool {
+        self.from == From::Gap
+    }
+
     /// True when it was found in thinking.
     pub(super) fn in_a_thought(&self) -> bool {
         matches!(self.from, From::Thought(_))
@@ -304,6 +328,8 @@ enum Settled {
     More,
     On,
     Nothing,
+    /// A call without a name.
+    Nameless,
     /// The opening begins once more, here: what came before means nothing.
     Again(usize),
     /// The arguments begin at `look`, or this target was found.
@@ -319,13 +345,20 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
             return Settled::Nothing;
         }
     }
-    if io.look == io.bytes.len() {
+    if io.look == io.bytes.len() && (!io.last() || opening.scan.is_fresh()) {
         return Settled::More;
     }
     if opening.scan.is_fresh() {
         opening.token = io.look - io.at;
     }
-    match site.marks.follow(&mut opening.scan, io.bytes, &mut io.look, &mut io.again) {
+    let found = match site.marks.follow(&mut opening.scan, io.bytes, &mut io.look, &mut io.again) {
+        Anchored::More if io.last() => {
+            let hit = site.marks.take(&mut opening.scan, &mut io.look, &mut io.again);
+            hit.map_or(Anchored::More, Anchored::Found)
+        }
+        found => found,
+    };
+    match found {
         Anchored::More => Settled::More,
         Anchored::Found(hit) => passed(opening, walk, site.targets[hit.pattern as usize], hit, io),
         Anchored::Nothing => {
@@ -338,9 +371,23 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
                     opening.place = Place::Head(step);
                     Settled::On
                 }
+                Then::Head(step) if opening.marked => {
+                    match walk.sites[step + 1].marks.starts(&io.bytes[io.look..]) {
+                        // Everything but the name is there.
+                        Some(true) => Settled::Nameless,
+                        None if !io.last() => Settled::More,
+                        _ => Settled::Nothing,
+                    }
+                }
                 Then::Args if begins(walk, byte) => {
                     opening.missed |= walk.misses(opening.step, walk.args);
                     Settled::Body(None)
+                }
+                // In a format of lines, the end of the line says that there are no arguments.
+                Then::Args
+                    if opening.name.is_some() && walk.is_line() && io.bytes[..io.look].ends_with(b"\n") =>
+                {
+                    Settled::Body(Some(Target::Closer(walk.args)))
                 }
                 _ => Settled::Nothing,
             }

@@ -31,7 +31,8 @@ pub(super) struct TextMark {
     /// Walks of which it may be the beginning, in order of preference.
     pub(super) openers: Vec<Opener>,
     pub(super) thought: Option<usize>,
-    pub(super) thought_end: bool,
+    /// It ends thinking; this stands before it then.
+    pub(super) thought_end: Option<String>,
     pub(super) invented: Option<usize>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
@@ -80,8 +81,9 @@ pub(super) struct Walk {
     pub(super) rescue: Automaton,
     /// The marks in the header of a channel.
     pub(super) header: Automaton,
-    /// The kind of thinking that a channel's bodies are.
+    /// The kind of thinking that a channel's bodies are, and of results that a model invents in one.
     pub(super) thought: usize,
+    pub(super) invented: usize,
 }
 
 #[derive(Debug)]
@@ -196,9 +198,12 @@ impl Plan {
                 self.invented.push(Automaton::new([close.as_str()]));
             }
         }
-        let lead = &walk.dialect.lead;
-        if !lead.is_empty() && !self.leads.contains(lead) {
-            self.leads.push(lead.clone());
+        let ends = walk.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.end);
+        let framing = ends.map(|end| &end[..end.len() - end.trim_start().len()]);
+        for lead in framing.chain([walk.dialect.lead.as_str()]) {
+            if !lead.is_empty() && !self.leads.iter().any(|known| known == lead) {
+                self.leads.push(lead.to_owned());
+            }
         }
     }
 
@@ -225,9 +230,11 @@ impl Plan {
                 for spelling in reasoning.begin.iter().flat_map(|begin| framings(begin.trim_start())) {
                     self.mark(&spelling).thought = Some(kind);
                 }
-                // A closer without an opener: the white space before it is text.
-                for spelling in reasoning.end.iter().flat_map(|end| framings(end.trim_start())) {
-                    self.mark(&spelling).thought_end = true;
+                for end in &reasoning.end {
+                    let before = &end[..end.len() - end.trim_start().len()];
+                    for spelling in framings(end.trim_start()) {
+                        self.mark(&spelling).thought_end = Some(before.to_owned());
+                    }
                 }
             }
         }
@@ -250,8 +257,19 @@ impl Plan {
             for end in &channels.ends {
                 self.mark(end).dropped = Some(Dropped::TurnEnd);
             }
+            for mark in [&channels.message, &channels.constrain] {
+                self.mark(mark).dropped = Some(Dropped::Closer);
+            }
             walk.thought = self.thoughts.len() - 1;
+            walk.invented = self.invented.len();
+            self.invented.push(Automaton::new(channels.ends.iter().map(String::as_str)));
         }
+    }
+
+    /// True when `text` is the beginning of such a mark, and not yet more.
+    pub(super) fn may_end_here(&self, text: &str) -> bool {
+        let whole = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
+        self.marks.iter().any(|mark| mark.dropped == Some(Dropped::TurnEnd) && whole(mark))
     }
 
     /// True when `text` begins with a mark that ends a turn or a body.
@@ -280,7 +298,7 @@ fn framings(mark: &str) -> Vec<String> {
 }
 
 /// True for a mark that means something by itself, wherever it stands.
-fn is_distinct(mark: &str) -> bool {
+pub(super) fn is_distinct(mark: &str) -> bool {
     mark.len() >= MIN_DISTINCT
         && !mark.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '`' | '*'))
 }
@@ -347,6 +365,7 @@ impl Walk {
             rescue: Automaton::default(),
             header: Automaton::default(),
             thought: 0,
+            invented: 0,
             dialect,
         };
         if let Frame::Channels(channels) = &walk.dialect.frame {
@@ -362,6 +381,11 @@ impl Walk {
 
     pub(super) fn is_bare(&self) -> bool {
         self.dialect.frame == Frame::Bare
+    }
+
+    /// True for a format in which a call is a line.
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self.steps.first(), Some(Step::Mark(mark, _)) if mark.line_start)
     }
 
     pub(super) fn channels(&self) -> Option<&Channels> {
@@ -457,7 +481,10 @@ impl Walk {
                     .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
             }
             let between = self.dialect.between.trim();
-            if !between.is_empty() {
+            let marks = self
+                .closers()
+                .any(|(_, mark)| mark.read.iter().any(|closer| between.contains(closer.as_str())));
+            if !between.is_empty() && !marks {
                 spellings.push((between.to_owned(), Target::Separator));
             }
             if self.is_bare() || !self.dialect.block.open.is_empty() {
@@ -471,6 +498,9 @@ impl Walk {
             then = self.then(step);
             if let (Then::Args, Codec::Fields(form)) = (then, self.dialect.codec()) {
                 spellings.extend(FieldMarks::first(form).map(|open| (open.to_owned(), Target::Field)));
+            }
+            let headed = matches!(self.dialect.codec(), Codec::Fields(_) | Codec::Object(Literal::Json));
+            if then == Then::Args && headed && step > self.call {
                 for (place, mark) in self.closers() {
                     spellings
                         .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Closer(place))));

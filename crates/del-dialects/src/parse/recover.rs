@@ -15,7 +15,7 @@ impl Engine {
     /// The answer is over, and everything has been looked at.
     pub(super) fn ended(&mut self, io: &mut Io<'_>) {
         match &mut self.state {
-            State::Text(_) => self.end_text(io, false),
+            State::Text(_) => self.end_text(io),
             State::Thought { .. } => {
                 let end = io.text.len();
                 if is_markup(&io.text[io.at..], io.end) {
@@ -25,16 +25,12 @@ impl Engine {
                 io.fault(FaultKind::UnclosedReasoning, None, end, end);
             }
             State::Gap(gap) => {
-                let in_mark = gap.is_in_mark();
+                // Half a closer, or what would have stood between this call and the next, is markup.
+                let markup = gap.is_in_mark() || gap.is_separated();
                 self.miss_closers(io);
                 let rest = io.text[io.at..].trim_start();
-                if in_mark && !rest.is_empty() {
-                    let end = io.text.len() - rest.len();
-                    self.say(io, end);
-                    self.end_text(io, true);
-                } else {
-                    self.say(io, io.text.len());
-                }
+                let end = if markup { io.text.len() - rest.len() } else { io.text.len() };
+                self.say(io, end);
             }
             State::Reading(_) => self.end_reading(io),
             State::Header { .. } => io.fault(FaultKind::OrphanMark, None, io.at, io.text.len()),
@@ -44,9 +40,9 @@ impl Engine {
     }
 
     /// The end of text, which may be half a mark.
-    fn end_text(&mut self, io: &mut Io<'_>, marked: bool) {
+    fn end_text(&mut self, io: &mut Io<'_>) {
         let end = io.text.len();
-        if marked || is_markup(&io.text[io.at..], io.end) {
+        if is_markup(&io.text[io.at..], io.end) {
             io.fault(FaultKind::OrphanMark, None, io.at, end);
             io.at = end;
         }
@@ -62,10 +58,10 @@ impl Engine {
             let start = io.at + opening.start();
             let bare = io.plan.walks[reading.walk].is_bare();
             let short = io.text[start..].chars().count() < MIN_PARTIAL;
-            self.say(io, start);
-            if bare && short {
+            if bare && short && !opening.is_behind_a_call() {
                 self.say(io, end);
             } else {
+                self.settle_before(io, &opening);
                 io.fault(FaultKind::UnclosedCall, None, start, end);
             }
         } else if whole {
@@ -94,11 +90,13 @@ impl Engine {
             return Flow::More;
         }
         let (start, marked, thought) = (io.at + opening.start(), opening.marked, opening.in_a_thought());
-        let markup = marked || is_markup(&io.text[start..], io.end);
-        if thought {
-            super::text::think(io, if markup { start } else { end });
+        let markup = marked || opening.is_behind_a_call() || is_markup(&io.text[start..], io.end);
+        if markup {
+            self.settle_before(io, &opening);
+        } else if thought {
+            super::text::think(io, end);
         } else {
-            self.say(io, if markup { start } else { end });
+            self.say(io, end);
         }
         if markup {
             io.fault(if marked { FaultKind::UnclosedCall } else { FaultKind::OrphanMark }, None, start, end);
@@ -137,8 +135,10 @@ impl Engine {
 impl Walk {
     /// True when a call that ended behind an argument is whole all the same: only its outermost closer may be missing,
     /// and only when the model itself ended the answer.
-    pub(super) fn is_whole_without_closer(&self, end: Option<End>) -> bool {
-        end == Some(End::End) && (self.may_be_eaten(self.args + 1) || self.close - (self.args + 1) <= 1)
+    pub(super) fn is_whole_without_closer(&self, end: Option<End>, in_block: bool) -> bool {
+        let last = if in_block { self.steps.len() } else { self.close };
+        let closers = (self.args + 1..last).filter(|step| self.misses(*step, step + 1)).count();
+        end == Some(End::End) && (self.may_be_eaten(self.args + 1) || closers <= 1)
     }
 }
 

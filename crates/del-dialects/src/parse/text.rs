@@ -76,13 +76,14 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let fault = match (mark.thought_end, mark.dropped) {
-            (true, _) => Some(FaultKind::ReasoningNotOpened),
-            (_, Some(Dropped::Closer)) => Some(FaultKind::OrphanMark),
-            (_, Some(Dropped::TurnEnd)) => None,
+        let (fault, framing) = match (&mark.thought_end, mark.dropped) {
+            (Some(framing), _) => (Some(FaultKind::ReasoningNotOpened), framing.as_str()),
+            (_, Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
+            (_, Some(Dropped::TurnEnd)) => (None, ""),
             _ => return false,
         };
-        self.say(io, hit.start);
+        let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
+        self.say(io, hit.start - if framed { framing.len() } else { 0 });
         io.at = hit.end;
         io.rewind(hit.end);
         if let Some(kind) = fault {
