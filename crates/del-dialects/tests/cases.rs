@@ -287,12 +287,12 @@ fn prefixes(
     }
 }
 
-/// True when `got` goes beyond `all` only by white space or fewer characters than make a mark, at the end of `text`:
-/// at the end of an answer they are text, and in the middle they were framing or half a mark.
+/// True when `got` goes beyond `all` only by white space, or by fewer characters than make a mark at the end of
+/// `text`: at the end of an answer they are text, and in the middle they were framing or half a mark.
 fn is_tail(got: &str, all: &str, text: &str) -> bool {
     let common = got.char_indices().zip(all.chars()).find(|((_, a), b)| a != b).map(|((at, _), _)| at);
     let tail = &got[common.unwrap_or(all.len().min(got.len()))..];
-    text.ends_with(tail) && tail.trim().chars().count() < 3
+    tail.trim().is_empty() || (text.ends_with(tail) && tail.trim().chars().count() < 3)
 }
 
 /// True when an object holds the first members of another: raw fields that are closed are whole, so a model that
