@@ -167,7 +167,7 @@ fn check(label: &str, dialect: &str, case: &Case, long: bool) -> Result<(), Stri
     let (message, events) = read(parser(), [case.text.as_str()], case.end());
     compare(case, &message, &mut wrong);
     same_however_split(case, &message, &events, &parser, &mut wrong);
-    prefixes(dialect, case, &message, &parser, &mut wrong);
+    prefixes(dialect, case, &parser, &mut wrong);
     renders(dialect, case, &mut wrong);
     costs(dialect, case, long, &mut wrong);
     if case.canonical {
@@ -235,17 +235,12 @@ fn same_however_split(
 }
 
 /// (c) Every beginning of the text ends without panic, without markup in the text, and without an invented call.
-fn prefixes(
-    name: &str,
-    case: &Case,
-    whole: &Message,
-    parser: &dyn Fn() -> del_dialects::Parser,
-    wrong: &mut Vec<String>,
-) {
+fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, wrong: &mut Vec<String>) {
     let dialect = reading::dialect(name);
     let marks = distinct_marks(&dialect);
-    for at in borders(&case.text) {
-        for end in [End::Cut, End::End] {
+    for end in [End::Cut, End::End] {
+        let (whole, _) = read(parser(), [case.text.as_str()], end);
+        for at in borders(&case.text) {
             let (message, _) = read(parser(), [&case.text[..at]], end);
             let mut found = Vec::new();
             for (kind, got, all) in [
