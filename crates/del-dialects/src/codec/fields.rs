@@ -243,7 +243,8 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let Some(_) = bytes.get(*look) else { return FieldsProgress::More };
-                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work)) {
+                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work))
+                    {
                         Some(Anchored::More) => {}
                         Some(Anchored::Found(hit)) => {
                             *kept = hit.end;
