@@ -1,0 +1,210 @@
+//! Reads texts in pieces and merges what comes of it, for all tests of this crate.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its own part of this")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use del_dialects::{
+    Collect, Dialect, Dialects, End, Event, Fault, Limits, Message, Parser, Sink, Span, Start, Tool, Turn,
+};
+
+/// The folder of the built-in dialects.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dialects")
+}
+
+/// The tools that the cases' models were told of.
+pub fn tools() -> Arc<[Tool]> {
+    static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
+        let text = std::fs::read_to_string(folder().join("tools.json")).expect("dialects/tools.json");
+        let tools: Vec<Tool> = serde_json::from_str(&text).expect("a list of tools");
+        tools.into()
+    });
+    Arc::clone(&TOOLS)
+}
+
+/// A turn with the tools of the cases.
+pub fn turn() -> Turn {
+    Turn::new(tools())
+}
+
+/// A turn in which the number of calls does not matter.
+pub fn endless(turn: &Turn) -> Turn {
+    let mut turn = turn.clone();
+    turn.limits.calls = u32::MAX;
+    turn
+}
+
+/// A built-in dialect.
+pub fn dialect(name: &str) -> Arc<Dialect> {
+    Arc::clone(Dialects::builtin().get(name).unwrap_or_else(|| panic!("no dialect {name}")))
+}
+
+/// A parser of one dialect, or of all when there is no name.
+pub fn parser(dialect: Option<&str>, turn: Turn) -> Parser {
+    match dialect {
+        Some(name) => self::dialect(name).parser(turn),
+        None => Dialects::builtin().parser(turn),
+    }
+}
+
+/// Where a turn starts.
+pub fn starting(mut turn: Turn, starts: Start) -> Turn {
+    turn.starts = starts;
+    turn
+}
+
+/// A turn with limits.
+pub fn limited(limits: Limits) -> Turn {
+    Turn { limits, ..turn() }
+}
+
+/// An event that owns its text. Neighbours of one kind are merged, so that chunking cannot show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merged {
+    Text(String),
+    Reasoning(String),
+    Start { call: u32, name: String, id: Option<String>, dialect: String },
+    Args { call: u32, json: String },
+    End { call: u32, id: Option<String> },
+    Fault(Fault),
+}
+
+/// Merged events with the bytes that they stand for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Log(pub Vec<(Merged, Span)>);
+
+impl Sink for Log {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        let last = self.0.last_mut();
+        let next = match (event, last) {
+            (Event::Text(more), Some((Merged::Text(text), known))) if known.end == span.start => {
+                text.push_str(more);
+                known.end = span.end;
+                return;
+            }
+            (Event::Reasoning(more), Some((Merged::Reasoning(text), known))) if known.end == span.start => {
+                text.push_str(more);
+                known.end = span.end;
+                return;
+            }
+            (Event::Args { call, json }, Some((Merged::Args { call: same, json: all }, known)))
+                if call == *same =>
+            {
+                all.push_str(json);
+                known.end = span.end;
+                return;
+            }
+            (Event::Text(text), _) => Merged::Text(text.to_owned()),
+            (Event::Reasoning(text), _) => Merged::Reasoning(text.to_owned()),
+            (Event::CallStart { call, name, id, dialect }, _) => Merged::Start {
+                call,
+                name: name.to_owned(),
+                id: id.map(str::to_owned),
+                dialect: dialect.to_owned(),
+            },
+            (Event::Args { call, json }, _) => Merged::Args { call, json: json.to_owned() },
+            (Event::CallEnd { call, id }, _) => Merged::End { call, id: id.map(str::to_owned) },
+            (Event::Fault(fault), _) => Merged::Fault(fault),
+        };
+        self.0.push((next, span));
+    }
+}
+
+/// Both sinks at once.
+#[derive(Debug, Default)]
+pub struct Both {
+    pub log: Log,
+    pub collect: Collect,
+}
+
+impl Sink for Both {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        self.log.event(event, span.clone());
+        self.collect.event(event, span);
+    }
+}
+
+/// Reads a text in pieces.
+pub fn read<'t>(
+    mut parser: Parser,
+    pieces: impl IntoIterator<Item = &'t str>,
+    end: End,
+) -> (Message, Vec<(Merged, Span)>) {
+    let mut both = Both::default();
+    for piece in pieces {
+        parser.push(piece, &mut both);
+    }
+    parser.finish(end, &mut both);
+    (both.collect.into_message(), both.log.0)
+}
+
+/// What reading a text costs: bytes examined, and the most that was held.
+pub fn cost<'t>(mut parser: Parser, pieces: impl IntoIterator<Item = &'t str>) -> (u64, usize) {
+    let mut most = 0;
+    let mut nothing = |_: Event<'_>, _: Span| {};
+    for piece in pieces {
+        parser.push(piece, &mut nothing);
+        most = most.max(parser.held());
+    }
+    let examined = parser.examined();
+    parser.finish(End::End, &mut nothing);
+    (examined, most)
+}
+
+/// A text in pieces of so many characters.
+pub fn chunks(text: &str, chars: usize) -> Vec<&str> {
+    let mut places: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(chars).collect();
+    places.push(text.len());
+    places.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
+}
+
+/// Where a text may be cut.
+pub fn borders(text: &str) -> Vec<usize> {
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
+}
+
+/// Numbers that look random and are the same every time.
+pub struct Dice(pub u64);
+
+impl Dice {
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % (n.max(1) as u64)).unwrap_or(0)
+    }
+
+    /// A text in a few pieces.
+    pub fn split<'t>(&mut self, text: &'t str) -> Vec<&'t str> {
+        let borders = borders(text);
+        let count = 1 + self.below(6);
+        let mut cuts: Vec<usize> = (0..count).map(|_| borders[self.below(borders.len())]).collect();
+        cuts.push(0);
+        cuts.push(text.len());
+        cuts.sort_unstable();
+        cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect()
+    }
+}
+
+/// Spellings of a dialect that are its markup beyond doubt: nobody writes them in prose by chance.
+pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
+    use del_dialects::dialect::Frame;
+    let mut marks: Vec<String> = dialect.marks().flat_map(|mark| mark.read.iter().cloned()).collect();
+    if let Frame::Channels(channels) = &dialect.frame {
+        let own = [&channels.start, &channels.channel, &channels.constrain, &channels.message];
+        marks.extend(own.into_iter().chain(&channels.ends).cloned());
+    }
+    if let Some(reasoning) = &dialect.reasoning {
+        marks.extend(reasoning.begin.iter().chain(&reasoning.end).map(|mark| mark.trim().to_owned()));
+    }
+    marks.extend(dialect.ends.iter().cloned());
+    marks.extend(dialect.results.invented.iter().flatten().cloned());
+    marks.retain(|mark| mark.len() >= 5 && mark.starts_with(['<', '[', '{', '#']) || mark == "TOOL_USE:");
+    marks.sort();
+    marks.dedup();
+    marks
+}
