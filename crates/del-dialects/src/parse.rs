@@ -213,10 +213,11 @@ enum State {
     Dropping,
 }
 
-/// Whether text is inside a code fence.
+/// Whether text is code: in a fence, or between backticks on one line.
 #[derive(Debug, Default)]
 struct Fence {
     open: bool,
+    inline: bool,
     /// Backticks at the end of the text so far.
     run: u8,
 }
@@ -225,17 +226,23 @@ impl Fence {
     fn pass(&mut self, text: &[u8]) {
         let mut at = 0;
         while let Some(skip) = memchr::memchr(b'`', &text[at..]) {
-            if skip > 0 {
-                self.run = 0;
-            }
+            self.between(&text[at..at + skip]);
             at += skip + 1;
             self.run = self.run.saturating_add(1);
-            if self.run == 3 {
-                self.open = !self.open;
+            match self.run {
+                1 => self.inline = !self.inline,
+                2 => self.inline = false,
+                3 => self.open = !self.open,
+                _ => {}
             }
         }
-        if at < text.len() {
+        self.between(&text[at..]);
+    }
+
+    fn between(&mut self, text: &[u8]) {
+        if !text.is_empty() {
             self.run = 0;
+            self.inline = self.inline && memchr::memchr(b'\n', text).is_none();
         }
     }
 }
@@ -336,7 +343,7 @@ impl Engine {
             [.., first, second] => self.before = [*first, *second],
         }
         self.work = (self.work + io.look as u64 + io.again).saturating_sub(self.look as u64);
-        self.look = io.look - used;
+        self.look = io.look.saturating_sub(used);
         self.base += used as u64;
         used
     }
@@ -355,9 +362,7 @@ impl Engine {
         if io.at < to {
             let text = &io.text[io.at..to];
             self.fresh = self.fresh && text.trim_start().is_empty();
-            if io.plan.has_bare {
-                self.fence.pass(text.as_bytes());
-            }
+            self.fence.pass(text.as_bytes());
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
             io.at = to;
         }

@@ -40,6 +40,11 @@ impl Types {
         self == Self { string: true, ..Self::default() }
     }
 
+    /// True when something is declared, and text is not.
+    pub(crate) fn excludes_string(self) -> bool {
+        !self.string && !self.is_unknown()
+    }
+
     fn is_unknown(self) -> bool {
         self == Self::default()
     }

@@ -8,7 +8,6 @@ use super::json::{Emit, white_space};
 use crate::dialect::{FieldForm, KeyKind, Slot};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
 
@@ -210,7 +209,7 @@ impl FieldsReader {
         reader
     }
 
-    /// Reads on from `*look`; `ended` says how the answer ended, once it has.
+    /// Reads on from `*look`; `last` says that no more text will come.
     #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
     pub(crate) fn read(
         &mut self,
@@ -220,12 +219,11 @@ impl FieldsReader {
         text: &str,
         look: &mut usize,
         kept: &mut usize,
-        ended: Option<End>,
+        last: bool,
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
         let bytes = text.as_bytes();
-        let last = ended.is_some();
         loop {
             match self.phase {
                 Phase::Header => {
@@ -407,7 +405,8 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let confirmed = match bytes.get(*look) {
-                        None if last => ended == Some(End::End),
+                        // The answer ended: that proves nothing about a value whose own closer is missing.
+                        None if last => false,
                         None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,

@@ -8,8 +8,9 @@ use super::json::{Emit, white_space};
 use super::{Notes, members};
 use crate::dialect::Loose;
 use crate::fault::FaultKind;
+use crate::message::Tool;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
-use crate::schema::escape;
+use crate::schema::{Types, escape, quoted, typed, types_of};
 
 /// The quotes of a loose syntax, ready to be found.
 #[derive(Debug)]
@@ -44,6 +45,16 @@ pub(crate) struct LooseReader {
     begun: bool,
     /// The outer brace is written.
     opened: bool,
+    /// A text follows that belongs to the value before.
+    goes_on: bool,
+    /// A brace was read that may open a dictionary or a set.
+    undecided: bool,
+    /// The key at hand stood in quotes.
+    quoted: bool,
+    /// What the tool declares of the outer key at hand.
+    types: Types,
+    /// The text at hand is held, since the tool declares no text there.
+    holds: bool,
     pub(crate) notes: Notes,
     max_depth: usize,
     scratch: String,
@@ -71,6 +82,8 @@ enum State {
         quote: usize,
     },
     Bare,
+    /// Behind a closing quote: another text may follow, and belongs to the same value.
+    Closed,
     After,
     /// Behind a comma, which is written when an item follows.
     Comma,
@@ -87,6 +100,9 @@ pub(crate) enum LooseProgress {
     TooDeep,
 }
 
+/// Stands for the brace that closes a set, which becomes a list.
+const SET: u8 = 0;
+
 /// The longest bare word or key, in bytes.
 const MAX_WORD: usize = 4096;
 
@@ -99,6 +115,11 @@ impl LooseReader {
             word: String::new(),
             begun: false,
             opened: false,
+            goes_on: false,
+            undecided: false,
+            quoted: false,
+            types: Types::default(),
+            holds: false,
             notes: Notes::default(),
             max_depth,
             scratch: String::new(),
@@ -111,6 +132,7 @@ impl LooseReader {
         &mut self,
         loose: &Loose,
         marks: &LooseMarks,
+        tool: Option<&Tool>,
         text: &str,
         look: &mut usize,
         kept: &mut usize,
@@ -121,7 +143,7 @@ impl LooseReader {
         loop {
             if matches!(
                 self.state,
-                State::Key | State::Pair | State::Value { .. } | State::After | State::Comma
+                State::Key | State::Pair | State::Value { .. } | State::After | State::Comma | State::Closed
             ) {
                 *look += white_space(&bytes[*look..]);
             }
@@ -138,8 +160,11 @@ impl LooseReader {
                     *look += 1;
                     self.state = State::Key;
                 }
-                State::Key if self.stack.last() == Some(&byte) => {
+                State::Key if self.closer() == Some(byte) => {
                     *look += 1;
+                    if std::mem::take(&mut self.undecided) {
+                        emit("{", *look..*look);
+                    }
                     if !std::mem::replace(&mut self.begun, true) {
                         *look -= 1;
                         *kept = *look;
@@ -153,6 +178,7 @@ impl LooseReader {
                 }
                 State::Key => {
                     self.word.clear();
+                    self.quoted = false;
                     if is_word(byte) {
                         self.state = State::BareKey;
                     } else if self.stack.len() > 1 || loose.pair == b':' {
@@ -178,6 +204,17 @@ impl LooseReader {
                         self.state = State::Pair;
                     }
                 }
+                State::Pair if self.undecided && (byte == b',' || byte == b'}') => {
+                    self.undecided = false;
+                    self.stack.pop();
+                    self.stack.push(SET);
+                    emit("[", *look..*look);
+                    let word = std::mem::take(&mut self.word);
+                    let json = if self.quoted { Some(quoted(&word)) } else { literal(&word) };
+                    let Some(json) = json else { return LooseProgress::Broken };
+                    emit(&json, *look..*look);
+                    self.state = State::After;
+                }
                 State::Pair => {
                     let outer = self.stack.len() == 1;
                     let fits = byte == b':' || (byte == b'=' && outer);
@@ -195,6 +232,10 @@ impl LooseReader {
                     escape(&word, &mut self.scratch);
                     self.scratch.push_str("\":");
                     self.open(*look, emit);
+                    if std::mem::take(&mut self.undecided) {
+                        emit("{", *look..*look);
+                    }
+                    self.types = if outer { types_of(tool, &word) } else { Types::default() };
                     emit(&self.scratch, *look..*look);
                     self.state = State::Value { first: false };
                 }
@@ -209,10 +250,14 @@ impl LooseReader {
                             b'[' => b']',
                             _ => b')',
                         });
-                        emit(if byte == b'{' { "{" } else { "[" }, *look..*look);
+                        if byte == b'{' {
+                            self.undecided = true;
+                        } else {
+                            emit("[", *look..*look);
+                        }
                         self.state = if byte == b'{' { State::Key } else { State::Value { first: true } };
                     }
-                    _ if first && self.stack.last() == Some(&byte) => {
+                    _ if first && self.closer() == Some(byte) => {
                         *look += 1;
                         if self.close(*look, emit) {
                             *kept = *look;
@@ -226,8 +271,14 @@ impl LooseReader {
                     Anchored::Found(hit) => {
                         *kept = hit.end;
                         self.enter(State::Text { key, quote: hit.pattern as usize });
-                        if !key {
-                            emit("\"", hit.end..hit.end);
+                        self.quoted |= key;
+                        if !key && !std::mem::take(&mut self.goes_on) {
+                            self.holds = self.stack.len() == 1 && self.types.excludes_string();
+                            if self.holds {
+                                self.word.clear();
+                            } else {
+                                emit("\"", hit.end..hit.end);
+                            }
                         }
                     }
                     Anchored::Nothing if key => return LooseProgress::Broken,
@@ -246,7 +297,7 @@ impl LooseReader {
                         *kept = end;
                         let Some(hit) = hit else { return LooseProgress::More };
                         *kept = hit.end;
-                        self.text_ends(key, hit.end, emit);
+                        self.text_ends(key);
                         continue;
                     }
                     let mark = loose.quotes[quote].as_bytes()[0];
@@ -262,7 +313,7 @@ impl LooseReader {
                         self.state = State::Escape { key, quote };
                     } else {
                         *kept = *look;
-                        self.text_ends(key, *look, emit);
+                        self.text_ends(key);
                     }
                 }
                 State::Escape { key, quote } => {
@@ -270,7 +321,7 @@ impl LooseReader {
                     let spelling = &text[*kept..*kept + len];
                     let mut out = String::new();
                     push_escape(spelling, &mut out);
-                    if key {
+                    if key || self.holds {
                         self.word.push_str(&out);
                     } else {
                         self.scratch.clear();
@@ -284,7 +335,7 @@ impl LooseReader {
                 }
                 State::Bare => {
                     let ends = byte == b','
-                        || self.stack.last() == Some(&byte)
+                        || self.closer() == Some(byte)
                         || matches!(byte, b'\n' | b'}' | b']' | b')');
                     if matches!(byte, b'\'' | b'"') && matches!(self.word.as_str(), "f" | "r" | "u" | "b") {
                         self.enter(State::Quote { key: false });
@@ -299,12 +350,28 @@ impl LooseReader {
                         return LooseProgress::Broken;
                     }
                 }
+                State::Closed
+                    if matches!(byte, b'"' | b'\'') && loose.quotes.iter().any(|quote| quote.len() == 1) =>
+                {
+                    self.goes_on = true;
+                    self.enter(State::Quote { key: false });
+                }
+                State::Closed => {
+                    if std::mem::take(&mut self.holds) {
+                        let (json, fits) = typed(&self.word, self.types, self.max_depth);
+                        self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, *look);
+                        emit(&json, *look..*look);
+                    } else {
+                        emit("\"", *look..*look);
+                    }
+                    self.state = State::After;
+                }
                 State::After => match byte {
                     b',' => {
                         *look += 1;
                         self.state = State::Comma;
                     }
-                    _ if self.stack.last() == Some(&byte) => {
+                    _ if self.closer() == Some(byte) => {
                         *look += 1;
                         if self.close(*look, emit) {
                             *kept = *look;
@@ -313,7 +380,7 @@ impl LooseReader {
                     }
                     _ => return LooseProgress::Broken,
                 },
-                State::Comma if self.stack.last() == Some(&byte) => self.state = State::After,
+                State::Comma if self.closer() == Some(byte) => self.state = State::After,
                 State::Comma => {
                     emit(",", *look..*look);
                     let keyed = self.stack.len() == 1 || self.stack.last() == Some(&b'}');
@@ -326,6 +393,11 @@ impl LooseReader {
     fn enter(&mut self, state: State) {
         self.state = state;
         self.scan = Scan::default();
+    }
+
+    /// What closes the innermost bracket.
+    fn closer(&self) -> Option<u8> {
+        self.stack.last().map(|&closer| if closer == SET { b'}' } else { closer })
     }
 
     /// Writes the outer brace, once.
@@ -348,7 +420,7 @@ impl LooseReader {
         if text.is_empty() {
             return;
         }
-        if key {
+        if key || self.holds {
             self.word.push_str(text);
             return;
         }
@@ -361,28 +433,20 @@ impl LooseReader {
         }
     }
 
-    fn text_ends(&mut self, key: bool, at: usize, emit: Emit<'_>) {
-        if key {
-            self.state = State::Pair;
-        } else {
-            emit("\"", at..at);
-            self.state = State::After;
-        }
+    fn text_ends(&mut self, key: bool) {
+        self.state = if key { State::Pair } else { State::Closed };
     }
 
     fn bare_ends(&mut self, at: usize, emit: Emit<'_>) -> bool {
         let word = self.word.trim();
         let json = match word {
             "" => return false,
-            "true" | "True" => "true".to_owned(),
-            "false" | "False" => "false".to_owned(),
-            "null" | "None" => "null".to_owned(),
-            _ => match number(word) {
-                Some(number) => number,
+            _ => match literal(word) {
+                Some(literal) => literal,
                 None if word.contains(['(', '[', '{', '=', '"', '\'']) => return false,
                 None => {
                     self.notes.add(FaultKind::Repaired, at);
-                    crate::schema::quoted(word)
+                    quoted(word)
                 }
             },
         };
@@ -394,6 +458,16 @@ impl LooseReader {
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// A bare word or number as JSON.
+fn literal(word: &str) -> Option<String> {
+    match word.trim() {
+        "true" | "True" => Some("true".to_owned()),
+        "false" | "False" => Some("false".to_owned()),
+        "null" | "None" => Some("null".to_owned()),
+        word => number(word),
+    }
 }
 
 /// A number in Python's spelling as JSON.

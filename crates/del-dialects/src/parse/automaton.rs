@@ -209,6 +209,14 @@ impl Automaton {
         Some(Match { pattern, start: *look - self.lengths[pattern as usize], end: *look })
     }
 
+    /// The pattern that ends exactly where the text ended, though a longer one was still possible.
+    pub(crate) fn take_whole(&self, scan: &mut Scan, look: &mut usize) -> Option<Match> {
+        match scan.candidate {
+            Some((_, 0)) => self.take(scan, look, &mut 0),
+            _ => None,
+        }
+    }
+
     /// How many bytes at the end of what was looked at may begin a pattern.
     pub(crate) fn pending(&self, scan: &Scan) -> usize {
         let partial = self.nodes.get(scan.node as usize).map_or(0, |node| node.depth as usize);

@@ -4,7 +4,7 @@ use super::automaton::Scan;
 use super::gap::Gap;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
-use super::{End, Engine, Flow, Io, State};
+use super::{Engine, Flow, Io, State};
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
@@ -145,7 +145,7 @@ impl Engine {
                 Flow::Next
             }
             Outcome::Broken(kind) => {
-                let marked = reading.pending.as_ref().is_some_and(|opening| opening.marked);
+                let marked = !bare && reading.pending.as_ref().is_some_and(|opening| opening.marked);
                 let named = matches!(&reading.kind, Kind::Call(reader) if reader.name.is_some());
                 match (reading.pending.is_some(), marked && named) {
                     (true, false) => self.no_call(io),
@@ -171,6 +171,7 @@ impl Engine {
         let mut kept = io.at + reading.kept;
         let (call, base, end) = (self.call, io.base, io.end);
         let plan = io.plan;
+        let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
@@ -185,10 +186,6 @@ impl Engine {
                     kept = *look;
                     match bytes.get(*look) {
                         Some(b'{') => {}
-                        None if end == Some(End::End) && walk.channels().is_some() => {
-                            emit("{}", *look..*look);
-                            return keep(reading, io, kept, Outcome::Done { step: behind, fault: None });
-                        }
                         None => return keep(reading, io, kept, Outcome::More),
                         Some(_) if plan.may_end_here(&text[*look..]) && end.is_none() => {
                             return keep(reading, io, kept, Outcome::More);
@@ -228,7 +225,7 @@ impl Engine {
                 }
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                let progress = reader.read(loose, marks, text, look, &mut kept, again, &mut emit);
+                let progress = reader.read(loose, marks, tool, text, look, &mut kept, again, &mut emit);
                 notes = std::mem::take(&mut reader.notes);
                 match progress {
                     LooseProgress::More => Outcome::More,
@@ -241,8 +238,8 @@ impl Engine {
             (Kind::Fields(reader), Body::Fields(marks), codec) => {
                 let raw = FieldForm::raw();
                 let form = if let Codec::Fields(form) = codec { form } else { &raw };
-                let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
-                let progress = reader.read(form, marks, tool, text, look, &mut kept, end, again, &mut emit);
+                let progress =
+                    reader.read(form, marks, tool, text, look, &mut kept, end.is_some(), again, &mut emit);
                 notes = std::mem::take(&mut reader.notes);
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);

@@ -68,12 +68,10 @@ impl Engine {
                 gap.token = io.look - io.at;
             }
             let found = match site.marks.follow(&mut gap.scan, io.bytes, &mut io.look, &mut io.again) {
-                Anchored::More if io.last() => {
-                    match site.marks.take(&mut gap.scan, &mut io.look, &mut io.again) {
-                        Some(hit) => Anchored::Found(hit),
-                        None => return Flow::More,
-                    }
-                }
+                Anchored::More if io.last() => match site.marks.take_whole(&mut gap.scan, &mut io.look) {
+                    Some(hit) => Anchored::Found(hit),
+                    None => return Flow::More,
+                },
                 found => found,
             };
             let hit = match found {
@@ -103,12 +101,11 @@ impl Engine {
             };
             match site.targets[hit.pattern as usize] {
                 Target::Step(step) => {
-                    if !gap.broken && walk.misses(gap.step, step.min(walk.close)) {
+                    let missed = if self.in_block { step } else { step.min(walk.close) };
+                    if !gap.broken && gap.step < missed && walk.misses(gap.step, missed) {
                         io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                     }
-                    if step >= walk.close {
-                        self.in_block = false;
-                    }
+                    self.in_block &= walk.misses(step + 1, walk.steps.len());
                     *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
                     io.at = hit.end;
                     io.rewind(hit.end);
@@ -149,9 +146,9 @@ impl Engine {
         Flow::Next
     }
 
-    /// Notes closers that are not there.
-    pub(super) fn miss_closers(&mut self, io: &mut Io<'_>) {
-        let State::Gap(gap) = &self.state else { return };
+    /// Notes closers that are not there; false when none is missing.
+    pub(super) fn miss_closers(&mut self, io: &mut Io<'_>) -> bool {
+        let State::Gap(gap) = &self.state else { return false };
         let walk = &io.plan.walks[gap.walk];
         let call = !gap.broken && gap.step <= walk.close && walk.misses(gap.step, walk.close);
         let block = self.in_block && walk.misses(gap.step.max(walk.close), walk.steps.len());
@@ -159,5 +156,6 @@ impl Engine {
             io.fault(FaultKind::MissingCloser, None, io.at, io.at);
         }
         self.in_block = false;
+        call || block
     }
 }

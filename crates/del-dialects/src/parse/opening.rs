@@ -2,7 +2,7 @@
 
 use super::automaton::{Anchored, Match, Scan};
 use super::body::Reading;
-use super::plan::{Body, Target, Then, Walk, is_distinct};
+use super::plan::{Body, Site, Target, Then, Walk, is_distinct};
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
@@ -353,7 +353,7 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
     }
     let found = match site.marks.follow(&mut opening.scan, io.bytes, &mut io.look, &mut io.again) {
         Anchored::More if io.last() => {
-            let hit = site.marks.take(&mut opening.scan, &mut io.look, &mut io.again);
+            let hit = site.marks.take_whole(&mut opening.scan, &mut io.look);
             hit.map_or(Anchored::More, Anchored::Found)
         }
         found => found,
@@ -372,21 +372,15 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
                     Settled::On
                 }
                 Then::Head(step) if opening.marked => {
-                    match walk.sites[step + 1].marks.starts(&io.bytes[io.look..]) {
-                        // Everything but the name is there.
-                        Some(true) => Settled::Nameless,
-                        None if !io.last() => Settled::More,
-                        _ => Settled::Nothing,
-                    }
+                    nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
                     opening.missed |= walk.misses(opening.step, walk.args);
                     Settled::Body(None)
                 }
                 // In a format of lines, the end of the line says that there are no arguments.
-                Then::Args
-                    if opening.name.is_some() && walk.is_line() && io.bytes[..io.look].ends_with(b"\n") =>
-                {
+                Then::Args if walk.is_line() && io.bytes[..io.look].ends_with(b"\n") => {
+                    io.rewind(io.at + opening.name.map_or(opening.token, |(_, end)| end));
                     Settled::Body(Some(Target::Closer(walk.args)))
                 }
                 _ => Settled::Nothing,
@@ -401,7 +395,7 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
         Target::Step(step) => {
             opening.missed |= walk.misses(opening.step, step);
             opening.marked = true;
-            opening.block |= step < walk.call;
+            opening.block |= step < walk.call && walk.is_written(step);
             if walk.head(step).is_some() {
                 opening.enter(step, behind);
                 opening.place = Place::Head(step);
@@ -412,7 +406,8 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
         }
         Target::Again => Settled::Again(hit.start),
         Target::Field | Target::Closer(_) => {
-            opening.missed |= walk.misses(opening.step, walk.args);
+            opening.missed |=
+                !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
         Target::Opener { .. } | Target::Separator => Settled::Nothing,
@@ -450,6 +445,16 @@ fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: u
     }
     opening.enter(step + 1, io.look - io.at);
     Settled::On
+}
+
+/// What follows where a name should be: all the rest of a call, or something else.
+fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
+    match behind.marks.starts(bytes) {
+        Some(true) => Settled::Nameless,
+        Some(false) if behind.then == Then::Args && begins(walk, bytes[0]) => Settled::Nameless,
+        Some(false) => Settled::Nothing,
+        None => Settled::More,
+    }
 }
 
 /// True when the arguments may begin with this byte.

@@ -20,8 +20,6 @@ pub struct Plan {
     pub(super) invented: Vec<Automaton>,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
-    /// A call may stand in the text without any mark.
-    pub(super) has_bare: bool,
 }
 
 /// What a spelling in text may be.
@@ -149,7 +147,6 @@ impl Plan {
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new() }],
             invented: Vec::new(),
             leads: Vec::new(),
-            has_bare: walks.iter().any(Walk::is_bare),
             walks: Vec::new(),
         };
         for (number, walk) in walks.iter().enumerate() {
@@ -385,7 +382,7 @@ impl Walk {
 
     /// True for a format in which a call is a line.
     pub(super) fn is_line(&self) -> bool {
-        matches!(self.steps.first(), Some(Step::Mark(mark, _)) if mark.line_start)
+        matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start)
     }
 
     pub(super) fn channels(&self) -> Option<&Channels> {
@@ -400,7 +397,7 @@ impl Walk {
         }
         let mut openers = Vec::new();
         for (step, mark) in self.marks_from(0) {
-            let skips = self.misses(0, step);
+            let skips = self.skips(0, step);
             for spelling in &mark.read {
                 let plain = spelling.len() < MIN_DISTINCT || spelling.starts_with('`');
                 if plain && !self.is_bare() && matches!(mark.need, Need::Noise | Need::Free) {
@@ -411,7 +408,7 @@ impl Walk {
         }
         let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
         if self.reaches_args(0) && json {
-            openers.push(("{".to_owned(), true, self.misses(0, self.args)));
+            openers.push(("{".to_owned(), true, self.skips(0, self.args)));
         }
         openers
     }
@@ -502,8 +499,16 @@ impl Walk {
             let headed = matches!(self.dialect.codec(), Codec::Fields(_) | Codec::Object(Literal::Json));
             if then == Then::Args && headed && step > self.call {
                 for (place, mark) in self.closers() {
-                    spellings
-                        .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Closer(place))));
+                    let plain =
+                        |spelling: &&String| !spellings.iter().any(|(known, _)| known.starts_with(*spelling));
+                    let closers: Vec<_> = mark.read.iter().filter(plain).cloned().collect();
+                    spellings.extend(closers.into_iter().map(|spelling| (spelling, Target::Closer(place))));
+                }
+            }
+            if step > self.call {
+                for (place, mark) in self.closers() {
+                    let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
+                    spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
                 }
             }
             for passed in &self.steps[..step] {
@@ -554,7 +559,7 @@ impl Walk {
                 mark.read.iter().map(String::as_str).filter(|spelling| spelling.len() >= MIN_DISTINCT),
             );
         }
-        if spellings.is_empty() {
+        if spellings.is_empty() || self.dialect.between == "\n" && matches!(self.body, Body::Object) {
             spellings.push("\n");
         }
         Automaton::new(spellings)
@@ -566,6 +571,17 @@ impl Walk {
             Some(Step::Head(form) | Step::Mark(_, Some(form))) => Some(form),
             _ => None,
         }
+    }
+
+    /// True when the mark of this step is written.
+    pub(super) fn is_written(&self, step: usize) -> bool {
+        let written = |mark: &Mark| !matches!(mark.need, Need::Noise | Need::Id) && !mark.read.is_empty();
+        matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if written(mark))
+    }
+
+    /// True when a mark between these steps is written.
+    fn skips(&self, from: usize, to: usize) -> bool {
+        (from..to).any(|step| self.is_written(step))
     }
 
     /// True when a mark between these steps is written and was not there.

@@ -26,9 +26,13 @@ impl Engine {
             }
             State::Gap(gap) => {
                 // Half a closer, or what would have stood between this call and the next, is markup.
-                let markup = gap.is_in_mark() || gap.is_separated();
-                self.miss_closers(io);
+                let (in_mark, separated) = (gap.is_in_mark(), gap.is_separated());
+                let markup = in_mark || separated;
+                let missed = self.miss_closers(io);
                 let rest = io.text[io.at..].trim_start();
+                if in_mark && !missed && !rest.is_empty() {
+                    io.fault(FaultKind::OrphanMark, None, io.text.len() - rest.len(), io.text.len());
+                }
                 let end = if markup { io.text.len() - rest.len() } else { io.text.len() };
                 self.say(io, end);
             }
@@ -80,8 +84,8 @@ impl Engine {
         let end = io.text.len();
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];
-        if io.end == Some(End::End) && opening.awaits_arguments(walk, io) && walk.may_be_eaten(walk.args + 1)
-        {
+        let closed = walk.may_be_eaten(walk.args + 1) || walk.is_line();
+        if io.end == Some(End::End) && opening.awaits_arguments(walk, io) && closed {
             if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
                 io.send(Event::Args { call: self.call, json: "{}" }, end, end);
                 io.send(Event::CallEnd { call: self.call, id: None }, end, end);

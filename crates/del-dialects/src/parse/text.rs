@@ -54,8 +54,9 @@ impl Engine {
         let plan = io.plan;
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
-        let quoted = before[1] == b'`' && before[0] != b'`';
-        if quoted {
+        let lead = self.lead_before(io, hit.start, false);
+        self.say(io, hit.start - lead);
+        if self.fence.inline {
             return false;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
@@ -97,8 +98,7 @@ impl Engine {
     fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: u8) -> bool {
         let start = hit.start;
         let here = io.base + start as u64;
-        let lead = self.lead_before(io, start, false);
-        self.say(io, start - lead);
+        let lead = start - io.at;
         let fresh = self.fresh;
         let starts_line = fresh || before == b'\n';
         // Code in a fence is an example, unless the fence is all there is.
