@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::{env, fs};
 
-use del_dialects::dialect::Codec;
+use del_dialects::dialect::{Codec, Frame};
 use del_dialects::{Call, Dialects, End, Message, RenderError, Start, Turn};
 use libtest_mimic::{Arguments, Trial};
 use reading::{Dice, Merged, borders, chunks, cost, distinct_marks, endless, folder, read};
@@ -257,7 +257,9 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
             if message.calls.len() > whole.calls.len() && case.prefix_may_differ.is_none() {
                 found.push(format!("{} calls, {} in the whole", message.calls.len(), whole.calls.len()));
             }
-            let raw = end == End::End && matches!(dialect.codec(), Codec::Fields(_));
+            let raw =
+                matches!(dialect.codec(), Codec::Fields(_)) || matches!(dialect.frame, Frame::Channels(_));
+            let raw = raw && end == End::End;
             for (place, call) in message.calls.iter().enumerate() {
                 if members(&call.arguments).is_none() {
                     found.push(format!("arguments that are no object: {}", call.arguments));
@@ -286,17 +288,18 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
 }
 
 /// True when `got` goes beyond `all` only by white space, or at the end of `text` by fewer characters than make a mark
-/// or by a single word: at the end of an answer they are text, and in the middle they were framing or half a mark.
+/// or by a single word or the beginning of a fence: at the end of an answer they are text, and in the middle they were framing or half a mark.
 fn is_tail(got: &str, all: &str, text: &str) -> bool {
     let common = got.char_indices().zip(all.chars()).find(|((_, a), b)| a != b).map(|((at, _), _)| at);
     let tail = &got[common.unwrap_or(all.len().min(got.len()))..];
     let rest = tail.trim();
-    let word = rest.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let word = rest.trim_start_matches('`').chars().all(|c| c.is_alphanumeric() || c == '_');
     rest.is_empty() || (text.ends_with(tail) && (word || rest.chars().count() < 3))
 }
 
 /// True when an object holds the first members of another: raw fields that are closed are whole, so a model that
-/// stops behind one of them and leaves out the closer of the call has made this call.
+/// stops behind one of them and leaves out the closer of the call has made this call; and a body that ends before it
+/// begins has no arguments.
 fn begins(arguments: &str, whole: &str) -> bool {
     match (members(arguments), members(whole)) {
         (Some(first), Some(all)) => all.starts_with(&first),
