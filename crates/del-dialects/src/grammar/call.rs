@@ -1,12 +1,16 @@
 //! Calls: the same walk over the pieces of a dialect that reads and writes them.
 
+use std::sync::Arc;
+
 use super::Warning;
 use super::fields;
 use super::rules::{Class, Expr, Rules};
 use super::shape::Parameters;
 use super::value::Values;
 use crate::codec::call::drop_id;
-use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialect::{
+    Channels, Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot,
+};
 use crate::message::Tool;
 use crate::schema::quoted;
 
@@ -15,6 +19,15 @@ pub(super) struct Calls {
     pub(super) body: Expr,
     /// Texts by which they begin.
     pub(super) triggers: Vec<String>,
+}
+
+/// Calls of one form: a dialect's own, or that of a variant.
+struct Form {
+    open: Expr,
+    call: Expr,
+    /// Another one behind a call.
+    next: Expr,
+    close: Expr,
 }
 
 /// A step of a call.
@@ -38,20 +51,42 @@ pub(super) fn calls(
     rules: &mut Rules,
     warnings: &mut Vec<Warning>,
 ) -> Calls {
-    let steps = steps(dialect);
-    let call = call(dialect, &steps, tools, rules, warnings);
-    if let Frame::Channels(channels) = &dialect.frame {
-        return in_channels(channels, call, parallel);
+    // The tool itself, where a form of calls is only for it.
+    let own = |name: &str| {
+        dialect.variants.iter().find_map(|form| form.tool.as_deref().filter(|tool| *tool == name))
+    };
+    let mut forms: Vec<Form> = Vec::new();
+    let mut triggers = Vec::new();
+    for dialect in std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref)) {
+        let tools: Vec<&Tool> =
+            tools.iter().filter(|tool| own(&tool.name) == dialect.tool.as_deref()).collect();
+        if tools.is_empty() {
+            continue;
+        }
+        let steps = steps(dialect);
+        let call = call(dialect, &steps, &tools, rules, warnings);
+        if let Frame::Channels(channels) = &dialect.frame {
+            return in_channels(channels, call, parallel);
+        }
+        let open = Expr::sequence(dialect.block.open.iter().map(written));
+        let close = Expr::sequence(dialect.block.close.iter().map(written));
+        triggers.extend(self::triggers(dialect, &open, &steps, &tools));
+        let next = Expr::sequence([Expr::text(&dialect.between), call.clone()]);
+        forms.push(Form { open, call, next, close });
     }
-    let open = Expr::sequence(dialect.block.open.iter().map(written));
-    let close = Expr::sequence(dialect.block.close.iter().map(written));
-    let triggers = triggers(dialect, &open, &steps, tools);
-    let body = if parallel {
-        let call = rules.named("call", call);
-        let more = Expr::sequence([Expr::text(&dialect.between), call.clone()]).repeat(0, None);
-        Expr::sequence([open, call, more, close])
+    let group = |form: Form| {
+        let more = if parallel { form.next.repeat(0, None) } else { Expr::empty() };
+        Expr::sequence([form.open, form.call, more, form.close])
+    };
+    // Forms may be mixed where none of them has marks around the group.
+    let bare = |form: &Form| form.open == Expr::empty() && form.close == Expr::empty();
+    let body = if forms.iter().all(bare) {
+        let (first, next): (Vec<Expr>, Vec<Expr>) =
+            forms.into_iter().map(|form| (form.call, form.next)).unzip();
+        let empty = Expr::empty();
+        group(Form { open: empty.clone(), call: Expr::choice(first), next: Expr::choice(next), close: empty })
     } else {
-        Expr::sequence([open, call, close])
+        Expr::choice(forms.into_iter().map(group))
     };
     Calls { body, triggers }
 }
@@ -154,13 +189,13 @@ fn id() -> Expr {
 fn call(
     dialect: &Dialect,
     steps: &[Step],
-    tools: &[Tool],
+    tools: &[&Tool],
     rules: &mut Rules,
     warnings: &mut Vec<Warning>,
 ) -> Expr {
     let literal = match dialect.codec() {
         Codec::Object(literal) => literal,
-        Codec::Call(_) | Codec::Fields(_) => &Literal::Json,
+        _ => &Literal::Json,
     };
     let differs = |step: &Step| !matches!(step, Step::Fixed(_));
     let from = steps.iter().position(differs).unwrap_or(0);
@@ -172,6 +207,10 @@ fn call(
         values.enter(&parameters, &tool.name);
         let arguments = match dialect.codec() {
             Codec::Fields(form) => fields::arguments(form, tool, &parameters, &mut values, warnings),
+            Codec::Raw { key, close } => {
+                let form = FieldForm { value_close: vec![close.clone()], ..FieldForm::raw() };
+                fields::argument(&form, tool, key, &parameters, &mut values, warnings)
+            }
             _ => values.arguments(&parameters, &format!("{}-args", tool.name)),
         };
         let arguments = values.rules.named(&format!("{}-args", tool.name), arguments);
@@ -203,7 +242,7 @@ const MIN_DISTINCT: usize = 5;
 
 /// The shortest beginning of calls that prose does not have: the first mark, or what stands before the name, or all
 /// up to the arguments.
-fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[Tool]) -> Vec<String> {
+fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[&Tool]) -> Vec<String> {
     let is_written = |mark: &&Mark| !matches!(mark.need, Need::Noise | Need::Id);
     if let Some(first) = dialect.marks().find(is_written) {
         let mark = first.write.trim();
@@ -233,5 +272,5 @@ fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[Tool]) -> V
         _ => String::new(),
     };
     let whole = |tool: &Tool| start(tool, |step| *step == Step::Args) + &bracket;
-    tools.iter().map(|tool| whole(tool).trim_end().to_owned()).collect()
+    tools.iter().map(|&tool| whole(tool).trim_end().to_owned()).collect()
 }

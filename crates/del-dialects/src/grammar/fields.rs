@@ -41,6 +41,23 @@ pub(super) fn arguments(
     Expr::choice(ways)
 }
 
+/// The one argument of a tool whose call is nothing but its value.
+pub(super) fn argument(
+    form: &FieldForm,
+    tool: &Tool,
+    key: &str,
+    parameters: &Parameters,
+    values: &mut Values<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Expr {
+    let declared = parameters.kinds(&parameters.shape).into_iter().find_map(|shape| match shape {
+        Shape::Object(members) => members.iter().find(|member| member.key == key),
+        _ => None,
+    });
+    let shape = declared.map_or(&Shape::Any, |member| &member.shape);
+    Fields { form, tool: &tool.name, parameters, values, warnings }.field(Some(key), shape)
+}
+
 struct Fields<'a, 'r> {
     form: &'a FieldForm,
     tool: &'a str,
@@ -158,11 +175,11 @@ impl Fields<'_, '_> {
             }
         }
         // With any key, what closes the value is known but for the key.
-        let closer = match key {
-            Some(key) => self.form.value_close.replace("{key}", key),
-            None => self.form.value_close.split("{key}").next().unwrap_or_default().to_owned(),
+        let closer = |mark: &String| match key {
+            Some(key) => mark.replace("{key}", key),
+            None => mark.split("{key}").next().unwrap_or_default().to_owned(),
         };
-        Expr::Without(vec![closer])
+        Expr::Without(self.form.value_close.iter().map(closer).collect())
     }
 }
 

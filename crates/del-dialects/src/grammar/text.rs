@@ -1,5 +1,7 @@
 //! Text that holds no call, with or without calls behind it.
 
+use std::sync::Arc;
+
 use super::rules::{Class, Expr, Rules};
 use crate::dialect::{Dialect, Frame, Mark, Need, Piece};
 
@@ -55,6 +57,10 @@ fn bare(dialect: &Dialect) -> Expr {
 
 /// The marks that a group of calls may begin with, in all their spellings: those up to the first that has to be there.
 fn openers(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
+    std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref)).flat_map(openers_of)
+}
+
+fn openers_of(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
     let call = dialect.call.iter().map_while(|piece| match piece {
         Piece::Mark(mark, _) => Some(mark),
         _ => None,

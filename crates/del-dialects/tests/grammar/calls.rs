@@ -97,6 +97,31 @@ fn accepts_ids_where_the_dialect_has_them() {
     }
 }
 
+/// A tool with a form of its own is called in that form only, also among others.
+#[test]
+fn tools_with_a_form_of_their_own() {
+    let amrita = dialect("amrita-am");
+    let text =
+        |name: &str| tool(name, json!({"properties": {"query": {"type": "string"}}, "required": ["query"]}));
+    let tools = [text("request_tools"), text("find")];
+    let calls = [
+        call("find", &json!({"query": "a"})),
+        call("request_tools", &json!({"query": "files & </am: folders"})),
+    ];
+    let both = grammar(amrita, &tools, &Choice::Required, true);
+    let auto = grammar(amrita, &tools, &Choice::Auto, true);
+    for calls in [&calls[..1], &calls[1..], &calls[..]] {
+        let text = amrita.render_calls(calls, &tools).unwrap();
+        assert!(both.accepts(&text), "{text}");
+        assert!(auto.accepts(&text), "{text}");
+    }
+    assert!(!both.accepts("<am:request_tools>a</am:request_tools>b</am:request_tools>"));
+    assert!(!both.accepts("<am:tool_call name=\"request_tools\">\n<query>a</query>\n</am:tool_call>"));
+    assert!(!auto.accepts("So I write <am:request_tools> now."));
+    let one = amrita.grammar(&tools, &Choice::Named("request_tools".to_owned()), true).unwrap();
+    assert_eq!(one.triggers(), ["<am:request_tools>"]);
+}
+
 #[test]
 fn refuses_what_is_no_call_of_these_tools() {
     let tools = tools();

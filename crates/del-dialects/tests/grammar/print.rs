@@ -34,7 +34,7 @@ fn one_call_as_json() {
         "hermes-json",
         &Choice::Required,
         false,
-        r#"root ::= call
+        r#"root ::= "<tool_call>\n" call "\n</tool_call>"
 char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 string ::= "\"" char* "\""
 integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
@@ -44,7 +44,7 @@ list-directory-args-path ::= "\"path\": " string
 list-directory-args-rest ::= (", " list-directory-args-path)?
 list-directory-args-recursive ::= "\"recursive\": " boolean
 list-directory-args ::= "{" (list-directory-args-recursive list-directory-args-rest | list-directory-args-path)? "}"
-call ::= "<tool_call>\n{\"name\": \"" ("read_file\", \"arguments\": " read-file-args | "list_directory\", \"arguments\": " list-directory-args) "}\n</tool_call>"
+call ::= "{\"name\": \"" ("read_file\", \"arguments\": " read-file-args | "list_directory\", \"arguments\": " list-directory-args) "}"
 "#,
     );
 }
