@@ -313,7 +313,7 @@ fn example_of(tool: &Tool) -> Call {
 }
 
 /// JSON on one line with a space behind `:` and `,`, as chat templates write it.
-fn spaced(value: &Value) -> String {
+pub(crate) fn spaced(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let members: Vec<String> = members

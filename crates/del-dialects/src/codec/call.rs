@@ -472,7 +472,7 @@ pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String
 }
 
 /// The form without the member that holds the id.
-fn drop_id(parts: &[Slot]) -> Vec<Slot> {
+pub(crate) fn drop_id(parts: &[Slot]) -> Vec<Slot> {
     let mut kept: Vec<Slot> = Vec::new();
     let mut after_id = false;
     for part in parts {

@@ -1,0 +1,276 @@
+//! Calls: the same walk over the pieces of a dialect that reads and writes them.
+
+use std::sync::Arc;
+
+use super::Warning;
+use super::fields;
+use super::rules::{Class, Expr, Rules};
+use super::shape::Parameters;
+use super::value::Values;
+use crate::codec::call::drop_id;
+use crate::dialect::{
+    Channels, Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot,
+};
+use crate::message::Tool;
+use crate::schema::quoted;
+
+/// The calls of one answer.
+pub(super) struct Calls {
+    pub(super) body: Expr,
+    /// Texts by which they begin.
+    pub(super) triggers: Vec<String>,
+}
+
+/// Calls of one form: a dialect's own, or that of a variant.
+struct Form {
+    open: Expr,
+    call: Expr,
+    /// Another one behind a call.
+    next: Expr,
+    close: Expr,
+}
+
+/// A step of a call.
+#[derive(Debug, Clone, PartialEq)]
+enum Step {
+    /// The same for every tool.
+    Fixed(Expr),
+    Name,
+    /// The name inside a JSON string.
+    EscapedName,
+    Args,
+    /// Either way.
+    Either(Vec<Step>, Vec<Step>),
+}
+
+/// One call, or one and more of them with `parallel`.
+pub(super) fn calls(
+    dialect: &Dialect,
+    tools: &[Tool],
+    parallel: bool,
+    rules: &mut Rules,
+    warnings: &mut Vec<Warning>,
+) -> Calls {
+    // The tool itself, where a form of calls is only for it.
+    let own = |name: &str| {
+        dialect.variants.iter().find_map(|form| form.tool.as_deref().filter(|tool| *tool == name))
+    };
+    let mut forms: Vec<Form> = Vec::new();
+    let mut triggers = Vec::new();
+    for dialect in std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref)) {
+        let tools: Vec<&Tool> =
+            tools.iter().filter(|tool| own(&tool.name) == dialect.tool.as_deref()).collect();
+        if tools.is_empty() {
+            continue;
+        }
+        let steps = steps(dialect);
+        let call = call(dialect, &steps, &tools, rules, warnings);
+        if let Frame::Channels(channels) = &dialect.frame {
+            return in_channels(channels, call, parallel);
+        }
+        let open = Expr::sequence(dialect.block.open.iter().map(written));
+        let close = Expr::sequence(dialect.block.close.iter().map(written));
+        triggers.extend(self::triggers(dialect, &open, &steps, &tools));
+        let next = Expr::sequence([Expr::text(&dialect.between), call.clone()]);
+        forms.push(Form { open, call, next, close });
+    }
+    let group = |form: Form| {
+        let more = if parallel { form.next.repeat(0, None) } else { Expr::empty() };
+        Expr::sequence([form.open, form.call, more, form.close])
+    };
+    // Forms may be mixed where none of them has marks around the group.
+    let bare = |form: &Form| form.open == Expr::empty() && form.close == Expr::empty();
+    let body = if forms.iter().all(bare) {
+        let (first, next): (Vec<Expr>, Vec<Expr>) =
+            forms.into_iter().map(|form| (form.call, form.next)).unzip();
+        let empty = Expr::empty();
+        group(Form { open: empty.clone(), call: Expr::choice(first), next: Expr::choice(next), close: empty })
+    } else {
+        Expr::choice(forms.into_iter().map(group))
+    };
+    Calls { body, triggers }
+}
+
+/// Servers keep the mark that ends the last call to themselves, so it may be missing.
+fn in_channels(channels: &Channels, call: Expr, parallel: bool) -> Calls {
+    let end = channels.ends.last().map_or("", String::as_str);
+    let next = Expr::sequence([end, &channels.start, &channels.author].map(Expr::text));
+    let trigger = format!("{}{} to=", channels.channel, channels.calls);
+    let last = if end.is_empty() { Expr::empty() } else { Expr::text(end).optional() };
+    let body = if parallel {
+        let more = Expr::sequence([next, call.clone()]).repeat(0, None);
+        Expr::sequence([call, more, last])
+    } else {
+        Expr::sequence([call, last])
+    };
+    Calls { body, triggers: vec![trigger] }
+}
+
+fn steps(dialect: &Dialect) -> Vec<Step> {
+    if let Frame::Channels(channels) = &dialect.frame {
+        let Channels { channel, calls, prefix, constrain, content, message, .. } = channels;
+        return vec![
+            Step::Fixed(Expr::Literal(format!("{channel}{calls} to={prefix}"))),
+            Step::Name,
+            Step::Fixed(Expr::Literal(format!(" {constrain}{content}{message}"))),
+            Step::Args,
+        ];
+    }
+    let mut steps = Vec::new();
+    for piece in &dialect.call {
+        match piece {
+            Piece::Mark(mark, None) => steps.push(Step::Fixed(written(mark))),
+            Piece::Mark(mark, Some(form)) if mark.need == Need::Id => {
+                let mut with = vec![Step::Fixed(Expr::text(&mark.write))];
+                with.extend(head(form));
+                steps.push(Step::Either(with, Vec::new()));
+            }
+            Piece::Mark(mark, Some(form)) => {
+                steps.push(Step::Fixed(written(mark)));
+                steps.extend(head(form));
+            }
+            Piece::Head(form) => steps.extend(head(form)),
+            Piece::Args(Codec::Call(form)) => {
+                let with = slots(&form.parts, &Step::EscapedName);
+                if form.id.is_some() {
+                    steps.extend(either(with, slots(&drop_id(&form.parts), &Step::EscapedName)));
+                } else {
+                    steps.extend(with);
+                }
+            }
+            Piece::Args(_) => steps.push(Step::Args),
+        }
+    }
+    steps
+}
+
+fn head(form: &HeadForm) -> Vec<Step> {
+    slots(&form.parts, &Step::Name)
+}
+
+fn slots(parts: &[Slot], name: &Step) -> Vec<Step> {
+    let digits = || Class::digits(0, 9).repeat(1, Some(4));
+    let step = |part: &Slot| match part {
+        Slot::Text(text) => Step::Fixed(Expr::text(text)),
+        Slot::Name => name.clone(),
+        Slot::Args => Step::Args,
+        Slot::Id => Step::Fixed(id()),
+        Slot::Index => Step::Fixed(digits()),
+        _ => Step::Fixed(Expr::empty()),
+    };
+    parts.iter().map(step).collect()
+}
+
+/// What both ways have in common at their beginning stands once.
+fn either(mut one: Vec<Step>, mut other: Vec<Step>) -> Vec<Step> {
+    let common = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let mut steps: Vec<Step> = one.drain(..common).collect();
+    other.drain(..common);
+    steps.push(Step::Either(one, other));
+    steps
+}
+
+/// A mark that is written whenever it may be.
+fn written(mark: &Mark) -> Expr {
+    match mark.need {
+        Need::Noise => Expr::empty(),
+        Need::Id => Expr::text(&mark.write).optional(),
+        _ => Expr::text(&mark.write),
+    }
+}
+
+/// An id as models invent them.
+fn id() -> Expr {
+    let chars = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_'), ('-', '-'), ('.', '.'), (':', ':')];
+    Expr::Class(Class::ranges(&chars)).repeat(1, Some(64))
+}
+
+/// A call of any of the tools. What is the same for all of them stands once, around what is not.
+fn call(
+    dialect: &Dialect,
+    steps: &[Step],
+    tools: &[&Tool],
+    rules: &mut Rules,
+    warnings: &mut Vec<Warning>,
+) -> Expr {
+    let literal = match dialect.codec() {
+        Codec::Object(literal) => literal,
+        _ => &Literal::Json,
+    };
+    let differs = |step: &Step| !matches!(step, Step::Fixed(_));
+    let from = steps.iter().position(differs).unwrap_or(0);
+    let to = steps.iter().rposition(differs).map_or(steps.len(), |last| last + 1);
+    let mut values = Values::new(rules, literal);
+    let mut ways = Vec::new();
+    for tool in tools {
+        let parameters = Parameters::of(tool, warnings);
+        values.enter(&parameters, &tool.name);
+        let arguments = match dialect.codec() {
+            Codec::Fields(form) => fields::arguments(form, tool, &parameters, &mut values, warnings),
+            Codec::Raw { key, close } => {
+                let form = FieldForm { value_close: vec![close.clone()], ..FieldForm::raw() };
+                fields::argument(&form, tool, key, &parameters, &mut values, warnings)
+            }
+            _ => values.arguments(&parameters, &format!("{}-args", tool.name)),
+        };
+        let arguments = values.rules.named(&format!("{}-args", tool.name), arguments);
+        ways.push(filled(&steps[from..to], &tool.name, &arguments));
+    }
+    let same = |steps: &[Step]| filled(steps, "", &Expr::empty());
+    let parts = [same(&steps[..from]), Expr::choice(ways), same(&steps[to..])];
+    rules.add("call", Expr::sequence(parts))
+}
+
+fn filled(steps: &[Step], name: &str, arguments: &Expr) -> Expr {
+    Expr::sequence(steps.iter().map(|step| match step {
+        Step::Fixed(expr) => expr.clone(),
+        Step::Name => Expr::text(name),
+        Step::EscapedName => {
+            let json = quoted(name);
+            Expr::text(&json[1..json.len() - 1])
+        }
+        Step::Args => arguments.clone(),
+        Step::Either(one, other) => {
+            let (one, other) = (filled(one, name, arguments), filled(other, name, arguments));
+            if other == Expr::empty() { one.optional() } else { Expr::choice([one, other]) }
+        }
+    }))
+}
+
+/// A text of fewer bytes may well stand in prose.
+const MIN_DISTINCT: usize = 5;
+
+/// The shortest beginning of calls that prose does not have: the first mark, or what stands before the name, or all
+/// up to the arguments.
+fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[&Tool]) -> Vec<String> {
+    let is_written = |mark: &&Mark| !matches!(mark.need, Need::Noise | Need::Id);
+    if let Some(first) = dialect.marks().find(is_written) {
+        let mark = first.write.trim();
+        let opens = dialect.frame == Frame::Tags || dialect.block.open.contains(first);
+        if opens && mark.len() >= MIN_DISTINCT {
+            return vec![mark.to_owned()];
+        }
+    }
+    let start = |tool: &Tool, until: fn(&Step) -> bool| {
+        let steps: Vec<Step> = steps.iter().take_while(|step| !until(step)).cloned().collect();
+        match Expr::sequence([open.clone(), filled(&steps, &tool.name, &Expr::empty())]) {
+            Expr::Literal(text) => text,
+            Expr::Sequence(parts) => match parts.into_iter().next() {
+                Some(Expr::Literal(text)) => text,
+                _ => String::new(),
+            },
+            _ => String::new(),
+        }
+    };
+    let before_name =
+        tools.first().map(|tool| start(tool, |step| matches!(step, Step::Name | Step::EscapedName)));
+    if let Some(text) = before_name.filter(|text| text.trim().len() >= MIN_DISTINCT) {
+        return vec![text.trim_end().to_owned()];
+    }
+    let bracket = match dialect.codec() {
+        Codec::Object(Literal::Loose(loose)) => char::from(loose.open).to_string(),
+        _ => String::new(),
+    };
+    let whole = |tool: &Tool| start(tool, |step| *step == Step::Args) + &bracket;
+    tools.iter().map(|&tool| whole(tool).trim_end().to_owned()).collect()
+}

@@ -1,0 +1,190 @@
+//! Arguments as keys and values between marks.
+
+use serde_json::{Map, Value};
+
+use super::Warning;
+use super::rules::{Class, Expr};
+use super::shape::{Parameters, Shape};
+use super::value::Values;
+use crate::codec::fields;
+use crate::dialect::{FieldForm, Slot};
+use crate::message::Tool;
+use crate::render::spaced;
+
+/// The arguments of one tool.
+pub(super) fn arguments(
+    form: &FieldForm,
+    tool: &Tool,
+    parameters: &Parameters,
+    values: &mut Values<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Expr {
+    let mut ways = Vec::new();
+    let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings };
+    for shape in parameters.kinds(&parameters.shape) {
+        match shape {
+            Shape::Object(members) => {
+                let mut parts = Vec::new();
+                for member in members {
+                    let field = fields.field(Some(&member.key), &member.shape);
+                    parts.push(if member.required { field } else { field.optional() });
+                }
+                ways.push(Expr::sequence(parts));
+            }
+            Shape::Map(shape) => ways.push(fields.field(None, shape).repeat(0, None)),
+            _ => {}
+        }
+    }
+    if ways.is_empty() {
+        ways.push(fields.field(None, &Shape::Any).repeat(0, None));
+    }
+    Expr::choice(ways)
+}
+
+/// The one argument of a tool whose call is nothing but its value.
+pub(super) fn argument(
+    form: &FieldForm,
+    tool: &Tool,
+    key: &str,
+    parameters: &Parameters,
+    values: &mut Values<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Expr {
+    let declared = parameters.kinds(&parameters.shape).into_iter().find_map(|shape| match shape {
+        Shape::Object(members) => members.iter().find(|member| member.key == key),
+        _ => None,
+    });
+    let shape = declared.map_or(&Shape::Any, |member| &member.shape);
+    Fields { form, tool: &tool.name, parameters, values, warnings }.field(Some(key), shape)
+}
+
+struct Fields<'a, 'r> {
+    form: &'a FieldForm,
+    tool: &'a str,
+    parameters: &'a Parameters,
+    values: &'a mut Values<'r>,
+    warnings: &'a mut Vec<Warning>,
+}
+
+/// A value, and what the slots beside it say of it.
+struct Typed {
+    is_text: String,
+    word: String,
+    value: Expr,
+}
+
+impl Fields<'_, '_> {
+    /// One field; any key, where none is given.
+    fn field(&mut self, key: Option<&str>, shape: &Shape) -> Expr {
+        let says_text = self.form.parts.contains(&Slot::IsString);
+        let says_type = self.form.parts.contains(&Slot::Type);
+        let mut groups: Vec<Typed> = Vec::new();
+        for typed in self.typed(key, shape, says_text || says_type) {
+            let same = |known: &&mut Typed| {
+                (!says_text || known.is_text == typed.is_text) && (!says_type || known.word == typed.word)
+            };
+            match groups.iter_mut().find(same) {
+                Some(known) => known.value = Expr::choice([known.value.clone(), typed.value]),
+                None => groups.push(typed),
+            }
+        }
+        let ways = groups.into_iter().map(|typed| {
+            Expr::sequence(self.form.parts.iter().map(|part| match part {
+                Slot::Text(text) => Expr::text(text),
+                Slot::Key => key.map_or_else(any_key, Expr::text),
+                Slot::IsString => Expr::text(&typed.is_text),
+                Slot::Type => Expr::text(&typed.word),
+                Slot::Value => typed.value.clone(),
+                _ => Expr::empty(),
+            }))
+        });
+        Expr::choice(ways.collect::<Vec<_>>())
+    }
+
+    /// The values of `shape`, apart by kind. `told` says that the field tells text from other values.
+    fn typed(&mut self, key: Option<&str>, shape: &Shape, told: bool) -> Vec<Typed> {
+        let everything = [
+            Shape::Text { min: 0, max: None },
+            Shape::Number { negative: true },
+            Shape::Boolean,
+            Shape::Null,
+            Shape::Array { items: Box::new(Shape::Any), min: 0, max: None },
+            Shape::Map(Box::new(Shape::Any)),
+        ];
+        let mut kinds = self.parameters.kinds(shape);
+        if kinds.contains(&&Shape::Any) {
+            kinds = everything.iter().collect();
+        }
+        let is_free = |kind: &&Shape| matches!(kind, Shape::Text { .. });
+        if let (false, Some(text)) = (told, kinds.iter().copied().find(is_free)) {
+            // Any other value is text as well.
+            kinds = vec![text];
+        }
+        kinds.into_iter().map(|kind| self.one(key, kind)).collect()
+    }
+
+    fn one(&mut self, key: Option<&str>, kind: &Shape) -> Typed {
+        let hint = format!("{}-{}", self.tool, key.unwrap_or("value"));
+        let (sample, value) = match kind {
+            Shape::Text { min, max } => (Value::from(""), self.text(key, *min, *max)),
+            Shape::Const(value) => (value.clone(), self.constant(value)),
+            Shape::Boolean => {
+                let words = [true, false].map(|word| self.constant(&Value::Bool(word)));
+                (Value::Bool(true), Expr::choice(words))
+            }
+            Shape::Null => (Value::Null, self.constant(&Value::Null)),
+            Shape::Array { .. } => (Value::Array(Vec::new()), self.values.value(kind, &hint)),
+            Shape::Object(_) | Shape::Map(_) => (Value::Object(Map::new()), self.values.value(kind, &hint)),
+            kind => (Value::from(0), self.values.value(kind, &hint)),
+        };
+        Typed {
+            is_text: self.written(Slot::IsString, &sample),
+            word: self.written(Slot::Type, &sample),
+            value,
+        }
+    }
+
+    fn constant(&self, value: &Value) -> Expr {
+        Expr::Literal(self.written(Slot::Value, value))
+    }
+
+    /// What the writer writes for one slot of the form.
+    fn written(&self, slot: Slot, value: &Value) -> String {
+        let form = FieldForm { parts: vec![slot], ..self.form.clone() };
+        let mut out = String::new();
+        fields::write(&form, "", &spaced(value), value.as_str(), &mut out);
+        out
+    }
+
+    fn text(&mut self, key: Option<&str>, min: u32, max: Option<u32>) -> Expr {
+        if self.form.xml {
+            let plain = Class::not(&[('<', '<'), ('>', '>'), ('&', '&')]);
+            let entities = ["&lt;", "&gt;", "&amp;"].map(Expr::text);
+            let char = Expr::choice(std::iter::once(Expr::Class(plain)).chain(entities));
+            let (id, _) = self.values.rules.shared("character");
+            self.values.rules.define(id, char);
+            return Expr::Rule(id).repeat(min, max);
+        }
+        for (word, said) in [("minLength", min > 0), ("maxLength", max.is_some())] {
+            if said {
+                self.warnings.push(Warning {
+                    tool: self.tool.to_owned(),
+                    path: key.unwrap_or("*").to_owned(),
+                    keyword: word.to_owned(),
+                });
+            }
+        }
+        // With any key, what closes the value is known but for the key.
+        let closer = |mark: &String| match key {
+            Some(key) => mark.replace("{key}", key),
+            None => mark.split("{key}").next().unwrap_or_default().to_owned(),
+        };
+        Expr::Without(self.form.value_close.iter().map(closer).collect())
+    }
+}
+
+/// A key that no schema declares.
+fn any_key() -> Expr {
+    let chars = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_'), ('-', '-'), ('.', '.')];
+    Expr::Class(Class::ranges(&chars)).repeat(1, Some(64))
+}

@@ -1,0 +1,173 @@
+//! Grammars for llama.cpp.
+
+use std::fmt::Write as _;
+
+use super::rules::{Class, Expr, Rules};
+use super::without::Automaton;
+
+/// One rule a line, the first of them `root`.
+pub(super) fn print(rules: &Rules) -> String {
+    let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
+    for rule in rules.iter() {
+        let _ = write!(printer.out, "{} ::= ", rule.name);
+        printer.alternatives(&rule.body);
+        printer.out.push('\n');
+    }
+    printer.automata();
+    printer.out
+}
+
+struct Printer<'r> {
+    rules: &'r Rules,
+    out: String,
+    /// Words that texts must not hold; their place is in the names of their rules.
+    automata: Vec<Vec<String>>,
+}
+
+impl Printer<'_> {
+    fn alternatives(&mut self, expr: &Expr) {
+        if let Expr::Choice(parts) = expr {
+            for (place, part) in parts.iter().enumerate() {
+                if place > 0 {
+                    self.out.push_str(" | ");
+                }
+                self.sequence(part);
+            }
+        } else {
+            self.sequence(expr);
+        }
+    }
+
+    fn sequence(&mut self, expr: &Expr) {
+        if let Expr::Sequence(parts) = expr {
+            for (place, part) in parts.iter().enumerate() {
+                if place > 0 {
+                    self.out.push(' ');
+                }
+                self.item(part);
+            }
+        } else {
+            self.item(expr);
+        }
+    }
+
+    fn item(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Literal(text) => self.literal(text),
+            Expr::Class(class) => self.class(class),
+            Expr::Rule(id) => self.out.push_str(&self.rules.get(*id).name),
+            Expr::Sequence(_) | Expr::Choice(_) => {
+                self.out.push('(');
+                self.alternatives(expr);
+                self.out.push(')');
+            }
+            Expr::Repeat { of, min, max } => {
+                if matches!(**of, Expr::Repeat { .. }) {
+                    self.out.push('(');
+                    self.item(of);
+                    self.out.push(')');
+                } else {
+                    self.item(of);
+                }
+                let _ = match (min, max) {
+                    (0, Some(1)) => self.out.write_char('?'),
+                    (0, None) => self.out.write_char('*'),
+                    (1, None) => self.out.write_char('+'),
+                    (min, None) => write!(self.out, "{{{min},}}"),
+                    (min, Some(max)) if min == max => write!(self.out, "{{{min}}}"),
+                    (min, Some(max)) => write!(self.out, "{{{min},{max}}}"),
+                };
+            }
+            Expr::Without(words) => {
+                let known = self.automata.iter().position(|known| known == words);
+                let place = known.unwrap_or_else(|| {
+                    self.automata.push(words.clone());
+                    self.automata.len() - 1
+                });
+                self.out.push_str(&state_name(place, 0));
+            }
+        }
+    }
+
+    fn literal(&mut self, text: &str) {
+        self.out.push('"');
+        for c in text.chars() {
+            match c {
+                '"' => self.out.push_str("\\\""),
+                c => self.character(c),
+            }
+        }
+        self.out.push('"');
+    }
+
+    fn class(&mut self, class: &Class) {
+        self.out.push_str(if class.negated { "[^" } else { "[" });
+        if class.negated && class.ranges.is_empty() {
+            // An empty set is none to llama.cpp; no text holds this character.
+            self.character('\0');
+        }
+        for &(from, to) in &class.ranges {
+            self.class_character(from);
+            if from != to {
+                self.out.push('-');
+                self.class_character(to);
+            }
+        }
+        self.out.push(']');
+    }
+
+    fn class_character(&mut self, c: char) {
+        match c {
+            ']' => self.out.push_str("\\]"),
+            '[' => self.out.push_str("\\["),
+            '^' | '-' => {
+                let _ = write!(self.out, "\\x{:02x}", u32::from(c));
+            }
+            c => self.character(c),
+        }
+    }
+
+    fn character(&mut self, c: char) {
+        match c {
+            '\\' => self.out.push_str("\\\\"),
+            '\n' => self.out.push_str("\\n"),
+            '\r' => self.out.push_str("\\r"),
+            '\t' => self.out.push_str("\\t"),
+            '\0'..='\x1f' | '\x7f' => {
+                let _ = write!(self.out, "\\x{:02x}", u32::from(c));
+            }
+            c => self.out.push(c),
+        }
+    }
+
+    /// The states of the automata as rules: each a character and the next state, or the end.
+    fn automata(&mut self) {
+        for (place, words) in std::mem::take(&mut self.automata).iter().enumerate() {
+            for (number, state) in Automaton::without(words).states.iter().enumerate() {
+                let mut targets: Vec<(usize, Vec<char>)> = Vec::new();
+                for (&c, &target) in &state.steps {
+                    match targets.iter_mut().find(|(known, _)| *known == target) {
+                        Some((_, chars)) => chars.push(c),
+                        None => targets.push((target, vec![c])),
+                    }
+                }
+                let special: Vec<(char, char)> =
+                    state.steps.keys().chain(&state.refused).map(|&c| (c, c)).collect();
+                let _ = write!(self.out, "{} ::= ", state_name(place, number));
+                self.class(&Class::not(&special));
+                let _ = write!(self.out, " {}", state_name(place, 0));
+                for (target, chars) in targets {
+                    self.out.push_str(" | ");
+                    self.class(&Class::of(chars));
+                    let _ = write!(self.out, " {}", state_name(place, target));
+                }
+                self.out.push_str(" | \"\"\n");
+            }
+        }
+    }
+}
+
+/// No rule has such a name: names of rules do not begin with a capital letter.
+fn state_name(automaton: usize, state: usize) -> String {
+    if state == 0 { format!("W{automaton}") } else { format!("W{automaton}-{state}") }
+}

@@ -1,0 +1,198 @@
+//! The parts of a grammar, as no target has them and every target knows them.
+
+/// Named rules; the first is the root.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules {
+    list: Vec<Rule>,
+    /// Rules that stand for one thing throughout, by what it is called.
+    shared: Vec<(&'static str, RuleId)>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    /// Of ASCII letters, digits and `-`; unique.
+    pub(super) name: String,
+    pub(super) body: Expr,
+}
+
+/// A rule by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RuleId(pub(super) usize);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Expr {
+    /// This text; the empty text is what matches nothing else.
+    Literal(String),
+    /// One character.
+    Class(Class),
+    Sequence(Vec<Expr>),
+    Choice(Vec<Expr>),
+    Repeat {
+        of: Box<Expr>,
+        min: u32,
+        max: Option<u32>,
+    },
+    Rule(RuleId),
+    /// Any text, also none, that holds none of these.
+    Without(Vec<String>),
+}
+
+/// A set of characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Class {
+    /// True when the ranges are what is *not* in it.
+    pub(super) negated: bool,
+    /// Both ends belong to it.
+    pub(super) ranges: Vec<(char, char)>,
+}
+
+impl Rules {
+    /// A rule that is defined later, under a name like `hint`.
+    pub(super) fn reserve(&mut self, hint: &str) -> RuleId {
+        let name = self.name(hint);
+        self.list.push(Rule { name, body: Expr::empty() });
+        RuleId(self.list.len() - 1)
+    }
+
+    pub(super) fn define(&mut self, id: RuleId, body: Expr) {
+        self.list[id.0].body = body;
+    }
+
+    /// A rule of its own for `body`.
+    pub(super) fn add(&mut self, hint: &str, body: Expr) -> Expr {
+        let id = self.reserve(hint);
+        self.define(id, body);
+        Expr::Rule(id)
+    }
+
+    /// The rule that stands for `what` throughout; false when it has still to be defined.
+    pub(super) fn shared(&mut self, what: &'static str) -> (RuleId, bool) {
+        if let Some((_, id)) = self.shared.iter().find(|(known, _)| *known == what) {
+            return (*id, true);
+        }
+        let id = self.reserve(what);
+        self.shared.push((what, id));
+        (id, false)
+    }
+
+    /// `body` such that using it twice does not write it twice.
+    pub(super) fn named(&mut self, hint: &str, body: Expr) -> Expr {
+        match body {
+            Expr::Rule(_) | Expr::Class(_) => body,
+            Expr::Literal(text) if text.len() <= 8 => Expr::Literal(text),
+            body => self.add(hint, body),
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.list.iter()
+    }
+
+    pub(super) fn get(&self, id: RuleId) -> &Rule {
+        &self.list[id.0]
+    }
+
+    fn name(&self, hint: &str) -> String {
+        let mut plain: String = hint
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+            .collect();
+        plain.truncate(MAX_NAME);
+        let plain = match plain.trim_matches('-') {
+            "" => "rule",
+            plain => plain,
+        };
+        let taken = |name: &str| self.list.iter().any(|rule| rule.name == name);
+        if !taken(plain) {
+            return plain.to_owned();
+        }
+        let mut number = 2;
+        while taken(&format!("{plain}-{number}")) {
+            number += 1;
+        }
+        format!("{plain}-{number}")
+    }
+}
+
+/// The longest name, before a number makes it unique.
+const MAX_NAME: usize = 64;
+
+impl Expr {
+    pub(super) fn empty() -> Self {
+        Self::Literal(String::new())
+    }
+
+    pub(super) fn text(text: &str) -> Self {
+        Self::Literal(text.to_owned())
+    }
+
+    /// One after another; literals that meet become one.
+    pub(super) fn sequence(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut flat: Vec<Self> = Vec::new();
+        for part in parts {
+            let parts = if let Self::Sequence(parts) = part { parts } else { vec![part] };
+            for part in parts {
+                match (flat.last_mut(), part) {
+                    (_, Self::Literal(text)) if text.is_empty() => {}
+                    (Some(Self::Literal(before)), Self::Literal(text)) => before.push_str(&text),
+                    (_, part) => flat.push(part),
+                }
+            }
+        }
+        match flat.len() {
+            0 => Self::empty(),
+            1 => flat.remove(0),
+            _ => Self::Sequence(flat),
+        }
+    }
+
+    /// One of these.
+    pub(super) fn choice(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut flat: Vec<Self> = Vec::new();
+        for part in parts {
+            let parts = if let Self::Choice(parts) = part { parts } else { vec![part] };
+            for part in parts {
+                if !flat.contains(&part) {
+                    flat.push(part);
+                }
+            }
+        }
+        if flat.len() == 1 { flat.remove(0) } else { Self::Choice(flat) }
+    }
+
+    pub(super) fn optional(self) -> Self {
+        self.repeat(0, Some(1))
+    }
+
+    /// `self` may not be empty text.
+    pub(super) fn repeat(self, min: u32, max: Option<u32>) -> Self {
+        match (min, max) {
+            (_, Some(0)) => Self::empty(),
+            (1, Some(1)) => self,
+            _ => Self::Repeat { of: Box::new(self), min, max },
+        }
+    }
+}
+
+impl Class {
+    pub(super) fn of(chars: impl IntoIterator<Item = char>) -> Self {
+        Self { negated: false, ranges: chars.into_iter().map(|c| (c, c)).collect() }
+    }
+
+    pub(super) fn ranges(ranges: &[(char, char)]) -> Self {
+        Self { negated: false, ranges: ranges.to_vec() }
+    }
+
+    pub(super) fn not(ranges: &[(char, char)]) -> Self {
+        Self { negated: true, ranges: ranges.to_vec() }
+    }
+
+    /// `0` to `9`, or a part of it.
+    pub(super) fn digits(from: u8, to: u8) -> Expr {
+        let digit = |value: u8| char::from(b'0' + value.min(9));
+        if from == to {
+            return Expr::Literal(digit(from).to_string());
+        }
+        Expr::Class(Self::ranges(&[(digit(from), digit(to))]))
+    }
+}

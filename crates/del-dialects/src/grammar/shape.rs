@@ -1,0 +1,119 @@
+//! What a JSON Schema says of values, without the ways of saying it.
+
+mod bounds;
+mod read;
+
+use read::Reader;
+use serde_json::{Map, Value};
+
+use super::Warning;
+use crate::message::Tool;
+
+/// A set of values.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Shape {
+    Any,
+    Const(Value),
+    Text {
+        min: u32,
+        max: Option<u32>,
+    },
+    Integer {
+        min: Option<i64>,
+        max: Option<i64>,
+    },
+    Number {
+        negative: bool,
+    },
+    Boolean,
+    Null,
+    Array {
+        items: Box<Shape>,
+        min: u32,
+        max: Option<u32>,
+    },
+    Object(Vec<Member>),
+    /// An object with any keys.
+    Map(Box<Shape>),
+    OneOf(Vec<Shape>),
+    /// The definition of this number.
+    Ref(usize),
+}
+
+/// A member of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Member {
+    pub(super) key: String,
+    pub(super) required: bool,
+    pub(super) shape: Shape,
+}
+
+/// The arguments of a tool.
+#[derive(Debug)]
+pub(super) struct Parameters {
+    pub(super) shape: Shape,
+    pub(super) definitions: Vec<Definition>,
+}
+
+/// A part of a schema that others refer to.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    pub(super) shape: Shape,
+}
+
+impl Parameters {
+    pub(super) fn of(tool: &Tool, warnings: &mut Vec<Warning>) -> Self {
+        let mut reader = Reader::new(tool, warnings);
+        let no_arguments =
+            tool.parameters.get("properties").is_some_and(|all| all == &Value::Object(Map::new()))
+                && ["anyOf", "oneOf", "allOf", "$ref"].iter().all(|word| tool.parameters.get(word).is_none());
+        let shape = if no_arguments {
+            Shape::Object(Vec::new())
+        } else {
+            reader.shape(&tool.parameters, &mut String::new(), 0)
+        };
+        let mut definitions = reader.definitions;
+        break_circles(&mut definitions);
+        Self { shape, definitions }
+    }
+
+    /// The shapes that `shape` stands for, each of one kind; references are followed.
+    pub(super) fn kinds<'s>(&'s self, shape: &'s Shape) -> Vec<&'s Shape> {
+        let (mut kinds, mut open, mut seen) = (Vec::new(), vec![shape], Vec::new());
+        while let Some(shape) = open.pop() {
+            match shape {
+                Shape::OneOf(shapes) => open.extend(shapes.iter().rev()),
+                Shape::Ref(place) if !seen.contains(place) => {
+                    seen.push(*place);
+                    open.push(&self.definitions[*place].shape);
+                }
+                Shape::Ref(_) => {}
+                shape => kinds.push(shape),
+            }
+        }
+        kinds
+    }
+}
+
+/// A definition that is itself before any value has begun says nothing: it becomes any value.
+fn break_circles(definitions: &mut [Definition]) {
+    for place in 0..definitions.len() {
+        let (mut open, mut seen) = (vec![&definitions[place].shape], Vec::new());
+        let mut circle = false;
+        while let Some(shape) = open.pop() {
+            match shape {
+                Shape::OneOf(shapes) => open.extend(shapes),
+                Shape::Ref(next) if *next == place => circle = true,
+                Shape::Ref(next) if !seen.contains(next) => {
+                    seen.push(*next);
+                    open.push(&definitions[*next].shape);
+                }
+                _ => {}
+            }
+        }
+        if circle {
+            definitions[place].shape = Shape::Any;
+        }
+    }
+}

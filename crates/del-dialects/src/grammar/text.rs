@@ -1,0 +1,92 @@
+//! Text that holds no call, with or without calls behind it.
+
+use std::sync::Arc;
+
+use super::rules::{Class, Expr, Rules};
+use crate::dialect::{Dialect, Frame, Mark, Need, Piece};
+
+/// Marks of fewer bytes begin a call only at the start of a line, if at all.
+const MIN_DISTINCT: usize = 5;
+
+/// `calls`, or text, or both.
+pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr {
+    let text = match &dialect.frame {
+        Frame::Tags => Expr::Without(minimal(&openers(dialect).filter_map(distinct).collect::<Vec<_>>())),
+        Frame::Bare => bare(dialect),
+        Frame::Channels(channels) => {
+            let to = if channels.prefix.is_empty() {
+                format!("{}{} to=", channels.channel, channels.calls)
+            } else {
+                format!(" to={}", channels.prefix)
+            };
+            Expr::Without(vec![to])
+        }
+    };
+    let lines = dialect.frame == Frame::Bare || openers(dialect).any(|(mark, _)| mark.line_start);
+    let lead = if lines && !dialect.lead.ends_with('\n') {
+        format!("{}\n", dialect.lead)
+    } else {
+        dialect.lead.clone()
+    };
+    let text = rules.add("text", text);
+    let calls = rules.add("calls", calls);
+    let behind = Expr::sequence([Expr::Literal(lead), calls.clone()]).optional();
+    Expr::choice([calls, Expr::sequence([text, behind])])
+}
+
+/// Text in which no line begins as a call does, nor with white space before that at its very beginning.
+fn bare(dialect: &Dialect) -> Expr {
+    let mut words: Vec<String> = openers(dialect).filter_map(distinct).collect();
+    let mut firsts: Vec<char> = openers(dialect)
+        .filter(|(_, spelling)| spelling.len() < MIN_DISTINCT && !spelling.starts_with('`'))
+        .filter_map(|(_, spelling)| spelling.chars().next())
+        .collect();
+    if let Some(Piece::Args(_)) = dialect.call.first() {
+        firsts.push('{');
+    }
+    firsts.sort_unstable();
+    firsts.dedup();
+    words.extend(firsts.iter().map(|first| format!("\n{first}")));
+    let starts = words.iter().filter_map(|word| word.chars().next()).chain(firsts.iter().copied());
+    let mut never: Vec<char> = starts.chain([' ', '\t', '\r', '\n']).collect();
+    never.sort_unstable();
+    never.dedup();
+    let never: Vec<(char, char)> = never.into_iter().map(|c| (c, c)).collect();
+    Expr::sequence([Expr::Class(Class::not(&never)), Expr::Without(minimal(&words))]).optional()
+}
+
+/// The marks that a group of calls may begin with, in all their spellings: those up to the first that has to be there.
+fn openers(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
+    std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref)).flat_map(openers_of)
+}
+
+fn openers_of(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
+    let call = dialect.call.iter().map_while(|piece| match piece {
+        Piece::Mark(mark, _) => Some(mark),
+        _ => None,
+    });
+    let mut found = false;
+    let marks = dialect
+        .block
+        .open
+        .iter()
+        .chain(call)
+        .take_while(move |mark| !std::mem::replace(&mut found, mark.need == Need::Must));
+    marks.flat_map(|mark| mark.read.iter().map(move |spelling| (mark, spelling.as_str())))
+}
+
+fn distinct((_, spelling): (&Mark, &str)) -> Option<String> {
+    (spelling.len() >= MIN_DISTINCT && !spelling.starts_with('`')).then(|| spelling.to_owned())
+}
+
+/// The words that hold no other of them: where those are not, the others are not either.
+fn minimal(words: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for word in words {
+        let longer = words.iter().any(|other| other != word && word.contains(other.as_str()));
+        if !longer && !kept.contains(word) {
+            kept.push(word.clone());
+        }
+    }
+    kept
+}

@@ -1,0 +1,322 @@
+//! Values as a model writes them: JSON, or a loose syntax.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::integers;
+use super::rules::{Class, Expr, RuleId, Rules};
+use super::shape::{Member, Parameters, Shape};
+use crate::codec::loose;
+use crate::dialect::{Literal, Loose};
+use crate::render::spaced;
+use crate::schema::quoted;
+
+/// Builds the values of one dialect.
+pub(super) struct Values<'r> {
+    pub(super) rules: &'r mut Rules,
+    syntax: Syntax,
+    /// The definitions of the tool at hand.
+    definitions: Vec<RuleId>,
+}
+
+/// How values are written.
+struct Syntax {
+    /// None for JSON.
+    loose: Option<Loose>,
+    comma: String,
+    colon: String,
+    words: [String; 3],
+}
+
+impl<'r> Values<'r> {
+    pub(super) fn new(rules: &'r mut Rules, literal: &Literal) -> Self {
+        let syntax = match literal {
+            Literal::Json => Syntax {
+                loose: None,
+                comma: ", ".to_owned(),
+                colon: ": ".to_owned(),
+                words: ["true", "false", "null"].map(str::to_owned),
+            },
+            Literal::Loose(loose) => Syntax {
+                comma: loose.comma.clone(),
+                colon: loose.colon.clone(),
+                words: loose.words.clone(),
+                loose: Some(loose.clone()),
+            },
+        };
+        Self { rules, syntax, definitions: Vec::new() }
+    }
+
+    /// Goes on with this tool: references mean its definitions.
+    pub(super) fn enter(&mut self, parameters: &Parameters, hint: &str) {
+        self.definitions = parameters
+            .definitions
+            .iter()
+            .map(|definition| self.rules.reserve(&format!("{hint}-{}", definition.name)))
+            .collect();
+        for (place, definition) in parameters.definitions.iter().enumerate() {
+            let id = self.definitions[place];
+            let body = self.value(&definition.shape, &format!("{hint}-{}", definition.name));
+            self.rules.define(id, body);
+        }
+    }
+
+    /// The arguments as one object, brackets included.
+    pub(super) fn arguments(&mut self, parameters: &Parameters, hint: &str) -> Expr {
+        let kinds = parameters.kinds(&parameters.shape);
+        let mut objects: Vec<Expr> = Vec::new();
+        for kind in kinds {
+            if let Shape::Object(_) | Shape::Map(_) = kind {
+                let object = self.outer(kind, hint);
+                objects.push(object);
+            }
+        }
+        if objects.is_empty() {
+            objects.push(self.outer(&Shape::Map(Box::new(Shape::Any)), hint));
+        }
+        Expr::choice(objects)
+    }
+
+    /// A value in any place but the outermost.
+    pub(super) fn value(&mut self, shape: &Shape, hint: &str) -> Expr {
+        match shape {
+            Shape::Any => self.any(),
+            Shape::Const(value) => Expr::Literal(self.constant(value)),
+            Shape::Text { min, max } => self.text(*min, *max),
+            Shape::Integer { min: None, max: None } => self.shared("integer", |_| integers::any()),
+            Shape::Integer { min, max } => integers::between(*min, *max),
+            Shape::Number { negative: false } => self.shared("positive", |_| positive()),
+            Shape::Number { negative: true } => {
+                self.shared("number", |_| Expr::sequence([Expr::text("-").optional(), positive()]))
+            }
+            Shape::Boolean => self.shared("boolean", |values| {
+                Expr::choice(values.syntax.words[..2].iter().map(|word| Expr::text(word)))
+            }),
+            Shape::Null => Expr::text(&self.syntax.words[2]),
+            Shape::Array { items, min, max } => self.array(items, *min, *max, hint),
+            Shape::Object(members) => {
+                let items = self.members(members, hint);
+                let inside = self.listed(&items, hint);
+                Expr::sequence([Expr::text("{"), inside, Expr::text("}")])
+            }
+            Shape::Map(values) => {
+                let key = self.any_key();
+                let value = self.value(values, hint);
+                let pair = Expr::sequence([key, Expr::text(&self.syntax.colon), value]);
+                let inside = self.list(pair, 0, None, hint);
+                Expr::sequence([Expr::text("{"), inside, Expr::text("}")])
+            }
+            Shape::OneOf(shapes) => {
+                let values: Vec<Expr> = shapes.iter().map(|shape| self.value(shape, hint)).collect();
+                Expr::choice(values)
+            }
+            Shape::Ref(place) => Expr::Rule(self.definitions[*place]),
+        }
+    }
+
+    /// What stands for a value in the text.
+    fn constant(&self, value: &Value) -> String {
+        let json = spaced(value);
+        let Some(syntax) = &self.syntax.loose else { return json };
+        // As the one argument with an empty key: what is behind the opening bracket and the pair sign.
+        let mut out = String::new();
+        if let Ok(raw) = RawValue::from_string(json) {
+            loose::write_arguments(syntax, &[(String::new(), &raw)], &mut out);
+        }
+        out.get(2..out.len().saturating_sub(1)).unwrap_or_default().to_owned()
+    }
+
+    /// The object of the arguments itself: in a loose syntax its brackets and keys are others than those inside.
+    fn outer(&mut self, shape: &Shape, hint: &str) -> Expr {
+        let Some(loose) = self.syntax.loose.clone() else { return self.value(shape, hint) };
+        let sign = |byte: u8| Expr::Literal(char::from(byte).to_string());
+        let inside = match shape {
+            Shape::Object(members) => {
+                let mut items = Vec::new();
+                for member in members {
+                    let hint = format!("{hint}-{}", member.key);
+                    let value = self.value(&member.shape, &hint);
+                    let pair = Expr::sequence([Expr::text(&member.key), sign(loose.pair), value]);
+                    items.push((hint, pair, member.required));
+                }
+                self.listed(&items, hint)
+            }
+            Shape::Map(values) => {
+                let value = self.value(values, hint);
+                let pair = Expr::sequence([bare_key(), sign(loose.pair), value]);
+                self.list(pair, 0, None, hint)
+            }
+            _ => Expr::empty(),
+        };
+        Expr::sequence([sign(loose.open), inside, sign(loose.close)])
+    }
+
+    fn members(&mut self, members: &[Member], hint: &str) -> Vec<(String, Expr, bool)> {
+        let mut items = Vec::new();
+        for member in members {
+            let hint = format!("{hint}-{}", member.key);
+            let value = self.value(&member.shape, &hint);
+            let key = Expr::Literal(self.key(&member.key));
+            let pair = Expr::sequence([key, Expr::text(&self.syntax.colon), value]);
+            items.push((hint, pair, member.required));
+        }
+        items
+    }
+
+    fn key(&self, key: &str) -> String {
+        match &self.syntax.loose {
+            None => quoted(key),
+            Some(loose) if loose.quoted_keys => self.constant(&Value::from(key)),
+            Some(_) => key.to_owned(),
+        }
+    }
+
+    fn any_key(&mut self) -> Expr {
+        if self.syntax.loose.as_ref().is_some_and(|loose| !loose.quoted_keys) {
+            bare_key()
+        } else {
+            self.text(0, None)
+        }
+    }
+
+    fn array(&mut self, items: &Shape, min: u32, max: Option<u32>, hint: &str) -> Expr {
+        let hint = format!("{hint}-item");
+        let item = self.value(items, &hint);
+        let inside = self.list(item, min, max, &hint);
+        Expr::sequence([Expr::text("["), inside, Expr::text("]")])
+    }
+
+    /// Items with commas between them.
+    fn list(&mut self, item: Expr, min: u32, max: Option<u32>, hint: &str) -> Expr {
+        if max == Some(0) {
+            return Expr::empty();
+        }
+        let item = self.rules.named(hint, item);
+        let mut more = Expr::sequence([Expr::text(&self.syntax.comma), item.clone()]);
+        let (fewest, most) = (min.saturating_sub(1), max.map(|max| max - 1));
+        if fewest > 1 || most.is_some_and(|most| most > 1) {
+            more = self.rules.add(&format!("{hint}-more"), more);
+        }
+        let some = Expr::sequence([item, more.repeat(fewest, most)]);
+        if min == 0 { some.optional() } else { some }
+    }
+
+    /// Members in their order, with commas between those that are there. Each has a name for its rule, its text, and
+    /// whether it has to be there.
+    fn listed(&mut self, items: &[(String, Expr, bool)], hint: &str) -> Expr {
+        let comma = Expr::text(&self.syntax.comma);
+        let first_required = items.iter().position(|(_, _, required)| *required).unwrap_or(items.len());
+        // Behind a member that has to be there, each one brings its own comma.
+        let mut behind: Vec<Expr> = Vec::new();
+        for (_, item, required) in items.iter().skip(first_required + 1) {
+            let item = Expr::sequence([comma.clone(), item.clone()]);
+            behind.push(if *required { item } else { item.optional() });
+        }
+        let behind = Expr::sequence(behind);
+        let (leading, rest) = items.split_at(first_required);
+        let required = rest.first().map(|(_, item, _)| item.clone());
+        if leading.is_empty() {
+            return required.map_or(Expr::empty(), |item| Expr::sequence([item, behind]));
+        }
+        // Before it, whichever comes first has no comma: one way for each, and what may follow it as a rule.
+        let mut tail = required.clone().map(|item| Expr::sequence([comma.clone(), item, behind.clone()]));
+        let mut ways = required.map(|item| vec![Expr::sequence([item, behind])]).unwrap_or_default();
+        for (place, (name, item, _)) in leading.iter().enumerate().rev() {
+            let item = self.rules.named(name, item.clone());
+            ways.push(Expr::sequence(std::iter::once(item.clone()).chain(tail.clone())));
+            if place > 0 {
+                let optional = Expr::sequence([comma.clone(), item]).optional();
+                let next = Expr::sequence(std::iter::once(optional).chain(tail));
+                tail = Some(self.rules.add(&format!("{hint}-rest"), next));
+            }
+        }
+        ways.reverse();
+        let ways = Expr::choice(ways);
+        if first_required == items.len() { ways.optional() } else { ways }
+    }
+
+    fn any(&mut self) -> Expr {
+        let kinds = [
+            Shape::Map(Box::new(Shape::Any)),
+            Shape::Array { items: Box::new(Shape::Any), min: 0, max: None },
+            Shape::Text { min: 0, max: None },
+            Shape::Number { negative: true },
+            Shape::Boolean,
+            Shape::Null,
+        ];
+        self.shared("value", |values| {
+            Expr::choice(kinds.iter().map(|kind| values.value(kind, "value")).collect::<Vec<_>>())
+        })
+    }
+
+    fn text(&mut self, min: u32, max: Option<u32>) -> Expr {
+        let quote = match &self.syntax.loose {
+            None => "\"",
+            Some(loose) => loose.quotes[0].as_str(),
+        };
+        let (long, quote) = (quote.len() > 1, Expr::text(quote));
+        if long {
+            let Expr::Literal(word) = &quote else { return quote };
+            let inside = Expr::Without(vec![word.clone()]);
+            return self.shared("string", |_| Expr::sequence([quote.clone(), inside, quote]));
+        }
+        let char = self.shared("char", |values| values.character());
+        if (min, max) != (0, None) {
+            return Expr::sequence([quote.clone(), char.repeat(min, max), quote]);
+        }
+        self.shared("string", |_| Expr::sequence([quote.clone(), char.repeat(0, None), quote]))
+    }
+
+    /// One character of a string.
+    fn character(&self) -> Expr {
+        let hex = |digits: u32| {
+            Expr::Class(Class::ranges(&[('0', '9'), ('a', 'f'), ('A', 'F')])).repeat(digits, Some(digits))
+        };
+        let escape = |plain: &str, wide: Expr| {
+            let plain = Expr::Class(Class::of(plain.chars()));
+            Expr::sequence([Expr::text("\\"), Expr::choice([plain, wide])])
+        };
+        let Some(loose) = &self.syntax.loose else {
+            let plain = Class::not(&[('"', '"'), ('\\', '\\'), ('\0', '\x1f')]);
+            let wide = Expr::sequence([Expr::text("u"), hex(4)]);
+            return Expr::choice([Expr::Class(plain), escape("\"\\/bfnrt", wide)]);
+        };
+        let quote = char::from(loose.quotes[0].as_bytes()[0]);
+        let plain = Class::not(&[(quote, quote), ('\\', '\\'), ('\0', '\x1f'), ('\x7f', '\x7f')]);
+        let wide = Expr::sequence([Expr::text("x"), hex(2)]);
+        Expr::choice([Expr::Class(plain), escape(&format!("{quote}\\nrt"), wide)])
+    }
+
+    /// The rule that stands for `what` throughout, which `body` makes once.
+    fn shared(&mut self, what: &'static str, body: impl FnOnce(&mut Self) -> Expr) -> Expr {
+        let (id, defined) = self.rules.shared(what);
+        if !defined {
+            let body = body(self);
+            self.rules.define(id, body);
+        }
+        Expr::Rule(id)
+    }
+}
+
+/// The key of an object with any keys, where keys stand bare.
+fn bare_key() -> Expr {
+    let head = Expr::Class(Class::ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
+    let tail = Class::ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]);
+    Expr::sequence([head, Expr::Class(tail).repeat(0, Some(63))])
+}
+
+/// Digits, and behind them perhaps a fraction and an exponent.
+fn positive() -> Expr {
+    let digits = || Class::digits(0, 9);
+    let whole = Expr::choice([
+        Expr::text("0"),
+        Expr::sequence([Class::digits(1, 9), digits().repeat(0, Some(MAX_DIGITS - 1))]),
+    ]);
+    let fraction = Expr::sequence([Expr::text("."), digits().repeat(1, Some(MAX_DIGITS))]);
+    let sign = Expr::Class(Class::of(['+', '-'])).optional();
+    let exponent = Expr::sequence([Expr::Class(Class::of(['e', 'E'])), sign, digits().repeat(1, Some(3))]);
+    Expr::sequence([whole, fraction.optional(), exponent.optional()])
+}
+
+/// The most digits of a part of a number: more than any number of 64 bits needs.
+const MAX_DIGITS: u32 = 20;
