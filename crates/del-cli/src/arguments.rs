@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::colour::When;
-use crate::command::{completions, dialects, parse};
+use crate::command::{completions, dialects, exec, parse, render, tools};
 
 /// Makes any language model call tools, and works with it at the terminal.
 #[derive(Debug, Parser)]
@@ -31,6 +31,9 @@ pub(crate) struct Common {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Parse(parse::Options),
+    Exec(exec::Options),
+    Render(render::Options),
     Dialects(dialects::Options),
+    Tools(tools::Options),
     Completions(completions::Options),
 }

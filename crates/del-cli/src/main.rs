@@ -4,8 +4,12 @@ mod arguments;
 mod catalog;
 mod colour;
 mod command;
+mod consent;
 mod exit;
+mod hands;
 mod input;
+mod interrupt;
+mod screen;
 mod table;
 mod terminal;
 
@@ -38,6 +42,9 @@ fn run(cli: Cli) -> Result<Exit> {
     match cli.command {
         Some(Command::Parse(options)) => command::parse::run(&options, &common),
         Some(Command::Dialects(options)) => command::dialects::run(&options, &common),
+        Some(Command::Exec(options)) => command::exec::run(&options, &common),
+        Some(Command::Tools(options)) => command::tools::run(&options, &common),
+        Some(Command::Render(options)) => command::render::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
         None => Err(Exit::Usage.because("expected a command; `del --help` lists them")),
     }

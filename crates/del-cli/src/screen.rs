@@ -1,0 +1,3 @@
+//! What is shown while Del works.
+
+pub(crate) mod lines;
