@@ -8,8 +8,11 @@ mod consent;
 mod exit;
 mod hands;
 mod input;
+mod instructions;
 mod interrupt;
 mod screen;
+mod server;
+mod session;
 mod table;
 mod terminal;
 
@@ -45,8 +48,12 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Exec(options)) => command::exec::run(&options, &common),
         Some(Command::Tools(options)) => command::tools::run(&options, &common),
         Some(Command::Render(options)) => command::render::run(&options, &common),
+        Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
-        None => Err(Exit::Usage.because("expected a command; `del --help` lists them")),
+        None => match &cli.assistant.print {
+            Some(prompt) => command::task::run(prompt, &cli.assistant, &common),
+            None => command::chat::run(&cli.assistant, &common),
+        },
     }
 }
 
