@@ -1,8 +1,11 @@
 //! The command line, as clap reads it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::colour::When;
 use crate::command::{completions, dialects, exec, models, parse, render, task, tools};
@@ -10,7 +13,7 @@ use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "del", version, args_conflicts_with_subcommands = true)]
+#[command(name = "del", version)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -44,6 +47,32 @@ pub(crate) struct Common {
     pub(crate) dialect_dir: Option<PathBuf>,
 }
 
+impl Cli {
+    /// The command line of this process; ends the process when there is nothing to run.
+    pub(crate) fn read() -> Self {
+        Self::try_read(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    }
+
+    fn try_read(words: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
+        let matches = Self::command().try_get_matches_from(words)?;
+        if let Some(command) = matches.subcommand_name()
+            && let Some(option) = assistants_own(&matches)
+        {
+            let message = format!("the option `--{option}` belongs to the assistant, not before `{command}`");
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Self::from_arg_matches(&matches)
+    }
+}
+
+/// An option of the assistant's that was given.
+fn assistants_own(matches: &ArgMatches) -> Option<String> {
+    let own = Assistant::augment_args(clap::Command::new("del"));
+    let given =
+        |arg: &&clap::Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    own.get_arguments().find(given).and_then(|arg| arg.get_long().map(str::to_owned))
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Parse(parse::Options),
@@ -53,4 +82,24 @@ pub(crate) enum Command {
     Tools(tools::Options),
     Models(models::Options),
     Completions(completions::Options),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_assistants_options_do_not_stand_before_a_command() {
+        let read = |words: &[&str]| Cli::try_read(words.iter().map(OsString::from));
+        assert!(read(&["del", "--color", "never", "dialects"]).is_ok());
+        assert!(read(&["del", "--debug"]).is_ok());
+        for words in [["del", "--debug", "tools"], ["del", "--model=x", "dialects"]] {
+            assert_eq!(read(&words).unwrap_err().kind(), ErrorKind::ArgumentConflict, "{words:?}");
+        }
+    }
 }

@@ -16,16 +16,13 @@ use crate::exit::Exit;
 pub(crate) struct Workplace {
     /// Where tools work [default: the current directory]
     #[arg(long, value_name = "DIR")]
-    pub(crate) working_dir: Option<PathBuf>,
+    working_dir: Option<PathBuf>,
     /// Lets tools work in DIR as well; may be given again
     #[arg(long, value_name = "DIR")]
-    pub(crate) allow_dir: Vec<PathBuf>,
-    /// The set of tools: core, del or all
-    #[arg(long, value_name = "SET", default_value = "core")]
-    pub(crate) toolset: Toolset,
+    allow_dir: Vec<PathBuf>,
     /// Only these tools, with commas between them
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) tools: Vec<String>,
+    tools: Vec<String>,
 }
 
 /// What is done without asking.
@@ -77,10 +74,10 @@ const PARALLEL: usize = 8;
 
 impl Workplace {
     /// The tools over the working directory.
-    pub(crate) fn open(&self) -> anyhow::Result<Toolbox> {
+    fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
         let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
         let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
-        let mut toolbox = Toolbox::open(directory, &self.allow_dir, self.toolset).map_err(configuration)?;
+        let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
         if !self.tools.is_empty() {
             let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
@@ -109,8 +106,12 @@ impl Consenting {
 }
 
 impl Hands {
-    pub(crate) fn new(workplace: &Workplace, consenting: &Consenting) -> anyhow::Result<Self> {
-        Ok(Self { toolbox: workplace.open()?, gate: consenting.gate() })
+    pub(crate) fn new(
+        toolset: Toolset,
+        workplace: &Workplace,
+        consenting: &Consenting,
+    ) -> anyhow::Result<Self> {
+        Ok(Self { toolbox: workplace.open(toolset)?, gate: consenting.gate() })
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {

@@ -22,12 +22,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use arguments::{Cli, Command};
-use clap::Parser;
 use colour::Paint;
 use exit::Exit;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     let paint = Paint::stderr(cli.common.color);
     match run(cli) {
         Ok(exit) => exit.into(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use del_agent::{Agent, Constrain, Done, Effect, Failure, Input, Settings, ToolsMode, View};
+use del_tools::Toolset;
 use del_wire::Usage;
 use reqwest::Response;
 use reqwest::header::RETRY_AFTER;
@@ -35,6 +36,9 @@ pub(crate) struct SessionOptions {
     /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,
+    /// The set of tools: core, del or all
+    #[arg(long, value_name = "SET", default_value = "core")]
+    toolset: Toolset,
     #[command(flatten)]
     workplace: Workplace,
     #[command(flatten)]
@@ -102,7 +106,7 @@ impl Session {
             Choice::Auto => None,
             Choice::One(dialect) => Some(dialect),
         };
-        let mut hands = Hands::new(&options.workplace, &options.consenting)?;
+        let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         interrupt.begin();

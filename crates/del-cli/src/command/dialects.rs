@@ -1,7 +1,7 @@
 //! `del dialects`: what Del can read and write.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -17,56 +17,42 @@ use crate::terminal;
 
 /// List, show and check dialects
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
     action: Option<Action>,
-    #[command(flatten)]
-    list: List,
-}
-
-#[derive(Debug, Args)]
-struct List {
     /// Print rows as JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List all dialects, in the order in which `auto` prefers them
-    List(List),
+    List,
     /// Print the description of one
     Show {
         /// Its name, or a name that another engine has for it
         name: String,
-        /// Print its row as JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Check a description of your own
     Check {
         /// The file
         file: PathBuf,
-        /// Print its row as JSON
-        #[arg(long)]
-        json: bool,
     },
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     match &options.action {
-        None => list(&options.list, common),
-        Some(Action::List(options)) => list(options, common),
-        Some(Action::Show { name, json }) => show(name, *json, common),
-        Some(Action::Check { file, json }) => check(file.clone(), *json),
+        None | Some(Action::List) => list(options.json, common),
+        Some(Action::Show { name }) => show(name, options.json, common),
+        Some(Action::Check { file }) => check(file, options.json),
     }
 }
 
-fn list(options: &List, common: &Common) -> Result<Exit> {
+fn list(json: bool, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let mut out = std::io::stdout().lock();
-    if options.json {
+    if json {
         let rows: Value = catalog.all().iter().map(|dialect| row(dialect)).collect();
         writeln!(out, "{rows:#}")?;
         return Ok(Exit::Done);
@@ -98,8 +84,8 @@ fn show(name: &str, json: bool, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn check(file: PathBuf, json: bool) -> Result<Exit> {
-    let description = Description::read(&file)?;
+fn check(file: &Path, json: bool) -> Result<Exit> {
+    let description = Description::read(file)?;
     let dialect = Dialect::from_toml(&description.name, &description.text).map_err(|error| {
         Exit::Configuration.because(format!("{}:{}: {}", file.display(), error.line, error.message))
     })?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use del_dialects::{Call, Collect, End, Message, Turn};
-use del_tools::ToolResult;
+use del_tools::{ToolResult, Toolset};
 use del_wire::{Ids, native};
 use serde_json::{Value, json};
 
@@ -29,6 +29,9 @@ pub(crate) struct Options {
     /// The dialect, `auto`, or `openai-native` for an answer of the API itself
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: String,
+    /// The set of tools: core, del or all
+    #[arg(long, value_name = "SET", default_value = "core")]
+    toolset: Toolset,
     #[command(flatten)]
     workplace: Workplace,
     #[command(flatten)]
@@ -43,7 +46,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-    let mut hands = Hands::new(&options.workplace, &options.consenting)?;
+    let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
     let mut message = read(options, catalog, &hands)?;
     for fault in message.faults.iter().filter(|fault| fault.kind.ends_call()) {
         say(format!("bytes {} to {}: {}", fault.span.start, fault.span.end, fault.kind.message()));

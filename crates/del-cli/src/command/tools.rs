@@ -21,39 +21,26 @@ use crate::terminal;
 
 /// List, describe and run the built-in tools
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
     action: Option<Action>,
-    #[command(flatten)]
-    list: List,
-}
-
-#[derive(Debug, Args)]
-struct List {
-    /// The set of tools: core, del or all
-    #[arg(long, value_name = "SET", default_value = "core")]
-    toolset: Toolset,
-    /// Print rows as JSON
-    #[arg(long)]
+    /// The set of tools: core, del or all [default: core]
+    #[arg(id = "listed_set", long = "toolset", value_name = "SET", global = true)]
+    toolset: Option<Toolset>,
+    /// Print JSON
+    #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List the tools of a set
-    List(List),
+    List,
     /// Print the definitions of a set
     Schema {
-        /// The set of tools: core, del or all
-        #[arg(long, value_name = "SET", default_value = "core")]
-        toolset: Toolset,
         /// The form: openai, anthropic, mcp or xml
         #[arg(long, value_name = "FORM", default_value = "openai", value_parser = Format::from_str)]
         format: Format,
-        /// Print JSON, as all forms but xml do
-        #[arg(long)]
-        json: bool,
     },
     /// Run one and print what a model would see
     Call(CallOptions),
@@ -73,24 +60,21 @@ struct CallOptions {
     /// Gives consent where it is asked for; confinement stays as it is
     #[arg(short, long)]
     yes: bool,
-    /// Print the whole result as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let toolset = options.toolset.unwrap_or_default();
     match &options.action {
-        None => list(&options.list, common),
-        Some(Action::List(options)) => list(options, common),
-        Some(Action::Schema { toolset, format, .. }) => schema(*toolset, *format),
-        Some(Action::Call(options)) => call(options, common),
+        None | Some(Action::List) => list(toolset, options.json, common),
+        Some(Action::Schema { format }) => schema(toolset, *format),
+        Some(Action::Call(call_options)) => call(call_options, toolset, options.json, common),
     }
 }
 
-fn list(options: &List, common: &Common) -> Result<Exit> {
-    let definitions = options.toolset.definitions();
+fn list(toolset: Toolset, json: bool, common: &Common) -> Result<Exit> {
+    let definitions = toolset.definitions();
     let mut out = std::io::stdout().lock();
-    if options.json {
+    if json {
         let rows: Value = definitions
             .iter()
             .map(|definition| {
@@ -126,7 +110,7 @@ fn schema(toolset: Toolset, format: Format) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn call(options: &CallOptions, common: &Common) -> Result<Exit> {
+fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) -> Result<Exit> {
     let mut arguments = options.arguments.clone();
     if arguments == "-" {
         arguments.clear();
@@ -134,13 +118,13 @@ fn call(options: &CallOptions, common: &Common) -> Result<Exit> {
             Exit::BadInput.because(format!("cannot read standard input: {}", crate::input::plain(&error)))
         })?;
     }
-    let mut hands = Hands::new(&options.workplace, &options.consenting)?;
+    let mut hands = Hands::new(toolset, &options.workplace, &options.consenting)?;
     let cancel = Interrupt::listen()?.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     let call = Call { id: None, name: options.name.clone(), arguments };
     let result = hands.run_one(&call, &cancel, &mut asked);
     let mut out = std::io::stdout().lock();
-    if options.json {
+    if json {
         let changes = &result.changes;
         let value = json!({
             "ok": result.ok, "text": result.text, "data": result.data,

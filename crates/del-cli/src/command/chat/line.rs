@@ -30,7 +30,7 @@ pub(super) fn editor(terminal: bool) -> Result<Lines> {
     let config = Config::builder().max_history_size(REMEMBERED)?.auto_add_history(false).build();
     let mut editor = Editor::with_config(config)?;
     editor.set_helper(Some(Reader { files: FilenameCompleter::new() }));
-    let history = history().filter(|_| terminal);
+    let history = if terminal { history() } else { None };
     if let Some(history) = &history {
         // The first conversation has no history.
         let _ = editor.load_history(history);
