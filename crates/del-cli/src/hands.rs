@@ -34,7 +34,7 @@ pub(crate) struct Consenting {
     /// Asks nothing: the same as --approval-mode yolo
     #[arg(long = "unsafe", visible_alias = "yolo", conflicts_with = "approval_mode")]
     no_questions: bool,
-    /// Runs calls that fit RULE without asking: TOOL, TOOL(PATTERN), run_command(START:*)
+    /// Runs calls that fit RULE without asking: `TOOL`, `TOOL(PATTERN)`, `run_command(START:*)`
     #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
     allow_tool: Vec<Rule>,
     /// Never runs calls that fit RULE

@@ -37,11 +37,11 @@ enum Next {
 
 pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
     let session = Session::open(&options.session, common, MAX_TURNS)?;
-    let live = std::io::stdout().is_terminal();
+    let terminal = std::io::stdout().is_terminal();
     let reasoning = !options.session.hide_reasoning;
-    let shown = Shown { live: true, debug: options.session.debug, reasoning, progress: true };
+    let shown = Shown { live: true, debug: options.session.debug, reasoning };
     let mut chat = Chat { session, shown, paint: Paint::stderr(common.color) };
-    let mut editor = line::editor(live)?;
+    let mut editor = line::editor(terminal)?;
     chat.greet();
     let mut interrupted = false;
     loop {
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
             Err(ReadlineError::Interrupted) if interrupted => return Ok(Exit::Interrupted),
             Err(ReadlineError::Interrupted) => {
                 interrupted = true;
-                chat.say("Ctrl-C again, Ctrl-D or `exit` ends");
+                say("Ctrl-C again, Ctrl-D or `exit` ends");
             }
             Err(ReadlineError::Eof) => return Ok(Exit::Done),
             Err(error) => return Err(error.into()),
@@ -73,37 +73,37 @@ impl Chat {
             name => name,
         };
         let head = self.paint.bold(format!("Del {}", env!("CARGO_PKG_VERSION")));
-        self.say(&format!("{head} with {} at {}", visible(model), self.session.server.base));
-        self.say(&format!("in {}", self.session.hands.toolbox.directory().display()));
+        say(&format!("{head} with {} at {}", visible(model), self.session.server.base));
+        say(&format!("in {}", self.session.hands.toolbox.directory().display()));
         self.say_mode();
-        self.say(&self.paint.dim("`help` says what else there is; `exit` ends"));
+        say(&self.paint.dim("`help` says what else there is; `exit` ends"));
     }
 
     fn take(&mut self, line: &str) -> Result<Next> {
         match Word::read(line) {
             Word::Nothing => {}
             Word::Exit => return Ok(Next::End),
-            Word::Help => self.say(word::HELP),
+            Word::Help => say(word::HELP),
             Word::Safe => self.set(Approval::Ask),
             Word::Unsafe => self.set(Approval::Yolo),
             Word::Debug => {
                 self.shown.debug = !self.shown.debug;
                 let state = if self.shown.debug { "is shown" } else { "is no longer shown" };
-                self.say(&format!("the model's raw text {state}"));
+                say(&format!("the model's raw text {state}"));
             }
             Word::Tools => self.tools(),
             Word::Clear => {
                 self.session.clear();
-                self.say("the conversation begins anew");
+                say("the conversation begins anew");
             }
             Word::Model(None) => self.models(),
             Word::Model(Some(name)) => {
                 self.session.take_model(name)?;
-                self.say(&format!("the model is {} from now on", visible(name)));
+                say(&format!("the model is {} from now on", visible(name)));
             }
             Word::Shell(command) => self.shell(command),
             Word::Unknown(word) => {
-                self.say(&format!("there is no command {}; `help` lists them", visible(word)));
+                say(&format!("there is no command {}; `help` lists them", visible(word)));
             }
             Word::Question(text) => {
                 let question = self.with_files(text);
@@ -117,10 +117,10 @@ impl Chat {
         let mut screen = Transcript::new(self.shown, self.paint, self.session.read_dialects());
         match self.session.ask(question, &mut screen)? {
             Ok(_) => {}
-            Err(Failure::Cancelled) => self.say(&self.paint.yellow("cancelled")),
+            Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
             Err(failure) => {
                 let failure = visible(&failure.to_string()).into_owned();
-                self.say(&format!("{} {failure}", self.paint.red("error:")));
+                say(&format!("{} {failure}", self.paint.red("error:")));
             }
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Chat {
     }
 
     fn say_mode(&self) {
-        self.say(&match self.session.hands.gate.approval() {
+        say(&match self.session.hands.gate.approval() {
             Approval::Ask => "safe mode: asks before it writes or runs anything".to_owned(),
             Approval::AutoEdit => "edits files here without asking; asks before it runs anything".to_owned(),
             Approval::Plan => "plan mode: only reads".to_owned(),
@@ -143,15 +143,15 @@ impl Chat {
     fn tools(&self) {
         for definition in self.session.hands.toolbox.definitions() {
             let class = json!(definition.class);
-            self.say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
+            say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
         }
     }
 
     fn models(&self) {
         let current = &self.session.settings.model;
-        self.say(&format!("the model is {}; `/model NAME` takes another", visible(current)));
+        say(&format!("the model is {}; `/model NAME` takes another", visible(current)));
         for model in &self.session.server.models {
-            self.say(&format!("  {}", visible(model)));
+            say(&format!("  {}", visible(model)));
         }
     }
 
@@ -165,7 +165,7 @@ impl Chat {
             Ok(plan) => toolbox.run(plan, &Control::new(cancel)),
             Err(failure) => failure.into(),
         };
-        self.say(&visible(&result.text));
+        say(&visible(&result.text));
     }
 
     /// The question with the files that it names as `@path`.
@@ -183,16 +183,16 @@ impl Chat {
                 Ok(plan) => toolbox.run(plan, &Control::default()),
                 Err(failure) => failure.into(),
             };
-            self.say(&lines::call(self.paint, &call));
-            self.say(&lines::result(self.paint, &result));
+            say(&lines::call(self.paint, &call));
+            say(&lines::result(self.paint, &result));
             if result.ok {
-                question.push_str(&format!("\n\nThe file {path}:\n{}", result.text));
+                question = format!("{question}\n\nThe file {path}:\n{}", result.text);
             }
         }
         question
     }
+}
 
-    fn say(&self, line: &str) {
-        let _ = writeln!(std::io::stderr(), "{line}");
-    }
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     } else {
         let debug = options.session.debug;
         let reasoning = !options.session.hide_reasoning;
-        let shown = Shown { live, debug, reasoning, progress: true };
+        let shown = Shown { live, debug, reasoning };
         let paint = Paint::stderr(common.color);
         session.ask(&question, &mut Transcript::new(shown, paint, session.read_dialects()))?
     };

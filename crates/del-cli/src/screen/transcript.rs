@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use del_agent::{Mode, Notice, View};
+use del_agent::{Mode, View};
 use del_dialects::{Call, FaultKind};
 use del_tools::{ToolResult, visible};
 
@@ -20,8 +20,6 @@ pub(crate) struct Shown {
     pub(crate) debug: bool,
     /// The model's thinking.
     pub(crate) reasoning: bool,
-    /// Calls, results and notices.
-    pub(crate) progress: bool,
 }
 
 /// Shows one question's work.
@@ -164,17 +162,13 @@ impl Transcript {
 
 impl Onlooker for Transcript {
     fn call(&mut self, call: &Call) {
-        if self.shown.progress {
-            let line = lines::call(self.paint, call);
-            self.line(&line);
-        }
+        let line = lines::call(self.paint, call);
+        self.line(&line);
     }
 
     fn result(&mut self, _: &Call, result: &ToolResult) {
-        if self.shown.progress {
-            let text = lines::result(self.paint, result);
-            self.line(&text);
-        }
+        let text = lines::result(self.paint, result);
+        self.line(&text);
     }
 }
 
@@ -200,13 +194,11 @@ impl Screen for Transcript {
             View::Fault { fault, span } => {
                 let text = format!("bytes {} to {}: {}", span.start, span.end, fault.kind.message());
                 self.matched.push(text);
-                if fault.kind == FaultKind::InventedResult && self.shown.progress && !self.shown.debug {
+                if fault.kind == FaultKind::InventedResult && !self.shown.debug {
                     self.note(fault.kind.message());
                 }
             }
-            View::Notice(notice) if self.shown.progress || matches!(notice, Notice::Retry { .. }) => {
-                self.note(&notice.to_string());
-            }
+            View::Notice(notice) => self.note(&notice.to_string()),
             _ => {}
         }
     }
@@ -219,7 +211,9 @@ impl Screen for Transcript {
             if matched.is_empty() {
                 self.debug("none matched: all of it is text");
             }
-            matched.iter().for_each(|line| self.debug(line));
+            for line in &matched {
+                self.debug(line);
+            }
         }
         let text = std::mem::take(&mut self.text);
         let text = text.trim();
@@ -228,7 +222,7 @@ impl Screen for Transcript {
         }
         if self.shown.live {
             self.out(&format!("{}\n", visible(text)));
-        } else if !last && self.shown.progress {
+        } else if !last {
             self.line(&visible(text));
         }
     }

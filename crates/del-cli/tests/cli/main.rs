@@ -1,4 +1,5 @@
 //! The program as users run it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod consent;
 mod conversation;

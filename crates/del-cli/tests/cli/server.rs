@@ -171,8 +171,8 @@ fn begin(stream: &mut TcpStream) -> std::io::Result<()> {
 
 /// The chunks as events, cut in the middle of the bytes: a network cuts anywhere.
 fn send(stream: &mut TcpStream, chunks: &[Value]) -> std::io::Result<()> {
-    let text: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    for bytes in text.as_bytes().chunks(50) {
+    let events: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    for bytes in events.concat().as_bytes().chunks(50) {
         write!(stream, "{:x}\r\n", bytes.len())?;
         stream.write_all(bytes)?;
         stream.write_all(b"\r\n")?;
