@@ -10,6 +10,9 @@ use crate::parse::{Parser, Plan, Turn};
 /// Folder name and description of every built-in dialect.
 static BUILTIN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
+/// Folder name and number of case files of every built-in dialect.
+static CASES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
+
 /// A set of dialects with their names.
 #[derive(Debug)]
 pub struct Dialects {
@@ -81,6 +84,11 @@ impl Dialects {
     /// Folder names and texts of the built-in descriptions.
     pub fn sources() -> &'static [(&'static str, &'static str)] {
         BUILTIN
+    }
+
+    /// With how many case files a built-in dialect is tested; 0 for any other name.
+    pub fn cases(name: &str) -> usize {
+        CASES.iter().find(|(known, _)| *known == name).map_or(0, |(_, cases)| *cases)
     }
 
     /// All dialects, in the order in which `auto` prefers them.

@@ -1,0 +1,105 @@
+//! The command line, as clap reads it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
+
+use crate::colour::When;
+use crate::command::{completions, dialects, exec, models, parse, render, task, tools};
+use crate::session::SessionOptions;
+
+/// Makes any language model call tools, and works with it at the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "del", version)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) assistant: Assistant,
+}
+
+/// The assistant itself: interactive, or with -p for one task.
+#[derive(Debug, Args)]
+pub(crate) struct Assistant {
+    /// Does one task and ends; what is piped in is added to the prompt
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) print: Option<String>,
+    /// What standard output carries with -p
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", requires = "print")]
+    pub(crate) output_format: task::Format,
+    #[command(flatten)]
+    pub(crate) session: SessionOptions,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// When to colour output
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: When,
+    /// Adds the dialects in DIR (NAME.toml or NAME/dialect.toml) to the built-in ones
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) dialect_dir: Option<PathBuf>,
+}
+
+impl Cli {
+    /// The command line of this process; ends the process when there is nothing to run.
+    pub(crate) fn read() -> Self {
+        Self::try_read(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    }
+
+    fn try_read(words: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
+        let matches = Self::command().try_get_matches_from(words)?;
+        if let Some(command) = matches.subcommand_name()
+            && let Some(option) = assistants_own(&matches)
+        {
+            let message = format!("the option `--{option}` belongs to the assistant, not before `{command}`");
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Self::from_arg_matches(&matches)
+    }
+}
+
+/// An option of the assistant's that was given.
+fn assistants_own(matches: &ArgMatches) -> Option<String> {
+    let own = Assistant::augment_args(clap::Command::new("del"));
+    let given =
+        |arg: &&clap::Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    own.get_arguments().find(given).and_then(|arg| arg.get_long().map(str::to_owned))
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Parse(parse::Options),
+    Exec(exec::Options),
+    Render(render::Options),
+    Dialects(dialects::Options),
+    Tools(tools::Options),
+    Models(models::Options),
+    Completions(completions::Options),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_assistants_options_do_not_stand_before_a_command() {
+        let read = |words: &[&str]| Cli::try_read(words.iter().map(OsString::from));
+        assert!(read(&["del", "--color", "never", "dialects"]).is_ok());
+        assert!(read(&["del", "--debug"]).is_ok());
+        for words in [["del", "--debug", "tools"], ["del", "--model=x", "dialects"]] {
+            assert_eq!(read(&words).unwrap_err().kind(), ErrorKind::ArgumentConflict, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The commands, a file each.
+
+pub(crate) mod chat;
+pub(crate) mod completions;
+pub(crate) mod dialects;
+pub(crate) mod exec;
+pub(crate) mod models;
+pub(crate) mod parse;
+pub(crate) mod render;
+pub(crate) mod task;
+pub(crate) mod tools;

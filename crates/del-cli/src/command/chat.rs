@@ -1,0 +1,198 @@
+//! `del`: the assistant, interactive.
+
+mod line;
+mod word;
+
+use std::io::{IsTerminal, Write};
+
+use anyhow::Result;
+use del_agent::Failure;
+use del_dialects::Call;
+use del_tools::{Approval, Control, visible};
+use rustyline::error::ReadlineError;
+use serde_json::json;
+use word::Word;
+
+use crate::arguments::{Assistant, Common};
+use crate::colour::Paint;
+use crate::exit::Exit;
+use crate::screen::lines;
+use crate::screen::transcript::{Shown, Transcript};
+use crate::session::Session;
+
+const MAX_TURNS: u32 = 50;
+
+/// A conversation at the terminal.
+struct Chat {
+    session: Session,
+    shown: Shown,
+    paint: Paint,
+}
+
+/// Whether the conversation goes on.
+enum Next {
+    Go,
+    End,
+}
+
+pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
+    let session = Session::open(&options.session, common, MAX_TURNS)?;
+    let terminal = std::io::stdout().is_terminal();
+    let reasoning = !options.session.hide_reasoning;
+    let shown = Shown { live: true, debug: options.session.debug, reasoning };
+    let mut chat = Chat { session, shown, paint: Paint::stderr(common.color) };
+    let mut editor = line::editor(terminal)?;
+    chat.greet();
+    let mut interrupted = false;
+    loop {
+        match editor.readline("> ") {
+            Ok(line) => {
+                interrupted = false;
+                if !line.trim().is_empty() {
+                    editor.remember(&line);
+                }
+                if let Next::End = chat.take(&line)? {
+                    return Ok(Exit::Done);
+                }
+            }
+            Err(ReadlineError::Interrupted) if interrupted => return Ok(Exit::Interrupted),
+            Err(ReadlineError::Interrupted) => {
+                interrupted = true;
+                say("Ctrl-C again, Ctrl-D or `exit` ends");
+            }
+            Err(ReadlineError::Eof) => return Ok(Exit::Done),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+impl Chat {
+    fn greet(&self) {
+        let model = match self.session.settings.model.as_str() {
+            "" => "the server's model",
+            name => name,
+        };
+        let head = self.paint.bold(format!("Del {}", env!("CARGO_PKG_VERSION")));
+        say(&format!("{head} with {} at {}", visible(model), self.session.server.base));
+        say(&format!("in {}", self.session.hands.toolbox.directory().display()));
+        self.say_mode();
+        say(&self.paint.dim("`help` says what else there is; `exit` ends"));
+    }
+
+    fn take(&mut self, line: &str) -> Result<Next> {
+        match Word::read(line) {
+            Word::Nothing => {}
+            Word::Exit => return Ok(Next::End),
+            Word::Help => say(word::HELP),
+            Word::Safe => self.set(Approval::Ask),
+            Word::Unsafe => self.set(Approval::Yolo),
+            Word::Debug => {
+                self.shown.debug = !self.shown.debug;
+                let state = if self.shown.debug { "is shown" } else { "is no longer shown" };
+                say(&format!("the model's raw text {state}"));
+            }
+            Word::Tools => self.tools(),
+            Word::Clear => {
+                self.session.clear();
+                say("the conversation begins anew");
+            }
+            Word::Model(None) => self.models(),
+            Word::Model(Some(name)) => {
+                self.session.take_model(name)?;
+                say(&format!("the model is {} from now on", visible(name)));
+            }
+            Word::Shell(command) => self.shell(command),
+            Word::Unknown(word) => {
+                say(&format!("there is no command {}; `help` lists them", visible(word)));
+            }
+            Word::Question(text) => {
+                let question = self.with_files(text);
+                self.ask(&question)?;
+            }
+        }
+        Ok(Next::Go)
+    }
+
+    fn ask(&mut self, question: &str) -> Result<()> {
+        let mut screen = Transcript::new(self.shown, self.paint, self.session.read_dialects());
+        match self.session.ask(question, &mut screen)? {
+            Ok(_) => {}
+            Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
+            Err(failure) => {
+                let failure = visible(&failure.to_string()).into_owned();
+                say(&format!("{} {failure}", self.paint.red("error:")));
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, approval: Approval) {
+        self.session.hands.gate.set_approval(approval);
+        self.say_mode();
+    }
+
+    fn say_mode(&self) {
+        say(&match self.session.hands.gate.approval() {
+            Approval::Ask => "safe mode: asks before it writes or runs anything".to_owned(),
+            Approval::AutoEdit => "edits files here without asking; asks before it runs anything".to_owned(),
+            Approval::Plan => "plan mode: only reads".to_owned(),
+            Approval::Yolo => self.paint.red("unsafe mode: writes and runs without asking"),
+        });
+    }
+
+    fn tools(&self) {
+        for definition in self.session.hands.toolbox.definitions() {
+            let class = json!(definition.class);
+            say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
+        }
+    }
+
+    fn models(&self) {
+        let current = &self.session.settings.model;
+        say(&format!("the model is {}; `/model NAME` takes another", visible(current)));
+        for model in &self.session.server.models {
+            say(&format!("  {}", visible(model)));
+        }
+    }
+
+    /// A command of the user's own: it is not asked about, and the model does not see it.
+    fn shell(&mut self, command: &str) {
+        let arguments = json!({"command": command}).to_string();
+        let call = Call { id: None, name: "run_command".to_owned(), arguments };
+        let cancel = self.session.interrupt.begin();
+        let toolbox = &self.session.hands.toolbox;
+        let result = match toolbox.plan(&call.name, &call.arguments) {
+            Ok(plan) => toolbox.run(plan, &Control::new(cancel)),
+            Err(failure) => failure.into(),
+        };
+        say(&visible(&result.text));
+    }
+
+    /// The question with the files that it names as `@path`.
+    fn with_files(&self, text: &str) -> String {
+        let toolbox = &self.session.hands.toolbox;
+        let mut question = text.to_owned();
+        for path in text.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
+            let path = path.trim_end_matches([',', '.', ';', ':', '?', '!', ')']);
+            if path.is_empty() {
+                continue;
+            }
+            let arguments = json!({"file_path": path}).to_string();
+            let call = Call { id: None, name: "read_file".to_owned(), arguments };
+            let result = match toolbox.plan(&call.name, &call.arguments) {
+                Ok(plan) => toolbox.run(plan, &Control::default()),
+                Err(failure) => failure.into(),
+            };
+            say(&lines::call(self.paint, &call));
+            say(&lines::result(self.paint, &result));
+            if result.ok {
+                question = format!("{question}\n\nThe file {path}:\n{}", result.text);
+            }
+        }
+        question
+    }
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

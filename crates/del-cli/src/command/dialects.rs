@@ -1,0 +1,123 @@
+//! `del dialects`: what Del can read and write.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use del_dialects::{Dialect, Dialects};
+use serde_json::{Value, json};
+
+use crate::arguments::Common;
+use crate::catalog::{Catalog, Description};
+use crate::colour::Paint;
+use crate::exit::Exit;
+use crate::table::Table;
+use crate::terminal;
+
+/// List, show and check dialects
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print rows as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List all dialects, in the order in which `auto` prefers them
+    List,
+    /// Print the description of one
+    Show {
+        /// Its name, or a name that another engine has for it
+        name: String,
+    },
+    /// Check a description of your own
+    Check {
+        /// The file
+        file: PathBuf,
+    },
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    match &options.action {
+        None | Some(Action::List) => list(options.json, common),
+        Some(Action::Show { name }) => show(name, options.json, common),
+        Some(Action::Check { file }) => check(file, options.json),
+    }
+}
+
+fn list(json: bool, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+    let mut out = std::io::stdout().lock();
+    if json {
+        let rows: Value = catalog.all().iter().map(|dialect| row(dialect)).collect();
+        writeln!(out, "{rows:#}")?;
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["NAME", "FAMILY", "CASES", "TITLE", "ALSO KNOWN AS"]);
+    for dialect in catalog.all().iter() {
+        table.row(vec![
+            dialect.name.clone(),
+            dialect.family.clone(),
+            Dialects::cases(&dialect.name).to_string(),
+            dialect.title.clone(),
+            aliases(dialect).join(", "),
+        ]);
+    }
+    let text = table.text(Paint::stdout(common.color), terminal::stdout_width());
+    out.write_all(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+fn show(name: &str, json: bool, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+    let dialect = catalog.get(name)?;
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, "{:#}", row(dialect))?;
+    } else {
+        out.write_all(dialect.text.as_bytes())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn check(file: &Path, json: bool) -> Result<Exit> {
+    let description = Description::read(file)?;
+    let dialect = Dialect::from_toml(&description.name, &description.text).map_err(|error| {
+        Exit::Configuration.because(format!("{}:{}: {}", file.display(), error.line, error.message))
+    })?;
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, "{:#}", row(&dialect))?;
+    } else {
+        writeln!(out, "{}: `{}` is a dialect that Del can read and write", file.display(), dialect.name)?;
+    }
+    if Dialects::builtin().iter().any(|known| known.name == dialect.name) {
+        crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name));
+    }
+    Ok(Exit::Done)
+}
+
+fn row(dialect: &Dialect) -> Value {
+    json!({
+        "name": dialect.name,
+        "title": dialect.title,
+        "family": dialect.family,
+        "aliases": aliases(dialect),
+        "models": dialect.models,
+        "source": dialect.source,
+        "cases": Dialects::cases(&dialect.name),
+        "engines": dialect.aliases,
+    })
+}
+
+/// The names that engines have for it, each once.
+fn aliases(dialect: &Dialect) -> Vec<&str> {
+    let mut names: Vec<&str> = dialect.aliases.values().flatten().map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,136 @@
+//! `del exec`: runs the calls that a model wrote.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use del_dialects::{Call, Collect, End, Message, Turn};
+use del_tools::{ToolResult, Toolset};
+use del_wire::{Ids, native};
+use serde_json::{Value, json};
+
+use crate::arguments::Common;
+use crate::catalog::Catalog;
+use crate::colour::Paint;
+use crate::consent::Asked;
+use crate::exit::Exit;
+use crate::hands::{self, Consenting, Hands, Onlooker, Workplace};
+use crate::input::Input;
+use crate::interrupt::Interrupt;
+use crate::say;
+use crate::screen::lines;
+
+/// Run the calls that a model wrote and print the results as it would see them
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The model's output [default: standard input]
+    file: Option<PathBuf>,
+    /// The dialect, `auto`, or `openai-native` for an answer of the API itself
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    dialect: String,
+    /// The set of tools: core, del or all
+    #[arg(long, value_name = "SET", default_value = "core")]
+    toolset: Toolset,
+    #[command(flatten)]
+    workplace: Workplace,
+    #[command(flatten)]
+    consenting: Consenting,
+    /// Gives consent where it is asked for; confinement stays as it is
+    #[arg(short, long)]
+    yes: bool,
+    /// Print the results as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+    let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+    let mut message = read(options, catalog, &hands)?;
+    for fault in message.faults.iter().filter(|fault| fault.kind.ends_call()) {
+        say(format!("bytes {} to {}: {}", fault.span.start, fault.span.end, fault.kind.message()));
+    }
+    if message.calls.is_empty() {
+        say("there is no call in this output");
+    }
+    let mut ids = Ids::default();
+    for call in &mut message.calls {
+        call.id = Some(ids.keep_or_mint(call.id.as_deref()));
+    }
+    let cancel = Interrupt::listen()?.begin();
+    let mut asked = Asked::find(options.yes, common.color, &cancel);
+    let mut watch = Watch { paint: Paint::stderr(common.color) };
+    let results = hands.run(&message.calls, &cancel, &mut asked, &mut watch);
+    print(options.json, catalog, &message, &results)?;
+    if cancel.is_cancelled() {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(results.iter().map(hands::exit).find(|exit| *exit != Exit::Done).unwrap_or(Exit::Done))
+}
+
+fn read(options: &Options, catalog: Catalog, hands: &Hands) -> Result<Message> {
+    let input = Input::open(options.file.as_deref())?;
+    if options.dialect == native::NAME {
+        let text = input.text()?;
+        return native::read(&text).map_err(|error| Exit::BadInput.because(error.to_string()));
+    }
+    let choice = catalog.choose(&options.dialect)?;
+    let mut parser = catalog.parser(&choice, Turn::new(hands.tools().to_vec()));
+    let mut collect = Collect::new();
+    input.pieces(&mut |piece| {
+        parser.push(piece, &mut collect);
+        Ok(())
+    })?;
+    parser.finish(End::End, &mut collect);
+    Ok(collect.into_message())
+}
+
+fn print(json: bool, catalog: Catalog, message: &Message, results: &[ToolResult]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let pairs = message.calls.iter().zip(results);
+    let dialect = message.dialect.as_deref().and_then(|name| catalog.all().get(name));
+    match dialect {
+        Some(dialect) if !json => {
+            let told: Vec<_> = pairs.map(|(call, result)| hands::told(call, result)).collect();
+            writeln!(out, "{}", dialect.render_results(&told))?;
+        }
+        // The API has results in a shape of its own: one message for each.
+        None if !json && message.dialect.is_some() => {
+            for (call, result) in pairs {
+                let line = json!({"role": "tool", "tool_call_id": call.id, "content": result.text});
+                writeln!(out, "{line}")?;
+            }
+        }
+        _ if json => {
+            let list: Value = pairs.map(|(call, result)| row(call, result)).collect();
+            writeln!(out, "{list:#}")?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn row(call: &Call, result: &ToolResult) -> Value {
+    json!({
+        "id": call.id, "name": call.name, "ok": result.ok, "text": result.text,
+        "data": result.data, "truncated": result.truncated, "changes": result.changes,
+    })
+}
+
+/// Says which calls run; the results are on standard output.
+struct Watch {
+    paint: Paint,
+}
+
+impl Onlooker for Watch {
+    fn call(&mut self, call: &Call) {
+        let _ = writeln!(std::io::stderr(), "{}", lines::call(self.paint, call));
+    }
+
+    fn result(&mut self, _: &Call, result: &ToolResult) {
+        if !result.ok {
+            let _ = writeln!(std::io::stderr(), "{}", lines::result(self.paint, result));
+        }
+    }
+}

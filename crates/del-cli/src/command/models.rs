@@ -1,0 +1,46 @@
+//! `del models`: what the model server has.
+
+use std::io::Write;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::arguments::Common;
+use crate::catalog::Catalog;
+use crate::colour::Paint;
+use crate::exit::Exit;
+use crate::server::{Server, ServerOptions};
+use crate::table::Table;
+use crate::terminal;
+
+/// List the models of the model server
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    server: ServerOptions,
+    /// Print rows as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let dialects = Catalog::load(common.dialect_dir.as_deref())?.all();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let server = runtime.block_on(Server::find(&options.server))?;
+    let dialect = |model: &str| dialects.for_model(model).map(|dialect| dialect.name.as_str());
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        let rows: Value =
+            server.models.iter().map(|model| json!({"name": model, "dialect": dialect(model)})).collect();
+        writeln!(out, "{rows:#}")?;
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["NAME", "DIALECT"]);
+    for model in &server.models {
+        table.row(vec![model.clone(), dialect(model).unwrap_or("-").to_owned()]);
+    }
+    let text = table.text(Paint::stdout(common.color), terminal::stdout_width());
+    out.write_all(del_tools::visible(&text).as_bytes())?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,217 @@
+//! `del parse`: model output in, message out.
+
+mod records;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use del_dialects::{Collect, End, Event, Message, Parser, Sink, Span, Start, Tool, Turn};
+use del_wire::{Ids, answer, events, native, tools};
+
+use crate::arguments::Common;
+use crate::catalog::{Catalog, Choice};
+use crate::exit::Exit;
+use crate::input::{Input, read_text};
+
+/// Read what a model wrote: text, thinking and tool calls
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The model's output [default: standard input]
+    file: Option<PathBuf>,
+    /// The dialect, `auto`, or `openai-native` for an answer of the API itself
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    dialect: String,
+    /// The tools that the model was told of, as JSON
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Where the output starts
+    #[arg(long, value_enum, value_name = "WHERE", default_value = "text")]
+    starts_in: StartsIn,
+    /// How the output ended
+    #[arg(long, value_enum, value_name = "HOW", default_value = "end")]
+    finish: Finish,
+    /// Feed the parser N characters at a time; the answer is the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    chunk: Option<u32>,
+    /// Print events as JSON lines as they happen
+    #[arg(long, conflicts_with = "jsonl")]
+    events: bool,
+    /// Read a request from each line and print an answer for each
+    #[arg(long)]
+    jsonl: bool,
+    /// Print JSON, as always
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StartsIn {
+    Text,
+    /// The prompt ended inside the model's thinking
+    Reasoning,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Finish {
+    /// The model stopped
+    End,
+    /// It was cut off
+    Cut,
+}
+
+/// What is to be read, and how.
+#[derive(Debug)]
+struct Reader {
+    catalog: Catalog,
+    dialect: Dialect,
+    turn: Turn,
+    end: End,
+    chunk: Option<u32>,
+}
+
+/// What a name stands for: the API's own form is no dialect, for it is no text.
+#[derive(Debug, Clone)]
+enum Dialect {
+    Native,
+    Text(Choice),
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+    let tools = options.tools.as_deref().map(|path| {
+        let text = read_text(path, Exit::BadInput)?;
+        tools::read_text(&text)
+            .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
+    });
+    let tools: Vec<Tool> = tools.transpose()?.unwrap_or_default();
+    let starts = match options.starts_in {
+        StartsIn::Text => Start::Text,
+        StartsIn::Reasoning => Start::Reasoning,
+    };
+    let reader = Reader {
+        catalog,
+        dialect: Dialect::named(&options.dialect, catalog)?,
+        turn: Turn { starts, ..Turn::new(tools) },
+        end: match options.finish {
+            Finish::End => End::End,
+            Finish::Cut => End::Cut,
+        },
+        chunk: options.chunk,
+    };
+    let input = Input::open(options.file.as_deref())?;
+    if options.jsonl {
+        records::run(&reader, input)?;
+    } else if options.events {
+        let mut printer = Printer { out: std::io::stdout().lock(), failed: None };
+        reader.read(input, &mut printer)?;
+    } else {
+        let mut collect = Collect::new();
+        reader.read(input, &mut collect)?;
+        let answer = answer::answer(&collect.into_message(), &mut Ids::default());
+        writeln!(std::io::stdout().lock(), "{answer:#}")?;
+    }
+    Ok(Exit::Done)
+}
+
+impl Dialect {
+    fn named(name: &str, catalog: Catalog) -> Result<Self> {
+        if name == native::NAME { Ok(Self::Native) } else { Ok(Self::Text(catalog.choose(name)?)) }
+    }
+}
+
+impl Reader {
+    fn read<S: Stop>(&self, input: Input, sink: &mut S) -> Result<()> {
+        let Dialect::Text(choice) = &self.dialect else {
+            let text = input.text()?;
+            native::read_into(&text, sink).map_err(|error| Exit::BadInput.because(error.to_string()))?;
+            return sink.check();
+        };
+        let mut parser = self.catalog.parser(choice, self.turn.clone());
+        let mut cutter = Cutter::new(self.chunk);
+        input.pieces(&mut |piece| {
+            cutter.push(piece, &mut |piece| parser.push(piece, sink));
+            sink.check()
+        })?;
+        cutter.finish(&mut |piece| parser.push(piece, sink));
+        parser.finish(self.end, sink);
+        sink.check()
+    }
+
+    /// One text whole, for a record.
+    fn read_text(&self, mut parser: Parser, text: &str, end: End) -> Message {
+        let mut collect = Collect::new();
+        let mut cutter = Cutter::new(self.chunk);
+        cutter.push(text, &mut |piece| parser.push(piece, &mut collect));
+        cutter.finish(&mut |piece| parser.push(piece, &mut collect));
+        parser.finish(end, &mut collect);
+        collect.into_message()
+    }
+}
+
+/// A sink that may find out that nobody wants more.
+trait Stop: Sink {
+    fn check(&mut self) -> Result<()>;
+}
+
+impl Stop for Collect {
+    fn check(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Prints each event at once.
+struct Printer<W> {
+    out: W,
+    failed: Option<std::io::Error>,
+}
+
+impl<W: Write> Sink for Printer<W> {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        if self.failed.is_none() {
+            let line = events::event(&event, &span);
+            self.failed = writeln!(self.out, "{line}").and_then(|()| self.out.flush()).err();
+        }
+    }
+}
+
+impl<W: Write> Stop for Printer<W> {
+    fn check(&mut self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+/// Cuts text into pieces of so many characters, wherever it was cut before.
+#[derive(Debug)]
+struct Cutter {
+    size: Option<usize>,
+    held: String,
+    /// Characters in `held`.
+    count: usize,
+}
+
+impl Cutter {
+    fn new(size: Option<u32>) -> Self {
+        Self { size: size.map(|size| size as usize), held: String::new(), count: 0 }
+    }
+
+    fn push(&mut self, text: &str, each: &mut dyn FnMut(&str)) {
+        let Some(size) = self.size else { return each(text) };
+        for c in text.chars() {
+            self.held.push(c);
+            self.count += 1;
+            if self.count == size {
+                each(&self.held);
+                self.held.clear();
+                self.count = 0;
+            }
+        }
+    }
+
+    fn finish(self, each: &mut dyn FnMut(&str)) {
+        if !self.held.is_empty() {
+            each(&self.held);
+        }
+    }
+}

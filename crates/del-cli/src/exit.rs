@@ -1,0 +1,55 @@
+//! How a run ends: exit codes that scripts rely on, and problems that know theirs.
+
+use std::io;
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Authentication = 41,
+    BadInput = 42,
+    Configuration = 52,
+    TurnLimit = 53,
+    ToolFailed = 54,
+    Interrupted = 130,
+}
+
+/// Why a run cannot go on, with what to do about it, and the exit code that says so.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Problem {
+    exit: Exit,
+    message: String,
+}
+
+impl Exit {
+    /// An error that ends the run this way.
+    pub(crate) fn because(self, message: impl Into<String>) -> anyhow::Error {
+        Problem { exit: self, message: message.into() }.into()
+    }
+
+    /// The way in which `error` ends the run.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        if is_broken_pipe(error) {
+            return Self::Done;
+        }
+        error.downcast_ref::<Problem>().map_or(Self::Failed, |problem| problem.exit)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// True when whoever read the output wanted no more of it, which is no error.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

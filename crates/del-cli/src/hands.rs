@@ -1,0 +1,213 @@
+//! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use del_dialects::{Call, CallResult, Tool};
+use del_tools::{
+    Approval, Cancel, Class, Code, Control, Failure, Gate, Plan, Rule, ToolResult, Toolbox, Toolset, Verdict,
+};
+
+use crate::consent::Asked;
+use crate::exit::Exit;
+
+/// Where tools work, and which.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Workplace {
+    /// Where tools work [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    working_dir: Option<PathBuf>,
+    /// Lets tools work in DIR as well; may be given again
+    #[arg(long, value_name = "DIR")]
+    allow_dir: Vec<PathBuf>,
+    /// Only these tools, with commas between them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Vec<String>,
+}
+
+/// What is done without asking.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Consenting {
+    /// What is done without asking
+    #[arg(long, value_enum, value_name = "MODE", default_value = "ask")]
+    approval_mode: ApprovalMode,
+    /// Asks nothing: the same as --approval-mode yolo
+    #[arg(long = "unsafe", visible_alias = "yolo", conflicts_with = "approval_mode")]
+    no_questions: bool,
+    /// Runs calls that fit RULE without asking: `TOOL`, `TOOL(PATTERN)`, `run_command(START:*)`
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
+    allow_tool: Vec<Rule>,
+    /// Never runs calls that fit RULE
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
+    deny_tool: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ApprovalMode {
+    /// Everything but reading asks
+    Ask,
+    /// Changing files in the working directory does not ask
+    AutoEdit,
+    /// Nothing asks
+    Yolo,
+    /// Nothing but reading is done
+    Plan,
+}
+
+/// The tools over one directory.
+#[derive(Debug)]
+pub(crate) struct Hands {
+    pub(crate) toolbox: Toolbox,
+    pub(crate) gate: Gate,
+}
+
+/// Whoever watches calls run.
+pub(crate) trait Onlooker {
+    /// A call begins.
+    fn call(&mut self, call: &Call);
+    /// A call has ended.
+    fn result(&mut self, call: &Call, result: &ToolResult);
+}
+
+/// Reading calls that run at the same time.
+const PARALLEL: usize = 8;
+
+impl Workplace {
+    /// The tools over the working directory.
+    fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
+        let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
+        let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
+        let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
+        if !self.tools.is_empty() {
+            let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
+            toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
+        }
+        Ok(toolbox)
+    }
+}
+
+impl Consenting {
+    /// The gate that these options make.
+    pub(crate) fn gate(&self) -> Gate {
+        let mut gate = Gate::new(if self.no_questions {
+            Approval::Yolo
+        } else {
+            match self.approval_mode {
+                ApprovalMode::Ask => Approval::Ask,
+                ApprovalMode::AutoEdit => Approval::AutoEdit,
+                ApprovalMode::Yolo => Approval::Yolo,
+                ApprovalMode::Plan => Approval::Plan,
+            }
+        });
+        self.allow_tool.iter().cloned().for_each(|rule| gate.allow(rule));
+        self.deny_tool.iter().cloned().for_each(|rule| gate.deny(rule));
+        gate
+    }
+}
+
+impl Hands {
+    pub(crate) fn new(
+        toolset: Toolset,
+        workplace: &Workplace,
+        consenting: &Consenting,
+    ) -> anyhow::Result<Self> {
+        Ok(Self { toolbox: workplace.open(toolset)?, gate: consenting.gate() })
+    }
+
+    pub(crate) fn tools(&self) -> &[Tool] {
+        self.toolbox.tools()
+    }
+
+    /// Runs calls in their order; those that only read run at the same time as their neighbours that only read. The
+    /// results come in the order of the calls, also those of calls that were not run.
+    pub(crate) fn run(
+        &mut self,
+        calls: &[Call],
+        cancel: &Cancel,
+        asked: &mut Asked,
+        watch: &mut dyn Onlooker,
+    ) -> Vec<ToolResult> {
+        let mut results = Vec::with_capacity(calls.len());
+        while results.len() < calls.len() {
+            let rest = &calls[results.len()..];
+            let batch = self.reading(rest);
+            if batch.is_empty() {
+                watch.call(&rest[0]);
+                let result = self.run_one(&rest[0], cancel, asked);
+                watch.result(&rest[0], &result);
+                results.push(result);
+                continue;
+            }
+            for (call, result) in rest.iter().zip(self.run_together(batch, cancel)) {
+                watch.call(call);
+                watch.result(call, &result);
+                results.push(result);
+            }
+        }
+        results
+    }
+
+    /// Runs one call, asking first where the gate says so.
+    pub(crate) fn run_one(&mut self, call: &Call, cancel: &Cancel, asked: &mut Asked) -> ToolResult {
+        if cancel.is_cancelled() {
+            return cancelled();
+        }
+        let plan = match self.toolbox.plan(&call.name, &call.arguments) {
+            Ok(plan) => plan,
+            Err(failure) => return failure.into(),
+        };
+        if let Err(failure) = self.gate.pass(&plan, asked.consent()) {
+            return failure.into();
+        }
+        self.toolbox.run(plan, &Control::new(cancel.clone()))
+    }
+
+    /// The plans of the calls at the front that only read and may run.
+    fn reading(&self, calls: &[Call]) -> Vec<Plan> {
+        calls
+            .iter()
+            .take(PARALLEL)
+            .map_while(|call| {
+                let plan = self.toolbox.plan(&call.name, &call.arguments).ok()?;
+                (plan.class() == Class::Read && self.gate.verdict(&plan) == Verdict::Run).then_some(plan)
+            })
+            .collect()
+    }
+
+    fn run_together(&self, plans: Vec<Plan>, cancel: &Cancel) -> Vec<ToolResult> {
+        std::thread::scope(|scope| {
+            let run = |plan| {
+                let toolbox = &self.toolbox;
+                scope.spawn(move || toolbox.run(plan, &Control::new(cancel.clone())))
+            };
+            let threads: Vec<_> = plans.into_iter().map(run).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken())).collect()
+        })
+    }
+}
+
+/// A result as the model is told of it.
+pub(crate) fn told(call: &Call, result: &ToolResult) -> CallResult {
+    CallResult { id: call.id.clone(), name: call.name.clone(), text: result.text.clone(), ok: result.ok }
+}
+
+/// How a run ends that a call with this result ends: refusals are no failures of a tool.
+pub(crate) fn exit(result: &ToolResult) -> Exit {
+    let code = result.data.as_ref().and_then(|data| data["code"].as_str());
+    match code {
+        _ if result.ok => Exit::Done,
+        Some(code) if code == Code::Denied.as_str() || code == Code::Outside.as_str() => Exit::Failed,
+        Some(code) if code == Code::BadJson.as_str() => Exit::BadInput,
+        Some(code) if code == Code::UnknownTool.as_str() => Exit::Usage,
+        Some(code) if code == Code::Cancelled.as_str() => Exit::Interrupted,
+        _ => Exit::ToolFailed,
+    }
+}
+
+fn cancelled() -> ToolResult {
+    Failure::new(Code::Cancelled, "cancelled by the user.").into()
+}
+
+fn broken() -> ToolResult {
+    Failure::new(Code::System, "the tool broke down; this is a fault of Del.").into()
+}

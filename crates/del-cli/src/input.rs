@@ -1,0 +1,201 @@
+//! Input from a file or from standard input, as text, as it comes.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::exit::Exit;
+use crate::say;
+
+/// Something to read.
+pub(crate) struct Input {
+    name: String,
+    reader: BufReader<Box<dyn Read>>,
+}
+
+/// Bytes to text: what is no UTF-8 is replaced, everything else kept, and characters may be cut anywhere.
+#[derive(Debug, Default)]
+struct Utf8 {
+    /// The beginning of a character.
+    partial: Vec<u8>,
+    at: u64,
+    /// How many places were replaced, and where the first one is.
+    replaced: u64,
+    first: u64,
+}
+
+const PIECE: usize = 64 * 1024;
+
+impl Input {
+    /// Opens a file; `None` and `-` are standard input.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
+        let (name, reader): (_, Box<dyn Read>) = match path {
+            Some(path) if path != Path::new("-") => {
+                let name = path.display().to_string();
+                let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+                (name, Box::new(file))
+            }
+            _ => {
+                if io::stdin().is_terminal() {
+                    say("reading from the terminal; Ctrl-D ends the input");
+                }
+                ("standard input".to_owned(), Box::new(io::stdin()))
+            }
+        };
+        Ok(Self { name, reader: BufReader::with_capacity(PIECE, reader) })
+    }
+
+    /// Gives the text out piece by piece, as soon as it is there.
+    pub(crate) fn pieces(mut self, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        let mut utf8 = Utf8::default();
+        loop {
+            let bytes = match self.reader.fill_buf() {
+                Ok([]) => break,
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(&self.name, &error)),
+            };
+            let taken = bytes.len();
+            utf8.push(bytes, each)?;
+            self.reader.consume(taken);
+        }
+        utf8.finish(each)?;
+        if utf8.replaced > 0 {
+            say(format!(
+                "{}: not UTF-8 in {} from byte {} on; replaced by U+FFFD, everything else kept",
+                self.name,
+                places(utf8.replaced),
+                utf8.first
+            ));
+        }
+        Ok(())
+    }
+
+    /// The whole text.
+    pub(crate) fn text(self) -> Result<String> {
+        let mut text = String::new();
+        self.pieces(&mut |piece| {
+            text.push_str(piece);
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// Reads the next line into `line`, without its end. False at the end of the input.
+    pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
+        line.clear();
+        let read = self.reader.read_until(b'\n', line).map_err(|error| unreadable(&self.name, &error))?;
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        Ok(read > 0)
+    }
+
+    /// True when the next line is there already, so that reading it does not wait.
+    pub(crate) fn has_line(&self) -> bool {
+        self.reader.buffer().contains(&b'\n')
+    }
+}
+
+impl Utf8 {
+    fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        if self.partial.is_empty() {
+            return self.decode(bytes, each);
+        }
+        let mut joined = std::mem::take(&mut self.partial);
+        joined.extend_from_slice(bytes);
+        self.decode(&joined, each)
+    }
+
+    fn decode(&mut self, mut bytes: &[u8], each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        while !bytes.is_empty() {
+            let (valid, invalid) = match std::str::from_utf8(bytes) {
+                Ok(text) => return self.give(text, each),
+                Err(error) => (error.valid_up_to(), error.error_len()),
+            };
+            let (text, rest) = bytes.split_at(valid);
+            self.give(std::str::from_utf8(text)?, each)?;
+            let Some(invalid) = invalid else {
+                self.partial = rest.to_vec();
+                return Ok(());
+            };
+            self.replace(invalid, each)?;
+            bytes = &rest[invalid..];
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        match std::mem::take(&mut self.partial).len() {
+            0 => Ok(()),
+            cut => self.replace(cut, each),
+        }
+    }
+
+    fn give(&mut self, text: &str, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        self.at += text.len() as u64;
+        if text.is_empty() { Ok(()) } else { each(text) }
+    }
+
+    fn replace(&mut self, bytes: usize, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+        if self.replaced == 0 {
+            self.first = self.at;
+        }
+        self.replaced += 1;
+        self.at += bytes as u64;
+        each("\u{fffd}")
+    }
+}
+
+/// The content of a file that has to be text.
+pub(crate) fn read_text(path: &Path, exit: Exit) -> Result<String> {
+    let name = path.display();
+    let bytes = std::fs::read(path)
+        .map_err(|error| exit.because(format!("cannot read {name}: {}", plain(&error))))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        exit.because(format!("{name}: expected UTF-8, got something else at byte {at}"))
+    })
+}
+
+fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
+    Exit::BadInput.because(format!("cannot read {name}: {}", plain(error)))
+}
+
+/// What the system says, without the number of its error.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+fn places(count: u64) -> String {
+    if count == 1 { "one place".to_owned() } else { format!("{count} places") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cut_anywhere_reads_as_the_standard_library_reads_it_whole() {
+        let bytes = b"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xe2\x82b\xc0\x80\xf0\x9f\x98";
+        for size in 1..=bytes.len() {
+            let mut utf8 = Utf8::default();
+            let mut text = String::new();
+            let mut each = |piece: &str| {
+                text.push_str(piece);
+                Ok(())
+            };
+            for piece in bytes.chunks(size) {
+                utf8.push(piece, &mut each).unwrap();
+            }
+            utf8.finish(&mut each).unwrap();
+            assert_eq!(text, String::from_utf8_lossy(bytes), "{size}");
+            assert_eq!((utf8.replaced, utf8.first), (5, 10), "{size}");
+        }
+    }
+}

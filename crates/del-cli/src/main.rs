@@ -1,0 +1,62 @@
+//! `del`: reads what language models write, and works with them at the terminal.
+
+mod arguments;
+mod catalog;
+mod colour;
+mod command;
+mod consent;
+mod exit;
+mod hands;
+mod input;
+mod instructions;
+mod interrupt;
+mod screen;
+mod server;
+mod session;
+mod table;
+mod terminal;
+
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use arguments::{Cli, Command};
+use colour::Paint;
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::read();
+    let paint = Paint::stderr(cli.common.color);
+    match run(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            if !exit::is_broken_pipe(&error) {
+                say(format!("{} {error:#}", paint.red("error:")));
+            }
+            Exit::of(&error).into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Exit> {
+    let common = cli.common;
+    match cli.command {
+        Some(Command::Parse(options)) => command::parse::run(&options, &common),
+        Some(Command::Dialects(options)) => command::dialects::run(&options, &common),
+        Some(Command::Exec(options)) => command::exec::run(&options, &common),
+        Some(Command::Tools(options)) => command::tools::run(&options, &common),
+        Some(Command::Render(options)) => command::render::run(&options, &common),
+        Some(Command::Models(options)) => command::models::run(&options, &common),
+        Some(Command::Completions(options)) => command::completions::run(&options),
+        None => match &cli.assistant.print {
+            Some(prompt) => command::task::run(prompt, &cli.assistant, &common),
+            None => command::chat::run(&cli.assistant, &common),
+        },
+    }
+}
+
+/// A line for the user, on standard error. It is lost without a fuss when nobody reads it.
+pub(crate) fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "del: {line}");
+}

@@ -1,0 +1,5 @@
+//! What is shown while Del works.
+
+pub(crate) mod events;
+pub(crate) mod lines;
+pub(crate) mod transcript;

@@ -1,0 +1,289 @@
+//! The model server: where it is, what it serves, and how to speak to it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use serde_json::Value;
+
+use crate::exit::Exit;
+use crate::say;
+
+/// Which model server, and which model on it.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServerOptions {
+    /// The model server, usually ending in /v1 [default: `OPENAI_BASE_URL`, `OLLAMA_HOST`, or the first found here]
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The model [default: the first that the server has]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The variable that holds the key for the server [default: `OPENAI_API_KEY`]
+    #[arg(long, value_name = "VAR")]
+    pub(crate) api_key_env: Option<String>,
+}
+
+/// A model server that was found.
+#[derive(Debug)]
+pub(crate) struct Server {
+    client: Client,
+    /// Without a slash at the end.
+    pub(crate) base: String,
+    key: Option<String>,
+    /// What it serves, as far as it says.
+    pub(crate) models: Vec<String>,
+    /// It is llama.cpp.
+    pub(crate) llama_cpp: bool,
+    /// Whether the model's template takes tools, if the server says so.
+    pub(crate) takes_tools: Option<bool>,
+    /// Tokens of context, if the server says so.
+    pub(crate) context: Option<u32>,
+}
+
+/// What a server says of its models.
+enum Listing {
+    Models {
+        names: Vec<String>,
+        llama_cpp: bool,
+    },
+    Refused(StatusCode),
+    Unreachable(String),
+    /// It answers, but not with a list.
+    Unknown(Option<StatusCode>),
+}
+
+/// Where servers listen unless told otherwise: Ollama, llama.cpp, LM Studio, vLLM.
+const PORTS: [(u16, &str); 4] = [(11434, "Ollama"), (8080, "llama.cpp"), (1234, "LM Studio"), (8000, "vLLM")];
+const CONNECT: Duration = Duration::from_secs(5);
+/// A slow machine reads a long prompt for minutes before its first word.
+const SILENCE: Duration = Duration::from_secs(600);
+const PROBE: Duration = Duration::from_secs(1);
+const ASK: Duration = Duration::from_secs(5);
+
+impl Server {
+    /// Finds the server that the options, the environment or this machine have.
+    pub(crate) async fn find(options: &ServerOptions) -> Result<Self> {
+        // Only the first call in a process sets the provider; a later one changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let given = options
+            .base_url
+            .clone()
+            .or_else(|| variable("OPENAI_BASE_URL"))
+            .or_else(|| Some(ollama_address(&variable("OLLAMA_HOST")?)));
+        let key = match &options.api_key_env {
+            Some(name) => Some(variable(name).ok_or_else(|| {
+                Exit::Configuration
+                    .because(format!("the variable {name}, named by --api-key-env, is not set"))
+            })?),
+            // A server that was merely found gets no key.
+            None if given.is_some() => variable("OPENAI_API_KEY"),
+            None => None,
+        };
+        match given {
+            Some(base) => Self::at(&base, key).await,
+            None => Self::probe(key).await,
+        }
+    }
+
+    /// A request for an answer.
+    pub(crate) fn completion(&self, body: &Value) -> RequestBuilder {
+        let request = self.client.post(format!("{}/chat/completions", self.base));
+        self.with_key(request).header("content-type", "application/json").body(body.to_string())
+    }
+
+    /// The model to use: the one that is named, or the first that is served.
+    pub(crate) fn choose(&self, named: Option<&str>) -> String {
+        match (named, self.models.as_slice()) {
+            (Some(name), _) => name.to_owned(),
+            (None, []) => String::new(),
+            (None, [only]) => only.clone(),
+            (None, [first, ..]) => {
+                say(format!("model {first}, the first of {}; -m picks another", self.models.len()));
+                first.clone()
+            }
+        }
+    }
+
+    async fn at(base: &str, key: Option<String>) -> Result<Self> {
+        let mut server = Self::new(base, key)?;
+        match server.list(ASK).await {
+            Listing::Unreachable(reason) => Err(Exit::Failed.because(format!(
+                "cannot reach the model server at {} ({reason}); start it, or give another address with --base-url",
+                server.base
+            ))),
+            Listing::Refused(status) => Err(Exit::Authentication.because(format!(
+                "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
+                 --api-key-env",
+                server.base,
+                status.as_u16()
+            ))),
+            Listing::Models { names, llama_cpp } => {
+                server.learn(names, llama_cpp).await;
+                Ok(server)
+            }
+            Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !server.base.ends_with("/v1") => {
+                server.beneath_v1().await;
+                Ok(server)
+            }
+            // Some servers list nothing; whether this one answers shows with the first question.
+            Listing::Unknown(_) => Ok(server),
+        }
+    }
+
+    async fn probe(key: Option<String>) -> Result<Self> {
+        for (port, _) in PORTS {
+            let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
+            if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
+                say(format!("found a model server at {}", server.base));
+                server.learn(names, llama_cpp).await;
+                return Ok(server);
+            }
+        }
+        let tried: Vec<String> = PORTS.iter().map(|(port, name)| format!("{name} ({port})")).collect();
+        Err(Exit::Failed.because(format!(
+            "no model server answers on this machine: tried {}; start one, or give its address with --base-url",
+            tried.join(", ")
+        )))
+    }
+
+    fn new(base: &str, key: Option<String>) -> Result<Self> {
+        let wrong = |reason: &str| {
+            Exit::Usage.because(format!(
+                "expected the address of a model server such as http://127.0.0.1:11434/v1, got `{base}` ({reason})"
+            ))
+        };
+        let base = base.trim().trim_end_matches('/');
+        let url = Url::parse(base).map_err(|error| wrong(&error.to_string()))?;
+        let host = match url.host_str() {
+            Some(host) if matches!(url.scheme(), "http" | "https") => host,
+            _ => return Err(wrong("no http address")),
+        };
+        let mut client = Client::builder()
+            .connect_timeout(CONNECT)
+            .read_timeout(SILENCE)
+            .user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
+        if matches!(host, "localhost" | "127.0.0.1" | "[::1]") {
+            client = client.no_proxy();
+        }
+        let base = base.trim_end_matches("/chat/completions").to_owned();
+        let (models, llama_cpp) = (Vec::new(), false);
+        Ok(Self { client: client.build()?, base, key, models, llama_cpp, takes_tools: None, context: None })
+    }
+
+    fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    async fn get(&self, url: String, within: Duration) -> reqwest::Result<Response> {
+        self.with_key(self.client.get(url)).timeout(within).send().await
+    }
+
+    async fn list(&self, within: Duration) -> Listing {
+        let response = match self.get(format!("{}/models", self.base), within).await {
+            Ok(response) => response,
+            Err(error) if error.is_connect() => return Listing::Unreachable(reason(&error)),
+            Err(_) => return Listing::Unknown(None),
+        };
+        let status = response.status();
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Listing::Refused(status);
+        }
+        let server = response.headers().get("server").and_then(|name| name.to_str().ok());
+        let by_header = server.is_some_and(|name| name.contains("llama.cpp"));
+        let text = response.text().await.unwrap_or_default();
+        let listing: Value = serde_json::from_str(&text).unwrap_or_default();
+        let Some(models) = listing["data"].as_array().filter(|_| status.is_success()) else {
+            return Listing::Unknown(Some(status));
+        };
+        let names = models.iter().filter_map(|model| Some(model["id"].as_str()?.to_owned())).collect();
+        let by_owner = models.iter().any(|model| model["owned_by"] == "llamacpp");
+        Listing::Models { names, llama_cpp: by_header || by_owner }
+    }
+
+    /// The address may lack the part that the API lies under.
+    async fn beneath_v1(&mut self) {
+        let beneath = format!("{}/v1", self.base);
+        let given = std::mem::replace(&mut self.base, beneath);
+        if let Listing::Models { names, llama_cpp } = self.list(ASK).await {
+            say(format!("the API is at {}", self.base));
+            self.learn(names, llama_cpp).await;
+        } else {
+            self.base = given;
+        }
+    }
+
+    async fn learn(&mut self, models: Vec<String>, llama_cpp: bool) {
+        self.models = models;
+        self.llama_cpp = llama_cpp;
+        if !llama_cpp {
+            return;
+        }
+        let root = self.base.trim_end_matches("/v1");
+        let Ok(response) = self.get(format!("{root}/props"), ASK).await else { return };
+        let Ok(text) = response.text().await else { return };
+        let properties: Value = serde_json::from_str(&text).unwrap_or_default();
+        let able = &properties["chat_template_caps"];
+        let says = |name: &str| able[name].as_bool();
+        self.takes_tools = match (says("supports_tools"), says("supports_tool_calls")) {
+            (None, None) => None,
+            (tools, calls) => Some(tools.unwrap_or(true) && calls.unwrap_or(true)),
+        };
+        let context = &properties["default_generation_settings"]["n_ctx"];
+        self.context = context.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|n| *n > 0);
+    }
+}
+
+/// The API's address for a value of `OLLAMA_HOST`: a host, a port, both, or a URL. A server that listens on all
+/// addresses is reached on this machine's own.
+fn ollama_address(host: &str) -> String {
+    let host = host.trim().trim_end_matches('/');
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
+    let (name, port) = match rest.rsplit_once(':') {
+        Some((name, port)) if port.parse::<u16>().is_ok() => (name, port),
+        _ if rest.parse::<u16>().is_ok() => ("", rest),
+        _ if scheme == "https" => (rest, "443"),
+        _ => (rest, "11434"),
+    };
+    let name = if matches!(name, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { name };
+    format!("{scheme}://{name}:{port}/v1")
+}
+
+/// What went wrong with a request, at the bottom of it.
+pub(crate) fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    match cause.downcast_ref::<std::io::Error>() {
+        Some(error) => crate::input::plain(error),
+        None => cause.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_ollama_host_gives_an_address() {
+        for (host, address) in [
+            ("127.0.0.1:11434", "http://127.0.0.1:11434/v1"),
+            ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+            (":8081", "http://127.0.0.1:8081/v1"),
+            ("8081", "http://127.0.0.1:8081/v1"),
+            ("gpu.lan", "http://gpu.lan:11434/v1"),
+            ("http://gpu.lan:9/", "http://gpu.lan:9/v1"),
+            ("https://gpu.lan", "https://gpu.lan:443/v1"),
+        ] {
+            assert_eq!(ollama_address(host), address, "{host}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! One conversation: does in the world what the agent says, and tells it what happened.
+
+use std::io;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use del_agent::{Agent, Constrain, Done, Effect, Failure, Input, Settings, ToolsMode, View};
+use del_tools::Toolset;
+use del_wire::Usage;
+use reqwest::Response;
+use reqwest::header::RETRY_AFTER;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use crate::arguments::Common;
+use crate::catalog::{Catalog, Choice};
+use crate::consent::Asked;
+use crate::exit::Exit;
+use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
+use crate::instructions;
+use crate::interrupt::Interrupt;
+use crate::server::{self, Server, ServerOptions};
+
+/// What a conversation is set to.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SessionOptions {
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+    /// The dialect of the model's calls, or `auto`: written in the model's own, read in all
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub(crate) dialect: String,
+    /// How the model learns of the tools
+    #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
+    tools_mode: ToolsModeOption,
+    /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    constrain: ConstrainOption,
+    /// The set of tools: core, del or all
+    #[arg(long, value_name = "SET", default_value = "core")]
+    toolset: Toolset,
+    #[command(flatten)]
+    workplace: Workplace,
+    #[command(flatten)]
+    consenting: Consenting,
+    /// How many requests one question may cost [default: 25, or 50 in a conversation]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_turns: Option<u32>,
+    /// Shows the model's raw text, and which dialect matched where
+    #[arg(long)]
+    pub(crate) debug: bool,
+    /// Does not show the model's thinking
+    #[arg(long)]
+    pub(crate) hide_reasoning: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ToolsModeOption {
+    /// Native, until it shows that the server or the model cannot; then prompt
+    Auto,
+    /// Through the API
+    Native,
+    /// In the system prompt, in the dialect
+    Prompt,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ConstrainOption {
+    Auto,
+    On,
+    Off,
+}
+
+/// One conversation.
+pub(crate) struct Session {
+    pub(crate) catalog: Catalog,
+    pub(crate) hands: Hands,
+    pub(crate) server: Server,
+    pub(crate) settings: Settings,
+    pub(crate) interrupt: Interrupt,
+    /// Requests that the last question cost, retries not counted.
+    pub(crate) turns: u32,
+    agent: Agent,
+    runtime: Runtime,
+    common: Common,
+}
+
+/// Shows what happens.
+pub(crate) trait Screen: Onlooker {
+    /// Something to show.
+    fn view(&mut self, view: View<'_>);
+    /// An answer is over; `last` when no calls follow.
+    fn turn_over(&mut self, last: bool);
+    /// Why nobody can see anything any more, if so.
+    fn check(&mut self) -> io::Result<()>;
+}
+
+/// The longest error that is read from a server.
+const LONGEST_ERROR: usize = 1 << 20;
+
+impl Session {
+    /// Finds the server and makes everything ready. `max_turns` holds where the options say nothing.
+    pub(crate) fn open(options: &SessionOptions, common: &Common, max_turns: u32) -> Result<Self> {
+        let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+        let dialect = match catalog.choose(&options.dialect)? {
+            Choice::Auto => None,
+            Choice::One(dialect) => Some(dialect),
+        };
+        let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+        let interrupt = Interrupt::listen()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        interrupt.begin();
+        let server = runtime.block_on(async {
+            tokio::select! {
+                found = Server::find(&options.server) => found,
+                () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
+            }
+        })?;
+        if let Some(tokens) = server.context {
+            hands.toolbox.fit_context(tokens);
+        }
+        let constrain = match options.constrain {
+            ConstrainOption::Auto => Constrain::Auto,
+            ConstrainOption::On => Constrain::On,
+            ConstrainOption::Off => Constrain::Off,
+        };
+        let settings = Settings {
+            model: server.choose(options.server.model.as_deref()),
+            system: instructions::text(hands.toolbox.directory(), constrain == Constrain::On),
+            tools: hands.tools().to_vec(),
+            tools_mode: match options.tools_mode {
+                ToolsModeOption::Auto => ToolsMode::Auto,
+                ToolsModeOption::Native => ToolsMode::Native,
+                ToolsModeOption::Prompt => ToolsMode::Prompt,
+            },
+            dialect,
+            constrain,
+            server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
+            max_turns: options.max_turns.unwrap_or(max_turns),
+            ..Settings::default()
+        };
+        let agent = agent(catalog, settings.clone())?;
+        let common = common.clone();
+        Ok(Self { catalog, hands, server, settings, interrupt, turns: 0, agent, runtime, common })
+    }
+
+    /// Asks, and works until there is an answer or none can be had.
+    pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
+        let cancel = self.interrupt.begin();
+        let mut asked = Asked::find(false, self.common.color, &cancel);
+        self.turns = 0;
+        let mut effect = self.step(Input::Start(question), screen);
+        loop {
+            effect = match effect {
+                Effect::Request(body) => self.exchange(&body, screen),
+                Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
+                Effect::Run(calls) => {
+                    screen.turn_over(false);
+                    let results = self.hands.run(&calls, &cancel, &mut asked, screen);
+                    let input = if cancel.is_cancelled() {
+                        Input::Cancel
+                    } else {
+                        Input::Results(
+                            calls.iter().zip(&results).map(|(call, result)| told(call, result)).collect(),
+                        )
+                    };
+                    self.step(input, screen)
+                }
+                Effect::Done(done) => {
+                    screen.turn_over(true);
+                    screen.check()?;
+                    return Ok(Ok(done));
+                }
+                Effect::Failed(failure) => {
+                    screen.turn_over(true);
+                    return Ok(Err(failure));
+                }
+                // Nothing is under way that could go on.
+                Effect::Continue => self.step(Input::Cancel, screen),
+            };
+            screen.check()?;
+        }
+    }
+
+    /// Takes another model for what follows.
+    pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
+        let settings = Settings { model: name.to_owned(), ..self.settings.clone() };
+        let fresh = agent(self.catalog, settings.clone())?;
+        self.agent = fresh.with_entries(self.agent.entries().to_vec());
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Forgets the conversation.
+    pub(crate) fn clear(&mut self) {
+        self.agent.clear();
+    }
+
+    /// The dialect that calls are written in, in prompt mode.
+    pub(crate) fn dialect(&self) -> &str {
+        &self.agent.dialect().name
+    }
+
+    /// Tokens of the whole conversation, as far as the server says.
+    pub(crate) fn usage(&self) -> Usage {
+        self.agent.usage()
+    }
+
+    /// The dialects that answers are read in.
+    pub(crate) fn read_dialects(&self) -> Vec<String> {
+        match &self.settings.dialect {
+            Some(dialect) => vec![dialect.name.clone()],
+            None => self.catalog.all().iter().map(|dialect| dialect.name.clone()).collect(),
+        }
+    }
+
+    fn step(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Effect {
+        let turns = &mut self.turns;
+        self.agent.step(input, &mut |view| watch(view, turns, screen))
+    }
+
+    fn exchange(&mut self, body: &Value, screen: &mut dyn Screen) -> Effect {
+        let Self { runtime, server, agent, interrupt, turns, .. } = self;
+        let mut step = |input: Input<'_>| agent.step(input, &mut |view| watch(view, turns, screen));
+        runtime.block_on(async {
+            let response = tokio::select! {
+                response = server.completion(body).send() => response,
+                () = interrupt.pressed() => return step(Input::Cancel),
+            };
+            match response {
+                Err(error) => step(Input::Unreachable(&server::reason(&error))),
+                Ok(response) if response.status().as_u16() >= 400 => {
+                    refused(response, interrupt, &mut step).await
+                }
+                Ok(response) => stream(response, interrupt, &mut step).await,
+            }
+        })
+    }
+
+    fn wait(&mut self, milliseconds: u64, screen: &mut dyn Screen) -> Effect {
+        let interrupted = self.runtime.block_on(async {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(milliseconds)) => false,
+                () = self.interrupt.pressed() => true,
+            }
+        });
+        let input = if interrupted { Input::Cancel } else { Input::Waited };
+        self.step(input, screen)
+    }
+}
+
+fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
+    if let View::Turn { turn, .. } = view {
+        *turns = turn;
+    }
+    screen.view(view);
+}
+
+async fn stream(
+    mut response: Response,
+    interrupt: &Interrupt,
+    step: &mut impl FnMut(Input<'_>) -> Effect,
+) -> Effect {
+    loop {
+        let piece = tokio::select! {
+            piece = response.chunk() => piece,
+            () = interrupt.pressed() => return step(Input::Cancel),
+        };
+        match piece {
+            Ok(Some(bytes)) => match step(Input::Bytes(&bytes)) {
+                Effect::Continue => {}
+                effect => return effect,
+            },
+            Ok(None) => return step(Input::End),
+            Err(error) => return step(Input::HungUp(&server::reason(&error))),
+        }
+    }
+}
+
+async fn refused(
+    mut response: Response,
+    interrupt: &Interrupt,
+    step: &mut impl FnMut(Input<'_>) -> Effect,
+) -> Effect {
+    let status = response.status().as_u16();
+    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| {
+        let seconds: u64 = value.to_str().ok()?.trim().parse().ok()?;
+        Some(seconds.saturating_mul(1000))
+    });
+    let mut body = Vec::new();
+    while body.len() < LONGEST_ERROR {
+        let piece = tokio::select! {
+            piece = response.chunk() => piece,
+            () = interrupt.pressed() => return step(Input::Cancel),
+        };
+        // Half of what the server says is better than nothing.
+        let Ok(Some(bytes)) = piece else { break };
+        body.extend_from_slice(&bytes);
+    }
+    let body = String::from_utf8_lossy(&body);
+    step(Input::Refused { status, body: &body, retry_after })
+}
+
+fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {
+    Agent::new(catalog.all(), settings).map_err(|error| Exit::Configuration.because(error.to_string()))
+}
+
+/// How a run ends that ends with this failure.
+pub(crate) fn exit(failure: &Failure) -> Exit {
+    match failure {
+        Failure::Refused { error, .. } if error.kind == del_wire::ApiErrorKind::Authentication => {
+            Exit::Authentication
+        }
+        Failure::TurnLimit { .. } => Exit::TurnLimit,
+        Failure::Cancelled => Exit::Interrupted,
+        _ => Exit::Failed,
+    }
+}

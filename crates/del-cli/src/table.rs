@@ -1,0 +1,80 @@
+//! Rows in columns, for a person.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::colour::Paint;
+
+/// A table with a heading over each column.
+#[derive(Debug)]
+pub(crate) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(headings: &[&str]) -> Self {
+        Self { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()] }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The table as text, each row on its line; the last column is cut at `width` columns, if there is a limit.
+    pub(crate) fn text(&self, paint: Paint, width: Option<usize>) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| {
+                self.rows.iter().filter_map(|row| Some(row.get(column)?.width())).max().unwrap_or(0)
+            })
+            .collect();
+        let mut text = String::new();
+        for (place, row) in self.rows.iter().enumerate() {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                line.push_str(cell);
+                if column + 1 < row.len() {
+                    line.push_str(&" ".repeat(widths[column] - cell.width() + 2));
+                }
+            }
+            let line = width.map_or_else(|| line.clone(), |width| cut(&line, width));
+            let line = line.trim_end();
+            text.push_str(&if place == 0 { paint.bold(line) } else { line.to_owned() });
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// `text` in at most `width` columns; what was cut is an ellipsis.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let wide = unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        used += wide;
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colour::When;
+
+    #[test]
+    fn columns_stand_under_each_other_also_with_wide_characters() {
+        let mut table = Table::new(&["name", "title"]);
+        table.row(vec!["漢字".into(), "x".into()]);
+        table.row(vec!["abcde".into(), "yyyyyyyyyyyy".into()]);
+        let text = table.text(Paint::for_terminal(When::Never, false), Some(12));
+        assert_eq!(text, "name   title\n漢字   x\nabcde  yyyy…\n");
+    }
+}

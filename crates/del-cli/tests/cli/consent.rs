@@ -1,0 +1,167 @@
+//! Consent, asked on a real terminal.
+
+use std::io::{Read, Write};
+use std::process::Child;
+
+use pty_process::blocking::{Command, Pty, open};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::del::{SETTINGS, directory};
+use crate::server::{Server, calls, says};
+
+/// The program at a terminal, with somebody at it.
+pub(crate) struct Terminal {
+    pty: Pty,
+    child: Child,
+    seen: String,
+}
+
+impl Terminal {
+    pub(crate) fn start(directory: &TempDir, arguments: &[&str]) -> Self {
+        let (pty, pts) = open().unwrap();
+        pty.resize(pty_process::Size::new(40, 200)).unwrap();
+        let mut command =
+            Command::new(env!("CARGO_BIN_EXE_del")).args(arguments).current_dir(directory.path());
+        for name in SETTINGS {
+            command = command.env_remove(name);
+        }
+        command = command.env("HOME", directory.path()).env("TERM", "xterm");
+        let child = command.spawn(pts).unwrap();
+        Self { pty, child, seen: String::new() }
+    }
+
+    /// Reads until this is on the screen, and forgets what was there before it.
+    pub(crate) fn until(&mut self, text: &str) -> String {
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(at) = self.seen.find(text) {
+                let rest = self.seen.split_off(at + text.len());
+                return std::mem::replace(&mut self.seen, rest);
+            }
+            match self.pty.read(&mut bytes) {
+                Ok(0) | Err(_) => panic!("expected {text:?}, got the end after {:?}", self.seen),
+                Ok(count) => self.seen.push_str(&String::from_utf8_lossy(&bytes[..count])),
+            }
+        }
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        self.pty.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Reads to the end; what was on the screen, and the exit code.
+    pub(crate) fn end(mut self) -> (String, i32) {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = self.pty.read(&mut bytes) {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        (self.seen, self.child.wait().unwrap().code().unwrap_or(-1))
+    }
+}
+
+const PROMPT: &str = "from now on:";
+
+fn writing(content: &str) -> [String; 4] {
+    let arguments = json!({"file_path": "b.txt", "content": content}).to_string();
+    ["tools".into(), "call".into(), "write_file".into(), arguments]
+}
+
+fn start(directory: &TempDir, arguments: &[String; 4]) -> Terminal {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    Terminal::start(directory, &arguments)
+}
+
+#[test]
+fn a_yes_at_the_terminal_lets_it_happen() {
+    let files = directory(&[]);
+    let mut terminal = start(&files, &writing("new line\n"));
+    let question = terminal.until(PROMPT);
+    assert!(question.contains("create b.txt") && question.contains("+new line"), "{question:?}");
+    terminal.write("y\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert_eq!(std::fs::read_to_string(files.path().join("b.txt")).unwrap(), "new line\n");
+}
+
+#[test]
+fn anything_but_a_yes_is_none() {
+    let files = directory(&[]);
+    let mut terminal = start(&files, &writing("x"));
+    for unclear in ["\r", "maybe\r", "yy\r"] {
+        terminal.until(PROMPT);
+        terminal.write(unclear);
+    }
+    terminal.until(PROMPT);
+    terminal.write("no, name it c.txt\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 1, "{seen:?}");
+    assert!(seen.contains("Denied: the user said no: name it c.txt"), "{seen:?}");
+    assert!(!files.path().join("b.txt").exists());
+}
+
+#[test]
+fn a_yes_from_before_the_question_does_not_count() {
+    let files = directory(&[]);
+    let server = Server::new(vec![
+        calls("c1", "write_file", &json!({"file_path": "b.txt", "content": "x"})),
+        says("I may not."),
+    ]);
+    let mut terminal = Terminal::start(&files, &["-p", "go", "--base-url", server.url()]);
+    // It is there before the program asks, and would be read by the first read of the terminal.
+    terminal.write("y\ry\ry\r");
+    terminal.until(PROMPT);
+    terminal.write("n\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert!(seen.contains("Denied: the user said no"), "{seen:?}");
+    assert!(!files.path().join("b.txt").exists());
+}
+
+#[test]
+fn ctrl_c_at_a_question_ends_the_run_and_leaves_the_terminal_as_it_was() {
+    let files = directory(&[]);
+    let mut terminal = start(&files, &writing("x"));
+    terminal.until(PROMPT);
+    terminal.write("y\u{3}");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 130, "{seen:?}");
+    assert!(!files.path().join("b.txt").exists());
+}
+
+#[test]
+fn always_holds_for_the_same_call_only() {
+    let files = directory(&[]);
+    let run = |id: &str, command: &str| calls(id, "run_command", &json!({"command": command}));
+    let server = Server::new(vec![
+        run("c1", "echo x >> log"),
+        run("c2", "echo x >> log"),
+        run("c3", "echo y >> log"),
+        says("Done."),
+    ]);
+    let mut terminal = Terminal::start(&files, &["-p", "go", "--base-url", server.url()]);
+    let question = terminal.until(PROMPT);
+    assert!(question.contains("$ echo x >> log"), "{question:?}");
+    terminal.write("always\r");
+    let question = terminal.until(PROMPT);
+    assert!(question.contains("$ echo y >> log"), "{question:?}");
+    terminal.write("n\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert_eq!(std::fs::read_to_string(files.path().join("log")).unwrap(), "x\nx\n");
+}
+
+#[test]
+fn a_question_shows_what_would_hide() {
+    let files = directory(&[]);
+    let command = "echo \u{202e}gnihton\u{200b} \u{1b}[1A\u{1b}[2K\r; rm -rf x";
+    let arguments = json!({"command": command}).to_string();
+    let mut terminal =
+        Terminal::start(&files, &["tools", "call", "run_command", &arguments, "--color", "never"]);
+    let question = terminal.until(PROMPT);
+    let shown = question.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    assert!(shown.contains("\\u{202e}gnihton\\u{200b} ␛[1A␛[2K␍; rm -rf x"), "{shown:?}");
+    assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{200b}']), "{shown:?}");
+    terminal.write("n\r");
+    assert_eq!(terminal.end().1, 1);
+}

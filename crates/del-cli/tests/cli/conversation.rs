@@ -1,0 +1,80 @@
+//! The conversation at the terminal.
+
+use serde_json::json;
+
+use crate::consent::Terminal;
+use crate::del::{del, directory, run};
+use crate::server::{Reply, Server, calls, says, words};
+
+#[test]
+fn a_conversation_goes_from_word_to_word() {
+    let files = directory(&[("a.txt", "forty-two\n")]);
+    let server = Server::new(vec![
+        calls("c1", "run_command", &json!({"command": "echo made > made.txt"})),
+        says("I made it."),
+        says("You are welcome."),
+    ]);
+    let mut terminal = Terminal::start(&files, &["--base-url", server.url()]);
+    let greeting = terminal.until("`exit` ends");
+    assert!(greeting.contains("safe mode") && greeting.contains("scripted"), "{greeting:?}");
+    terminal.until("> ");
+    terminal.write("help\r");
+    terminal.until("attach the file");
+    terminal.write("make it\r");
+    terminal.until("from now on:");
+    terminal.write("y\r");
+    terminal.until("I made it.");
+    assert_eq!(std::fs::read_to_string(files.path().join("made.txt")).unwrap(), "made\n");
+    terminal.write("unsafe\r");
+    terminal.until("without asking");
+    terminal.write("safe\r");
+    terminal.until("asks before it writes");
+    terminal.write("thank you, see @a.txt\r");
+    terminal.until("You are welcome.");
+    terminal.write("!cat a.txt\r");
+    terminal.until("forty-two");
+    terminal.write("/nosuch\r");
+    terminal.until("there is no command /nosuch");
+    terminal.write("exit\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    let requests = server.completions();
+    let messages = requests[2].body["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 6, "{messages:#?}");
+    let last = messages[5]["content"].as_str().unwrap();
+    assert!(last.starts_with("thank you, see @a.txt\n\nThe file a.txt:\n     1\tforty-two"), "{last}");
+    let history = std::fs::read_to_string(files.path().join(".local/state/del/history")).unwrap();
+    assert!(history.contains("make it") && history.contains("/nosuch"), "{history}");
+}
+
+#[test]
+fn ctrl_c_stops_an_answer_and_the_conversation_goes_on() {
+    let files = directory(&[]);
+    let server = Server::new(vec![Reply::Silence(words("It is a long story and it ")), says("Yes.")]);
+    let mut terminal = Terminal::start(&files, &["--base-url", server.url()]);
+    terminal.until("> ");
+    terminal.write("tell me\r");
+    terminal.until("a long story and");
+    terminal.write("\u{3}");
+    terminal.until("cancelled");
+    terminal.until("> ");
+    terminal.write("still there?\r");
+    terminal.until("Yes.");
+    terminal.until("> ");
+    terminal.write("\u{3}");
+    terminal.until("ends");
+    terminal.write("\u{3}");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 130, "{seen:?}");
+}
+
+#[test]
+fn a_conversation_may_come_from_a_pipe_and_an_error_does_not_end_it() {
+    let error = json!({"error": {"message": "no such model"}}).to_string();
+    let server = Server::new(vec![Reply::Status(404, error), says("Hello.")]);
+    let got = run(&mut del(&["--base-url", server.url()]), "first\nsecond\nquit\nthird\n");
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert!(got.err.contains("no such model"), "{got:#?}");
+    assert_eq!(got.out.trim(), "Hello.");
+    assert_eq!(server.completions().len(), 2);
+}

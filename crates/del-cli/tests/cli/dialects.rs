@@ -1,0 +1,82 @@
+//! `del dialects`, and dialects of one's own.
+
+use serde_json::json;
+
+use crate::del::{del, directory, plain, run, text};
+
+/// A small dialect of one's own.
+fn own() -> String {
+    let hermes = plain(&["dialects", "show", "jamba"]).out;
+    let without_aliases: Vec<&str> = hermes.lines().filter(|line| !line.starts_with("aliases")).collect();
+    without_aliases.join("\n").replace("tool_calls>", "my_calls>")
+}
+
+#[test]
+fn the_list_has_a_row_for_every_dialect() {
+    let rows = plain(&["dialects", "--json"]).json();
+    assert_eq!(plain(&["dialects", "list", "--json"]).json(), rows);
+    let rows = rows.as_array().unwrap();
+    assert!(rows.len() >= 18, "{}", rows.len());
+    for row in rows {
+        for name in ["name", "title", "family", "source"] {
+            assert!(row[name].as_str().is_some_and(|text| !text.is_empty()), "{row}");
+        }
+        assert!(row["aliases"].is_array() && row["models"].is_array() && row["cases"].is_u64(), "{row}");
+    }
+    let hermes = rows.iter().find(|row| row["name"] == "hermes-json").unwrap();
+    assert!(hermes["aliases"].as_array().unwrap().contains(&json!("hermes")));
+    let table = plain(&["dialects"]).out;
+    assert_eq!(table.lines().count(), rows.len() + 1);
+    let column = |line: &str| line.find("JSON in tags").unwrap_or(usize::MAX);
+    assert_eq!(column(table.lines().nth(1).unwrap()), table.lines().next().unwrap().find("FAMILY").unwrap());
+}
+
+#[test]
+fn a_dialect_is_shown_by_any_of_its_names() {
+    let shown = plain(&["dialects", "show", "hermes-json"]);
+    assert!(shown.out.contains("<tool_call>"), "{shown:#?}");
+    assert_eq!(plain(&["dialects", "show", "vllm:hermes"]).out, shown.out);
+    assert_eq!(plain(&["dialects", "show", "hermes", "--json"]).json()["name"], "hermes-json");
+    plain(&["dialects", "show", "nosuch"]).fails(2, "expected the name of a dialect, got `nosuch`");
+}
+
+#[test]
+fn a_dialect_of_ones_own_is_checked_and_then_read() {
+    let files =
+        directory(&[("own/mine.toml", &own()), ("own/yours/dialect.toml", &own()), ("own/README", "x")]);
+    let folder = text(&files.path().join("own"));
+    let file = text(&files.path().join("own/mine.toml"));
+    let checked = plain(&["dialects", "check", &file]);
+    assert_eq!((checked.code, checked.out.contains("`mine`")), (0, true), "{checked:#?}");
+    let inner = text(&files.path().join("own/yours/dialect.toml"));
+    assert_eq!(plain(&["dialects", "check", &inner, "--json"]).json()["name"], "yours");
+    let answer = "<my_calls>[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]</my_calls>";
+    let parse = ["--dialect-dir", &folder, "parse", "--dialect", "mine"];
+    let got = run(&mut del(&parse), answer).json();
+    assert_eq!((&got["dialect"], &got["tool_calls"][0]["function"]["name"]), (&json!("mine"), &json!("f")));
+    let config = directory(&[("del/dialects/configured.toml", &own())]);
+    let got = run(del(&["parse", "--dialect", "configured"]).env("XDG_CONFIG_HOME", config.path()), answer);
+    assert_eq!(got.json()["dialect"], "configured");
+}
+
+#[test]
+fn what_is_wrong_with_a_description_is_said_with_its_line() {
+    let files = directory(&[
+        ("syntax.toml", "title = \"x\"\nfamily = \n"),
+        ("shape.toml", "title = \"x\"\nfamily = \"y\"\nsource = \"z\"\nframe = \"nosuch\"\n"),
+        ("empty.toml", ""),
+        ("taken/jamba.toml", &own()),
+        ("bad/broken.toml", "title ="),
+    ]);
+    let path = |name: &str| text(&files.path().join(name));
+    for (name, line) in [("syntax.toml", 2), ("shape.toml", 4)] {
+        let got = plain(&["dialects", "check", &path(name)]);
+        got.fails(52, &format!("{}:{line}: ", path(name)));
+        assert!(got.err.contains("expected"), "{got:#?}");
+    }
+    plain(&["dialects", "check", &path("empty.toml")]).fails(52, "empty.toml:1: ");
+    plain(&["dialects", "check", &path("none.toml")]).fails(52, "cannot read");
+    plain(&["dialects", "--dialect-dir", &path("taken")]).fails(52, "jamba.toml: the name `jamba` is taken");
+    plain(&["parse", "--dialect-dir", &path("bad")]).fails(52, "broken.toml:1: ");
+    plain(&["parse", "--dialect-dir", &path("none")]).fails(52, "cannot read the dialects in");
+}

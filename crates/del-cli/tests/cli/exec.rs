@@ -1,0 +1,73 @@
+//! `del exec`.
+
+use serde_json::json;
+
+use crate::del::{Run, del, directory, run};
+
+fn exec(directory: &tempfile::TempDir, options: &[&str], text: &str) -> Run {
+    let mut all = vec!["exec"];
+    all.extend(options);
+    run(del(&all).current_dir(directory.path()), text)
+}
+
+const READ: &str = "I look.\n<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"file_path\": \"a.txt\"}}\n</tool_call>";
+
+#[test]
+fn calls_run_and_their_results_come_in_the_dialect_of_the_call() {
+    let files = directory(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let got = exec(&files, &[], &format!("{READ}\n{}", READ.replace("a.txt", "b.txt")));
+    let expected =
+        "<tool_response>\n     1\tone\n</tool_response>\n<tool_response>\n     1\ttwo\n</tool_response>\n";
+    assert_eq!((got.code, got.out.as_str()), (0, expected), "{got:#?}");
+    assert!(got.err.contains("● read_file(file_path: \"a.txt\")"), "{got:#?}");
+}
+
+#[test]
+fn results_in_json_carry_the_ids_and_what_was_changed() {
+    let files = directory(&[("a.txt", "one\n")]);
+    let edit = "<tool_call>\n{\"name\": \"edit_file\", \"arguments\": {\"file_path\": \"a.txt\", \"old_string\": \"one\", \"new_string\": \"1\"}}\n</tool_call>";
+    let got = exec(&files, &["--json", "--yes"], &format!("{READ}\n{edit}\n{READ}"));
+    assert_eq!(got.code, 0, "{got:#?}");
+    let rows = got.json();
+    let texts: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["text"].as_str().unwrap()).collect();
+    assert_eq!((texts[0], texts[2]), ("     1\tone", "     1\t1"));
+    assert_eq!(rows[1]["changes"][0], json!({"path": "a.txt", "kind": "modified", "added": 1, "removed": 1}));
+    assert!(rows[0]["id"] != rows[1]["id"] && rows[0]["id"].is_string());
+}
+
+#[test]
+fn safe_mode_holds_for_calls_of_a_model() {
+    let files = directory(&[]);
+    let run = "<tool_call>\n{\"name\": \"run_command\", \"arguments\": {\"command\": \"touch made\"}}\n</tool_call>";
+    let denied = exec(&files, &[], run);
+    assert_eq!(denied.code, 1, "{denied:#?}");
+    assert!(denied.out.contains("Denied: "), "{denied:#?}");
+    assert!(!files.path().join("made").exists());
+    assert_eq!(exec(&files, &["--unsafe"], run).code, 0);
+    assert!(files.path().join("made").exists());
+}
+
+#[test]
+fn failures_are_results_and_have_an_exit_code() {
+    let files = directory(&[]);
+    let got = exec(&files, &[], READ);
+    assert_eq!(got.code, 54, "{got:#?}");
+    assert!(got.out.contains("<tool_response>\nError: file not found: a.txt"), "{got:#?}");
+    let none = exec(&files, &[], "just text");
+    assert_eq!((none.code, none.out.as_str()), (0, ""), "{none:#?}");
+    assert!(none.err.contains("no call"), "{none:#?}");
+    let cut = exec(&files, &["--json"], &READ[..READ.len() - 20]);
+    assert_eq!(cut.json(), json!([]));
+    assert!(cut.err.contains("the answer ended inside a call"), "{cut:#?}");
+    exec(&files, &["/nonexistent"], "").fails(42, "cannot read");
+    exec(&files, &["--dialect", "nosuch"], "").fails(2, "expected the name of a dialect");
+}
+
+#[test]
+fn calls_of_the_api_get_results_of_the_api() {
+    let files = directory(&[("a.txt", "one\n")]);
+    let message = json!({"role": "assistant", "content": "", "tool_calls": [{"id": "c9", "type": "function",
+        "function": {"name": "read_file", "arguments": "{\"file_path\": \"a.txt\"}"}}]});
+    let got = exec(&files, &["--dialect", "openai-native"], &message.to_string());
+    assert_eq!(got.json(), json!({"role": "tool", "tool_call_id": "c9", "content": "     1\tone"}));
+}

@@ -1,0 +1,14 @@
+//! The program as users run it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
+mod consent;
+mod conversation;
+mod del;
+mod dialects;
+mod exec;
+mod parse;
+mod render;
+mod server;
+mod surface;
+mod task;
+mod tools;

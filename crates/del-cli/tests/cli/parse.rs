@@ -1,0 +1,171 @@
+//! `del parse`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::del::{del, directory, plain, run, text};
+
+const HERMES: &str = "<think>\nhm\n</think>\n\nLet me see.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Köln\"}}\n</tool_call>";
+
+#[test]
+fn an_answer_is_one_message() {
+    let answer = run(&mut del(&["parse"]), HERMES).json();
+    assert_eq!(answer["dialect"], "hermes-json");
+    assert_eq!(answer["role"], "assistant");
+    assert_eq!(answer["content"], "Let me see.");
+    assert_eq!(answer["reasoning"], "hm");
+    let call = &answer["tool_calls"][0];
+    assert_eq!(call["type"], "function");
+    assert_eq!(call["function"], json!({"name": "get_weather", "arguments": "{\"city\": \"Köln\"}"}));
+    let kinds: Vec<&str> =
+        answer["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["reasoning", "text", "tool_call"]);
+    assert_eq!(answer["faults"], json!([]));
+}
+
+#[test]
+fn a_file_and_standard_input_read_the_same_in_pieces_of_any_size() {
+    let files = directory(&[("out.txt", HERMES)]);
+    let path = text(&files.path().join("out.txt"));
+    let whole = plain(&["parse", &path]);
+    assert_eq!(whole.code, 0, "{whole:#?}");
+    for arguments in [&["parse", "-"][..], &["parse", "--chunk", "1"], &["parse", "--chunk", "7", "-"]] {
+        assert_eq!(run(&mut del(arguments), HERMES).out, whole.out, "{arguments:?}");
+    }
+}
+
+#[test]
+fn tools_type_raw_values_and_an_answer_may_start_in_thought() {
+    let tools = json!([{"type": "function", "function": {"name": "f", "parameters":
+        {"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}}}}]);
+    let files = directory(&[("tools.json", &tools.to_string())]);
+    let tools = text(&files.path().join("tools.json"));
+    let text = "so</think>ok<tool_call>\n<function=f>\n<parameter=n>\n3\n</parameter>\n<parameter=s>\n3\n</parameter>\n</function>\n</tool_call>";
+    let options = ["parse", "--dialect", "qwen3_coder", "--starts-in", "reasoning", "--tools", &tools];
+    let answer = run(&mut del(&options), text).json();
+    let arguments: Value =
+        serde_json::from_str(answer["tool_calls"][0]["function"]["arguments"].as_str().unwrap()).unwrap();
+    assert_eq!(arguments, json!({"n": 3, "s": "3"}));
+    assert_eq!((&answer["reasoning"], &answer["content"]), (&json!("so"), &json!("ok")));
+}
+
+#[test]
+fn events_come_out_while_the_text_comes_in() {
+    let mut child = del(&["parse", "--events"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    stdin.write_all(b"Hello <tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": ").unwrap();
+    stdin.flush().unwrap();
+    // The input is still open: what is read here was not held back for its end.
+    assert_eq!(next()["type"], "text");
+    let start = loop {
+        let event = next();
+        if event["type"] == "tool_call_start" {
+            break event;
+        }
+    };
+    assert_eq!((&start["name"], &start["dialect"]), (&json!("f"), &json!("hermes-json")));
+    stdin.write_all(b"1}}\n</tool_call>").unwrap();
+    drop(stdin);
+    let rest: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert!(rest.iter().any(|event| event["type"] == "tool_call_end"), "{rest:#?}");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_cut_call_is_a_fault_and_no_call() {
+    let answer = run(&mut del(&["parse", "--finish", "cut"]), &HERMES[..HERMES.len() - 20]).json();
+    assert_eq!(answer["tool_calls"], json!([]));
+    assert_eq!(answer["faults"][0]["kind"], "unclosed_call");
+    assert_eq!(answer["faults"][0]["name"], "get_weather");
+}
+
+#[test]
+fn bytes_that_are_no_text_cost_nothing_else() {
+    let mut bytes = HERMES.as_bytes().to_vec();
+    bytes.extend(b" a\xff\xfeb \xe2\x82");
+    let got = run(&mut del(&["parse"]), &bytes);
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert_eq!(got.json()["content"], "Let me see. a\u{fffd}\u{fffd}b \u{fffd}");
+    assert_eq!(got.json()["tool_calls"].as_array().unwrap().len(), 1);
+    let at = HERMES.len() + 2;
+    assert!(got.err.contains(&format!("from byte {at} on")), "{got:#?}");
+    assert!(got.err.contains("3 places"), "{got:#?}");
+}
+
+#[test]
+fn records_are_answered_in_order_and_a_bad_line_does_not_end_the_run() {
+    let records = [
+        json!({"id": 1, "text": HERMES}).to_string(),
+        json!({"id": "two", "text": "x", "dialect": "hermess-json"}).to_string(),
+        "{broken".to_owned(),
+        String::new(),
+        "[1]".to_owned(),
+        json!({"id": {"a": [1.50]}}).to_string(),
+        json!({"text": "so</think>yes", "starts_in": "reasoning", "dialect": "hermes"}).to_string(),
+        json!({"id": 8, "text": "<tool_call>\n{\"name\": \"f\"", "finish": "cut"}).to_string(),
+    ];
+    let got = run(&mut del(&["parse", "--jsonl"]), records.join("\n"));
+    assert_eq!(got.code, 0, "{got:#?}");
+    let lines = got.lines();
+    assert_eq!(lines.len(), records.len(), "{got:#?}");
+    assert_eq!((&lines[0]["id"], &lines[0]["content"]), (&json!(1), &json!("Let me see.")));
+    let codes: Vec<&str> = lines[1..6].iter().map(|line| line["error"]["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["unknown_dialect", "invalid_json", "invalid_json", "invalid_json", "invalid_request"]);
+    assert_eq!(lines[1]["id"], "two");
+    assert!(lines[1]["error"]["message"].as_str().unwrap().contains("did you mean hermes-json"));
+    assert_eq!(lines[2]["id"], Value::Null);
+    assert!(got.out.lines().nth(5).unwrap().starts_with("{\"id\":{\"a\":[1.5"));
+    assert_eq!((&lines[6]["reasoning"], &lines[6]["id"]), (&json!("so"), &Value::Null));
+    assert_eq!(lines[7]["tool_calls"], json!([]));
+    assert!(got.err.contains("5 of 8 lines"), "{got:#?}");
+    let chunked = run(&mut del(&["parse", "--jsonl", "--chunk", "1"]), records.join("\n"));
+    assert_eq!(chunked.out, got.out);
+}
+
+#[test]
+fn a_record_is_answered_before_the_next_one_comes() {
+    let mut child = del(&["parse", "--jsonl"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    for id in 0..3 {
+        writeln!(stdin, "{}", json!({"id": id, "text": "hi"})).unwrap();
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&answer["id"], &answer["content"]), (&json!(id), &json!("hi")));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn an_answer_of_the_api_reads_as_well() {
+    let message = json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [
+        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}]}}]});
+    let got = run(&mut del(&["parse", "--dialect", "openai-native"]), message.to_string());
+    let call = &got.json()["tool_calls"][0];
+    assert_eq!((&call["id"], &call["function"]["arguments"]), (&json!("c1"), &json!("{\"a\":1}")));
+    run(&mut del(&["parse", "--dialect", "openai-native"]), "no json").fails(42, "expected JSON");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_the_exit_code_for_it() {
+    plain(&["parse", "/nonexistent/x"]).fails(42, "cannot read /nonexistent/x: no such file");
+    plain(&["parse", "/"]).fails(42, "is a directory");
+    plain(&["parse", "--dialect", "hermes-jsn"]).fails(2, "did you mean hermes-json");
+    let files = directory(&[("tools.json", "[{\"nam\": 1}]"), ("broken.json", "{")]);
+    let path = |name| text(&files.path().join(name));
+    plain(&["parse", "--tools", &path("tools.json")]).fails(42, "tools[0].name");
+    plain(&["parse", "--tools", &path("broken.json")]).fails(42, "expected JSON");
+    plain(&["parse", "--chunk", "0"]).fails(2, "0 is not in 1..");
+    plain(&["parse", "--jsonl", "--events"]).fails(2, "cannot be used with");
+}

@@ -1,0 +1,217 @@
+//! A model server that gives the answers of a script, in the place of one on another machine.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// One answer to a request for a completion.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// A status with a body.
+    Status(u16, String),
+    /// A status with a header and a body.
+    Header(u16, &'static str, String),
+    /// A stream of these chunks, ended as streams end.
+    Stream(Vec<Value>),
+    /// A stream of these chunks, and then the connection is cut.
+    HangUp(Vec<Value>),
+    /// These bytes in place of a stream.
+    Bytes(String),
+    /// A stream of these chunks that then goes on without a word.
+    Silence(Vec<Value>),
+}
+
+/// A server on a port of its own.
+#[derive(Debug)]
+pub(crate) struct Server {
+    address: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+/// A request that came.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) path: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: Value,
+}
+
+/// What the server says besides completions.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    pub(crate) models: (u16, String),
+    pub(crate) props: Option<Value>,
+}
+
+impl Default for About {
+    fn default() -> Self {
+        let models = json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]});
+        Self { models: (200, models.to_string()), props: None }
+    }
+}
+
+impl Server {
+    /// A server that gives these answers, one after the other, and the last one again and again.
+    pub(crate) fn new(script: Vec<Reply>) -> Self {
+        Self::about(About::default(), script)
+    }
+
+    pub(crate) fn about(about: About, script: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/v1", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            let mut script = script.into_iter().peekable();
+            for stream in listener.incoming() {
+                answer(stream.unwrap(), &about, &mut script, &log);
+            }
+        });
+        Self { address, seen }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.address
+    }
+
+    /// The requests for completions.
+    pub(crate) fn completions(&self) -> Vec<Seen> {
+        let seen = self.seen.lock().unwrap();
+        seen.iter().filter(|seen| seen.path.ends_with("/chat/completions")).cloned().collect()
+    }
+}
+
+type Script = std::iter::Peekable<std::vec::IntoIter<Reply>>;
+
+fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex<Vec<Seen>>) {
+    let seen = read(&stream);
+    let path = seen.path.clone();
+    log.lock().unwrap().push(seen);
+    // The other side may be gone: that is what some tests are about.
+    let _ = match path.as_str() {
+        path if path.ends_with("/models") => respond(&mut stream, about.models.0, "", &about.models.1),
+        "/props" => match &about.props {
+            Some(props) => respond(&mut stream, 200, "", &props.to_string()),
+            None => respond(&mut stream, 404, "", "{}"),
+        },
+        path if path.ends_with("/chat/completions") => {
+            let last = script.len() == 1;
+            let reply = if last { script.peek().cloned() } else { script.next() };
+            reply.map_or(Ok(()), |reply| complete(stream, &reply))
+        }
+        _ => respond(&mut stream, 404, "", "{\"error\": {\"message\": \"no such path\"}}"),
+    };
+}
+
+fn read(stream: &TcpStream) -> Seen {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (mut length, mut authorization) = (0, None);
+    loop {
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim().split_once(": ") else { break };
+        match name.to_lowercase().as_str() {
+            "content-length" => length = value.parse().unwrap(),
+            "authorization" => authorization = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    Seen { path, authorization, body: serde_json::from_slice(&body).unwrap_or_default() }
+}
+
+fn respond(stream: &mut TcpStream, status: u16, header: &str, body: &str) -> std::io::Result<()> {
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{header}connection: close\r\n\r\n{body}"
+    )
+}
+
+fn complete(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
+    match reply {
+        Reply::Status(status, body) => respond(&mut stream, *status, "", body),
+        Reply::Header(status, header, body) => respond(&mut stream, *status, header, body),
+        Reply::Stream(chunks) => {
+            begin(&mut stream)?;
+            send(&mut stream, chunks)?;
+            piece(&mut stream, "data: [DONE]\n\n")?;
+            stream.write_all(b"0\r\n\r\n")
+        }
+        Reply::HangUp(chunks) => {
+            begin(&mut stream)?;
+            send(&mut stream, chunks)
+        }
+        Reply::Silence(chunks) => {
+            begin(&mut stream)?;
+            send(&mut stream, chunks)?;
+            // Until the other side has had enough.
+            std::thread::spawn(move || stream.read(&mut [0]));
+            Ok(())
+        }
+        Reply::Bytes(bytes) => {
+            begin(&mut stream)?;
+            piece(&mut stream, bytes)?;
+            stream.write_all(b"0\r\n\r\n")
+        }
+    }
+}
+
+fn begin(stream: &mut TcpStream) -> std::io::Result<()> {
+    stream.write_all(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n",
+    )
+}
+
+/// The chunks as events, cut in the middle of the bytes: a network cuts anywhere.
+fn send(stream: &mut TcpStream, chunks: &[Value]) -> std::io::Result<()> {
+    let events: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    for bytes in events.concat().as_bytes().chunks(50) {
+        write!(stream, "{:x}\r\n", bytes.len())?;
+        stream.write_all(bytes)?;
+        stream.write_all(b"\r\n")?;
+    }
+    stream.flush()
+}
+
+fn piece(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
+    write!(stream, "{:x}\r\n{text}\r\n", text.len())
+}
+
+/// A text as a model streams it, word by word, with the usage at the end.
+pub(crate) fn says(text: &str) -> Reply {
+    Reply::Stream(words(text).into_iter().chain(end("stop")).collect())
+}
+
+/// The chunks of a text, without the end.
+pub(crate) fn words(text: &str) -> Vec<Value> {
+    let delta = |content: &str| json!({"choices": [{"index": 0, "delta": {"content": content}}]});
+    text.split_inclusive(' ').map(delta).collect()
+}
+
+/// A call over the API.
+pub(crate) fn calls(id: &str, name: &str, arguments: &Value) -> Reply {
+    let chunk = |call: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});
+    let arguments = arguments.to_string();
+    let (first, second) = arguments.split_at(arguments.len() / 2);
+    let mut chunks = vec![
+        chunk(json!({"index": 0, "id": id, "type": "function", "function": {"name": name, "arguments": ""}})),
+        chunk(json!({"index": 0, "function": {"arguments": first}})),
+        chunk(json!({"index": 0, "function": {"arguments": second}})),
+    ];
+    chunks.extend(end("tool_calls"));
+    Reply::Stream(chunks)
+}
+
+fn end(reason: &str) -> [Value; 2] {
+    [
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}),
+        json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 7}}),
+    ]
+}

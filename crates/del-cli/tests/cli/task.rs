@@ -1,0 +1,290 @@
+//! `del -p` with a scripted server.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::del::{Run, del, directory, run};
+use crate::server::{About, Reply, Server, calls, says, words};
+
+fn task(server: &Server, options: &[&str]) -> Command {
+    let mut all = vec!["-p", "What is in a.txt?", "--base-url", server.url()];
+    all.extend(options);
+    del(&all)
+}
+
+fn files() -> tempfile::TempDir {
+    directory(&[("a.txt", "forty-two\n")])
+}
+
+fn run_in(directory: &tempfile::TempDir, mut command: Command) -> Run {
+    run(command.current_dir(directory.path()), "")
+}
+
+const TEXT_CALL: &str = "I look.\n<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"file_path\": \"a.txt\"}}\n</tool_call>";
+
+#[test]
+fn a_native_call_runs_and_its_result_goes_back() {
+    let files = files();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        says("It says forty-two."),
+    ]);
+    let got = run_in(&files, task(&server, &[]));
+    assert_eq!((got.code, got.out.as_str()), (0, "It says forty-two.\n"), "{got:#?}");
+    assert!(got.err.contains("● read_file(file_path: \"a.txt\")"), "{got:#?}");
+    assert!(got.err.contains("⎿      1  forty-two"), "{got:#?}");
+    let requests = server.completions();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].body["model"], "scripted");
+    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 7);
+    let messages = requests[1].body["messages"].as_array().unwrap();
+    let last = messages.last().unwrap();
+    assert_eq!((&last["role"], &last["tool_call_id"]), (&json!("tool"), &json!("c1")));
+    assert_eq!(last["content"], "     1\tforty-two");
+}
+
+#[test]
+fn a_call_as_text_runs_in_prompt_mode() {
+    let files = files();
+    let server = Server::new(vec![says(TEXT_CALL), says("Forty-two.")]);
+    let options = ["--tools-mode", "prompt", "--dialect", "hermes", "--tools", "read_file,list_directory"];
+    let got = run_in(&files, task(&server, &options));
+    assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
+    assert!(got.err.contains("I look.\n● read_file"), "{got:#?}");
+    let requests = server.completions();
+    assert_eq!(requests[0].body.get("tools"), None);
+    let system = requests[0].body["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains("<tool_call>") && system.contains("list_directory"), "{system}");
+    assert!(!system.contains("run_command"), "{system}");
+    let last = requests[1].body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert!(last["content"].as_str().unwrap().contains("<tool_response>\n     1\tforty-two"), "{last}");
+}
+
+#[test]
+fn a_server_that_takes_no_tools_gets_them_in_the_prompt() {
+    let files = files();
+    let refusal = json!({"error": {"message": "scripted does not support tools"}}).to_string();
+    let server = Server::new(vec![Reply::Status(400, refusal), says(TEXT_CALL), says("Forty-two.")]);
+    let got = run_in(&files, task(&server, &[]));
+    assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
+    assert!(got.err.contains("! tools go into the prompt from now on"), "{got:#?}");
+    assert_eq!(server.completions()[1].body.get("tools"), None);
+}
+
+#[test]
+fn a_llama_server_whose_template_takes_no_tools_gets_them_in_the_prompt_at_once() {
+    let files = files();
+    let models = json!({"data": [{"id": "small", "owned_by": "llamacpp"}]}).to_string();
+    let props = json!({"chat_template_caps": {"supports_tools": false, "supports_tool_calls": false},
+        "default_generation_settings": {"n_ctx": 4096}});
+    let about = About { models: (200, models), props: Some(props) };
+    let server = Server::about(about, vec![says(TEXT_CALL), says("Forty-two.")]);
+    let got = run_in(&files, task(&server, &[]));
+    assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
+    assert_eq!(server.completions()[0].body.get("tools"), None);
+    assert_eq!(server.completions()[0].body["model"], "small");
+}
+
+#[test]
+fn debug_shows_the_raw_text_and_which_dialect_matched_where() {
+    let files = files();
+    let raw = TEXT_CALL.replace("I look.", "I \u{1b}[2Jlook.");
+    let server = Server::new(vec![says(&raw), says("Forty-two.")]);
+    let got = run_in(&files, task(&server, &["--tools-mode", "prompt", "--debug"]));
+    assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
+    assert!(got.err.contains("│ I ␛[2Jlook.\n│ <tool_call>\n│ {\"name\": \"read_file\""), "{got:#?}");
+    assert!(got.err.contains("hermes-json matched at byte "), "{got:#?}");
+    assert!(got.err.contains("debug: tried hermes-json, "), "{got:#?}");
+    assert!(got.err.contains("none matched: all of it is text"), "{got:#?}");
+    assert!(!got.err.contains('\u{1b}'), "{got:#?}");
+}
+
+#[test]
+fn events_are_lines_of_json_and_the_last_one_is_the_result() {
+    let files = files();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        says("It says forty-two."),
+    ]);
+    let got = run_in(&files, task(&server, &["--output-format", "stream-json"]));
+    assert_eq!((got.code, got.err.as_str()), (0, ""), "{got:#?}");
+    let lines = got.lines();
+    let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<&Value>>();
+    assert_eq!((&lines[0]["type"], &lines[0]["model"]), (&json!("init"), &json!("scripted")));
+    let call = of("tool_use")[0];
+    assert_eq!(
+        *call,
+        json!({"type": "tool_use", "id": "c1", "name": "read_file", "arguments": {"file_path": "a.txt"}})
+    );
+    let result = of("tool_result")[0];
+    assert_eq!(*result, json!({"type": "tool_result", "id": "c1", "ok": true, "text": "     1\tforty-two"}));
+    let said: String = of("message")
+        .iter()
+        .filter(|line| line["role"] == "assistant")
+        .map(|line| line["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, "It says forty-two.");
+    let last = lines.last().unwrap();
+    assert_eq!((&last["type"], &last["result"]), (&json!("result"), &json!("It says forty-two.")));
+    assert_eq!((&last["is_error"], &last["num_turns"]), (&json!(false), &json!(2)));
+    assert_eq!(last["usage"], json!({"input_tokens": 200, "output_tokens": 14}));
+    assert_eq!(last["session_id"], lines[0]["session_id"]);
+}
+
+#[test]
+fn json_is_the_last_line_alone_also_of_a_failure() {
+    let files = files();
+    let got = run_in(&files, task(&Server::new(vec![says("Hello.")]), &["--output-format", "json"]));
+    assert_eq!((got.code, got.out.lines().count()), (0, 1), "{got:#?}");
+    assert_eq!(got.json()["result"], "Hello.");
+    let server = Server::new(vec![Reply::Status(404, "{\"error\": {\"message\": \"no model\"}}".into())]);
+    let got = run_in(&files, task(&server, &["--output-format", "json"]));
+    got.fails(1, "no model");
+    assert_eq!(got.json()["is_error"], true);
+    let down = ["-p", "x", "--base-url", "http://127.0.0.1:9/v1", "--output-format", "stream-json"];
+    let got = run(&mut del(&down), "");
+    got.fails(1, "cannot reach the model server");
+    let kinds: Vec<String> = got.lines().iter().map(|line| line["type"].to_string()).collect();
+    assert_eq!(kinds, ["\"error\"", "\"result\""]);
+}
+
+#[test]
+fn what_is_piped_in_is_added_to_the_prompt() {
+    let server = Server::new(vec![says("ok")]);
+    let got = run(&mut task(&server, &[]), "some\ninput\n");
+    assert_eq!(got.code, 0, "{got:#?}");
+    let messages = server.completions()[0].body["messages"].clone();
+    assert_eq!(messages[1], json!({"role": "user", "content": "What is in a.txt?\n\nsome\ninput"}));
+    let only = Server::new(vec![says("ok")]);
+    assert_eq!(run(&mut del(&["--base-url", only.url(), "-p"]), "alone").code, 0);
+    assert_eq!(only.completions()[0].body["messages"][1]["content"], "alone");
+    run(&mut del(&["--base-url", only.url(), "-p"]), "\n").fails(42, "expected a prompt");
+}
+
+#[test]
+fn what_needs_consent_is_denied_and_the_model_is_told() {
+    let files = files();
+    let write = json!({"file_path": "b.txt", "content": "x"});
+    let script = || vec![calls("c1", "write_file", &write), says("I may not.")];
+    let server = Server::new(script());
+    let got = run_in(&files, task(&server, &[]));
+    assert_eq!((got.code, got.out.as_str()), (0, "I may not.\n"), "{got:#?}");
+    assert!(got.err.contains("⎿ Denied: needs approval"), "{got:#?}");
+    assert!(!files.path().join("b.txt").exists());
+    let messages = server.completions()[1].body["messages"].clone();
+    let told = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("Denied: "), "{told}");
+    let got = run_in(&files, task(&Server::new(script()), &["--approval-mode", "auto-edit"]));
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert!(got.err.contains("b.txt +1 -0"), "{got:#?}");
+    assert_eq!(std::fs::read_to_string(files.path().join("b.txt")).unwrap(), "x");
+}
+
+#[test]
+fn a_turn_limit_ends_a_run_that_does_not_end() {
+    let files = files();
+    let read = |n: u32| calls(&format!("c{n}"), "read_file", &json!({"file_path": "a.txt", "offset": n}));
+    let server = Server::new(vec![read(1), read(2), read(3), read(4)]);
+    let got = run_in(&files, task(&server, &["--max-turns", "2"]));
+    got.fails(53, "no answer after 2 turns");
+    assert_eq!(server.completions().len(), 2);
+}
+
+#[test]
+fn every_trouble_with_a_server_has_a_line_and_an_exit_code() {
+    let files = files();
+    let error = |message: &str| json!({"error": {"message": message}}).to_string();
+    let cases: [(Reply, i32, &str); 8] = [
+        (Reply::Status(401, error("wrong key")), 41, "wrong key. Check the key"),
+        (Reply::Status(404, error("model not found")), 1, "model not found"),
+        (Reply::Status(400, "<html>".into()), 1, "expected an error message in JSON, got `<html>`"),
+        (Reply::Status(200, "<html>hello</html>".into()), 1, "no answer of a model server"),
+        (Reply::Bytes("data: {\"choices\": [{\"delta\":\n\n".into()), 1, "no answer of a model server"),
+        (Reply::Bytes(String::new()), 1, "an empty body"),
+        (Reply::HangUp(words("The answer is ")), 1, "hung up in the middle of its answer"),
+        (Reply::Status(200, error("out of memory")), 1, "out of memory"),
+    ];
+    for (reply, code, says) in cases {
+        let server = Server::new(vec![reply.clone()]);
+        let got = run_in(&files, task(&server, &["--tools-mode", "native"]));
+        got.fails(code, says);
+        assert_eq!(got.out, "", "{reply:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_busy_is_asked_again() {
+    let files = files();
+    let busy = json!({"error": {"message": "loading model"}}).to_string();
+    let server = Server::new(vec![Reply::Header(503, "retry-after: 0\r\n", busy), says("Now.")]);
+    let got = run_in(&files, task(&server, &[]));
+    assert_eq!((got.code, got.out.as_str()), (0, "Now.\n"), "{got:#?}");
+    assert!(got.err.contains("! loading model; try 2 of 5"), "{got:#?}");
+}
+
+#[test]
+fn keys_go_to_the_server_that_was_named_and_bad_ones_are_told() {
+    let server = Server::new(vec![says("ok")]);
+    let with = |name: &str, options: &[&str]| run(task(&server, options).env(name, "sesame"), "");
+    assert_eq!(with("OPENAI_API_KEY", &[]).code, 0);
+    assert_eq!(with("MY_KEY", &["--api-key-env", "MY_KEY"]).code, 0);
+    assert_eq!(with("X", &[]).code, 0);
+    let sent: Vec<Option<String>> = server.completions().into_iter().map(|seen| seen.authorization).collect();
+    let bearer = Some("Bearer sesame".to_owned());
+    assert_eq!(sent, [bearer.clone(), bearer, None]);
+    with("X", &["--api-key-env", "NO_KEY"]).fails(52, "the variable NO_KEY");
+    let about = About { models: (401, "{}".into()), props: None };
+    let locked = Server::about(about, vec![says("never")]);
+    run(&mut task(&locked, &[]), "").fails(41, "wants another key");
+}
+
+#[test]
+fn the_environment_names_a_server_and_an_address_may_lack_its_v1() {
+    let server = Server::new(vec![says("ok")]);
+    let ask = |name: &str, value: &str| run(del(&["-p", "x"]).env(name, value), "");
+    assert_eq!(ask("OPENAI_BASE_URL", server.url()).code, 0);
+    let host = server.url().trim_start_matches("http://").trim_end_matches("/v1");
+    assert_eq!(ask("OLLAMA_HOST", host).code, 0);
+    ask("OPENAI_BASE_URL", "not an address").fails(2, "expected the address of a model server");
+    ask("OPENAI_BASE_URL", "ftp://x/v1").fails(2, "expected the address of a model server");
+    let models = run(&mut del(&["models", "--json", "--base-url", server.url()]), "").json();
+    assert_eq!(models, json!([{"name": "scripted", "dialect": null}]));
+}
+
+#[test]
+fn answers_cannot_act_on_what_is_beside_them() {
+    let files = files();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "\u{1b}]52;c;aGk=\u{7}"})),
+        says("done"),
+    ]);
+    let got = run_in(&files, task(&server, &["--color", "always"]));
+    let without_colours = got.err.replace("\u{1b}[", "");
+    assert!(!without_colours.contains(['\u{1b}', '\u{7}']), "{got:#?}");
+}
+
+#[test]
+fn ctrl_c_ends_a_run_that_waits_for_its_server() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let server = Server::new(vec![Reply::Silence(words("<think> so this is what "))]);
+    let mut child = task(&server, &[])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Once its thinking shows, it waits for more.
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains("what") {
+        let bytes = err.fill_buf().unwrap().to_vec();
+        assert!(!bytes.is_empty(), "{}", String::from_utf8_lossy(&seen));
+        err.consume(bytes.len());
+        seen.extend(bytes);
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}

@@ -1,0 +1,95 @@
+//! `del tools`.
+
+use serde_json::{Value, json};
+
+use crate::del::{Run, del, directory, plain, run};
+
+fn call(directory: &tempfile::TempDir, arguments: &[&str]) -> Run {
+    let mut all = vec!["tools", "call"];
+    all.extend(arguments);
+    run(del(&all).current_dir(directory.path()), "")
+}
+
+#[test]
+fn every_set_is_listed_and_described_in_every_form() {
+    let rows = plain(&["tools", "--json"]).json();
+    assert_eq!(rows.as_array().unwrap().len(), 7);
+    assert_eq!(plain(&["tools", "list", "--toolset", "core", "--json"]).json(), rows);
+    let table = plain(&["tools"]).out;
+    assert!(table.contains("run_command") && table.contains("execute"), "{table}");
+    for (format, pointer) in [
+        ("openai", "/0/function/parameters/properties"),
+        ("anthropic", "/0/input_schema/properties"),
+        ("mcp", "/0/inputSchema/properties"),
+    ] {
+        let schema = plain(&["tools", "schema", "--format", format]).json();
+        assert!(schema.pointer(pointer).is_some_and(Value::is_object), "{format}: {schema:#}");
+    }
+    assert!(plain(&["tools", "schema", "--format", "xml"]).out.contains("<tool name=\"read_file\""));
+    plain(&["tools", "schema", "--format", "nosuch"]).fails(2, "expected openai, anthropic, mcp or xml");
+    plain(&["tools", "--toolset", "nosuch"]).fails(2, "expected core, del or all");
+}
+
+#[test]
+fn a_tool_runs_and_prints_what_a_model_would_see() {
+    let files = directory(&[("a.txt", "one\ntwo\n")]);
+    let got = call(&files, &["read_file", "{\"file_path\": \"a.txt\"}"]);
+    assert_eq!((got.code, got.out.as_str()), (0, "     1\tone\n     2\ttwo\n"), "{got:#?}");
+    let whole = call(&files, &["read_file", "{\"file_path\": \"a.txt\"}", "--json"]).json();
+    assert_eq!((&whole["ok"], &whole["truncated"]), (&json!(true), &json!(false)));
+    let piped = run(
+        del(&["tools", "call", "read_file", "-"]).current_dir(files.path()),
+        "{\"file_path\": \"a.txt\"}",
+    );
+    assert_eq!(piped.out, got.out);
+}
+
+#[test]
+fn what_writes_needs_consent_and_nobody_is_there_to_give_it() {
+    let files = directory(&[]);
+    let write = ["write_file", "{\"file_path\": \"b.txt\", \"content\": \"hi\\n\"}"];
+    let denied = call(&files, &write);
+    assert_eq!(denied.code, 1, "{denied:#?}");
+    assert!(denied.out.starts_with("Denied: "), "{denied:#?}");
+    assert!(!files.path().join("b.txt").exists());
+    for consent in ["--yes", "--unsafe", "--approval-mode=auto-edit", "--allow-tool=write_file(b.*)"] {
+        let _ = std::fs::remove_file(files.path().join("b.txt"));
+        let got = call(&files, &[write[0], write[1], consent]);
+        assert_eq!(got.code, 0, "{consent}: {got:#?}");
+        assert_eq!(std::fs::read_to_string(files.path().join("b.txt")).unwrap(), "hi\n", "{consent}");
+    }
+    let denied = call(&files, &[write[0], write[1], "--yes", "--deny-tool", "write_file"]);
+    assert_eq!(denied.code, 1, "{denied:#?}");
+    call(&files, &[write[0], write[1], "--allow-tool", "nosuch"]).fails(2, "unknown tool 'nosuch'");
+}
+
+#[test]
+fn consent_never_leads_out_of_the_directory() {
+    let files = directory(&[("inner/a.txt", "x"), ("outer.txt", "secret")]);
+    let inner = files.path().join("inner");
+    let read = |options: &[&str]| {
+        let mut all =
+            vec!["tools", "call", "read_file", "{\"file_path\": \"../outer.txt\"}", "--working-dir"];
+        all.push(inner.to_str().unwrap());
+        all.extend(options);
+        plain(&all)
+    };
+    for options in [&["--yes"][..], &["--unsafe"]] {
+        let got = read(options);
+        assert_eq!(got.code, 1, "{got:#?}");
+        assert!(!got.out.contains("secret"), "{got:#?}");
+    }
+    assert!(read(&["--allow-dir", files.path().to_str().unwrap()]).out.contains("secret"));
+}
+
+#[test]
+fn every_kind_of_failure_has_its_exit_code() {
+    let files = directory(&[]);
+    assert_eq!(call(&files, &["read_file", "{\"file_path\": \"none\"}"]).code, 54);
+    assert_eq!(call(&files, &["read_file", "{"]).code, 42);
+    assert_eq!(call(&files, &["nosuch"]).code, 2);
+    call(&files, &["read_file", "{}", "--working-dir", "/nonexistent"]).fails(52, "working directory");
+    call(&files, &["read_file", "{}", "--tools", "nosuch"]).fails(2, "unknown tool 'nosuch'");
+    let restricted = call(&files, &["read_file", "{\"file_path\": \"x\"}", "--tools", "list_directory"]);
+    assert!(restricted.out.contains("unknown tool 'read_file'"), "{restricted:#?}");
+}
