@@ -111,6 +111,7 @@ impl Parser {
                 call_from: 0,
                 name: String::new(),
                 in_block: false,
+                opened: 0,
                 work: 0,
                 candidates: Vec::new(),
                 spare: None,
@@ -131,9 +132,10 @@ impl Parser {
         }
     }
 
-    /// The answer is over.
-    pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
+    /// The answer is over. Returns how often a byte was looked at, all bytes of the answer together.
+    pub fn finish(mut self, end: End, sink: &mut dyn Sink) -> u64 {
         self.engine.run(&self.plan, &self.held, Some(end), sink);
+        self.engine.work
     }
 
     /// Bytes that are held back because they may be part of a mark.
@@ -171,6 +173,8 @@ struct Engine {
     name: String,
     /// The marks around a group of calls are open.
     in_block: bool,
+    /// The steps of the block's opening that were there, a bit each.
+    opened: u32,
     work: u64,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<usize>,

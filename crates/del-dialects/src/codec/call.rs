@@ -362,7 +362,8 @@ impl CallReader {
                 if self.token.is_empty() {
                     self.args = Args::Done;
                 } else {
-                    let Some(object) = self.unwrapped(end) else { return Some(CallProgress::Broken) };
+                    let object = unwrapped(&self.token, end, &mut self.notes, self.max_depth);
+                    let Some(object) = object else { return Some(CallProgress::Broken) };
                     self.args = Args::Done;
                     if self.name.is_some() {
                         emit(&object, end..end);
@@ -376,35 +377,33 @@ impl CallReader {
         self.token.clear();
         None
     }
+}
 
-    /// Arguments that were read whole: an object before the name, or JSON inside a string, or nothing at all.
-    fn unwrapped(&mut self, end: usize) -> Option<String> {
-        let text = self.token.trim();
-        match text {
-            "null" | "[]" => {
-                self.notes.add(FaultKind::Repaired, end);
-                return Some("{}".to_owned());
-            }
-            _ if text.starts_with('{') => return Some(text.to_owned()),
-            _ => {}
-        }
-        let inner: String = serde_json::from_str(text).ok()?;
-        self.notes.add(FaultKind::DoubleEncoded, end);
-        let inner = inner.trim();
-        if inner.is_empty() || inner == "null" {
-            return Some("{}".to_owned());
-        }
-        if !inner.starts_with('{') {
-            return None;
-        }
-        let (mut object, mut json) = (String::new(), Json::new(self.max_depth));
-        let mut look = 0;
-        let progress = json.read(inner, &mut look, &mut 0, &mut |piece, _| object.push_str(piece));
-        if json.take_mended().is_some() {
-            self.notes.add(FaultKind::Repaired, end);
-        }
-        (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
+/// Arguments that were read whole, as an object: JSON inside a string, or nothing at all.
+pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: usize) -> Option<String> {
+    let text = text.trim();
+    if matches!(text, "null" | "[]") {
+        notes.add(FaultKind::Repaired, end);
+        return Some("{}".to_owned());
     }
+    if text.starts_with('{') {
+        return Some(text.to_owned());
+    }
+    let inner = string(text)?;
+    notes.add(FaultKind::DoubleEncoded, end);
+    let inner = inner.trim();
+    if inner.is_empty() || inner == "null" {
+        return Some("{}".to_owned());
+    }
+    if !inner.starts_with('{') {
+        return None;
+    }
+    let (mut object, mut json, mut look) = (String::new(), Json::new(max_depth), 0);
+    let progress = json.read(inner, &mut look, &mut 0, &mut |piece, _| object.push_str(piece));
+    if json.take_mended().is_some() {
+        notes.add(FaultKind::Repaired, end);
+    }
+    (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
 }
 
 fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {

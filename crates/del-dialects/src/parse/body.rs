@@ -6,7 +6,7 @@ use super::opening::Opening;
 use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
 use crate::codec::Notes;
-use crate::codec::call::{CallProgress, CallReader};
+use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
 use crate::codec::loose::{LooseProgress, LooseReader};
@@ -32,6 +32,8 @@ pub(super) struct Reading {
 #[derive(Debug)]
 enum Kind {
     Object(Json),
+    /// The object inside a JSON string, read whole.
+    Text(Json, String),
     Call(Box<CallReader>),
     Loose(Box<LooseReader>),
     Fields(Box<FieldsReader>),
@@ -40,6 +42,8 @@ enum Kind {
 /// What came of reading on.
 enum Outcome {
     More,
+    /// The arguments turned out to be written in another way: read on.
+    Again,
     /// The call object says its name, or the first argument is there: the call can begin.
     Begins,
     /// The arguments are whole; the call's own closers from this step on may follow.
@@ -121,6 +125,7 @@ impl Engine {
                 self.break_call(io, FaultKind::Limit)
             }
             Outcome::More => Flow::More,
+            Outcome::Again => Flow::Next,
             Outcome::Begins => self.named(io),
             Outcome::Done { step, fault } => {
                 if reading.pending.is_some() {
@@ -186,6 +191,10 @@ impl Engine {
                     kept = *look;
                     match bytes.get(*look) {
                         Some(b'{') => {}
+                        Some(b'"') => {
+                            reading.kind = Kind::Text(Json::new(self.turn.limits.depth), String::new());
+                            return keep(reading, io, kept, Outcome::Again);
+                        }
                         None => return keep(reading, io, kept, Outcome::More),
                         Some(_) if plan.may_end_here(&text[*look..]) && end.is_none() => {
                             return keep(reading, io, kept, Outcome::More);
@@ -206,6 +215,21 @@ impl Engine {
                     Progress::Done => Outcome::Done { step: behind, fault: None },
                     Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
                     Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+                }
+            }
+            (Kind::Text(json, token), ..) => {
+                let progress = json.read(text, look, &mut kept, &mut |piece, _| token.push_str(piece));
+                let object = match progress {
+                    Progress::More => return keep(reading, io, kept, Outcome::More),
+                    Progress::Done => unwrapped(token, *look, &mut notes, self.turn.limits.depth),
+                    Progress::Broken | Progress::TooDeep => None,
+                };
+                match object {
+                    Some(object) => {
+                        emit(&object, *look..*look);
+                        Outcome::Done { step: behind, fault: None }
+                    }
+                    None => Outcome::Broken(FaultKind::BadArguments),
                 }
             }
             (Kind::Call(reader), _, Codec::Call(form)) => {

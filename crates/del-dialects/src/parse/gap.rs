@@ -101,11 +101,12 @@ impl Engine {
             };
             match site.targets[hit.pattern as usize] {
                 Target::Step(step) => {
-                    let missed = if self.in_block { step } else { step.min(walk.close) };
-                    if !gap.broken && gap.step < missed && walk.misses(gap.step, missed) {
+                    let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
+                    let block = self.in_block && walk.misses_block(gap.step, step, self.opened);
+                    if !gap.broken && (call || block) {
                         io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                     }
-                    self.in_block &= walk.misses(step + 1, walk.steps.len());
+                    self.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.opened);
                     *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
                     io.at = hit.end;
                     io.rewind(hit.end);
@@ -151,7 +152,7 @@ impl Engine {
         let State::Gap(gap) = &self.state else { return false };
         let walk = &io.plan.walks[gap.walk];
         let call = !gap.broken && gap.step <= walk.close && walk.misses(gap.step, walk.close);
-        let block = self.in_block && walk.misses(gap.step.max(walk.close), walk.steps.len());
+        let block = self.in_block && walk.misses_block(gap.step, walk.steps.len(), self.opened);
         if call || block {
             io.fault(FaultKind::MissingCloser, None, io.at, io.at);
         }

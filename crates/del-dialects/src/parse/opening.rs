@@ -29,6 +29,8 @@ pub(super) struct Opening {
     /// A whole mark has been passed, so this is no ordinary text.
     pub(super) marked: bool,
     block: bool,
+    /// The steps of the block's opening that were passed, a bit each.
+    opened: u32,
     missed: bool,
     name: Option<(usize, usize)>,
     id: Option<(usize, usize)>,
@@ -81,6 +83,7 @@ impl Opening {
             token: start,
             marked: false,
             block: false,
+            opened: 0,
             missed: false,
             name: None,
             id: None,
@@ -123,6 +126,28 @@ impl Engine {
                             let opening = *opening;
                             return self.reject(io, &opening, tried);
                         }
+                    }
+                }
+                Settled::Malformed => {
+                    let opening = *opening;
+                    let start = io.at + opening.start;
+                    let name = opening.name(io).unwrap_or_default();
+                    if matches!(self.before(io, start)[1], b'\n' | b'>') {
+                        let number = opening.walk;
+                        if self.commit(io, &opening, name, opening.id(io)) {
+                            let depth = self.turn.limits.depth;
+                            let reading =
+                                Reading::new(number, &plan.walks[number], true, depth, &mut self.spare);
+                            self.state = State::Reading(reading);
+                            return self.break_call(io, FaultKind::BadArguments);
+                        }
+                        return Flow::Next;
+                    }
+                    let tried = io.look;
+                    io.rewind(start);
+                    match self.candidates.pop() {
+                        Some(walk) => self.state = State::Opening(opening.again(walk)),
+                        None => return self.reject(io, &opening, tried),
                     }
                 }
                 Settled::Nameless => {
@@ -210,6 +235,9 @@ impl Engine {
         self.call_from = io.base + start as u64;
         name.clone_into(&mut self.name);
         self.fresh = false;
+        if opening.block {
+            self.opened = opening.opened;
+        }
         self.in_block = opening.block || (self.in_block && opening.from == From::Gap);
         if self.call >= self.turn.limits.calls {
             io.fault(FaultKind::Limit, None, start, io.at);
@@ -330,6 +358,8 @@ enum Settled {
     Nothing,
     /// A call without a name.
     Nameless,
+    /// Something else stands where the arguments should begin.
+    Malformed,
     /// The opening begins once more, here: what came before means nothing.
     Again(usize),
     /// The arguments begin at `look`, or this target was found.
@@ -378,6 +408,17 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
                     opening.missed |= walk.misses(opening.step, walk.args);
                     Settled::Body(None)
                 }
+                Then::Args if walk.takes_object() && opening.step == walk.args && byte == b'"' => {
+                    Settled::Body(None)
+                }
+                Then::Args
+                    if walk.takes_object()
+                        && opening.step == walk.args
+                        && opening.marked
+                        && !walk.is_line() =>
+                {
+                    Settled::Malformed
+                }
                 // In a format of lines, the end of the line says that there are no arguments.
                 Then::Args if walk.is_line() && io.bytes[..io.look].ends_with(b"\n") => {
                     io.rewind(io.at + opening.name.map_or(opening.token, |(_, end)| end));
@@ -396,6 +437,7 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
             opening.missed |= walk.misses(opening.step, step);
             opening.marked = true;
             opening.block |= step < walk.call && walk.is_written(step);
+            opening.opened |= 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
             if walk.head(step).is_some() {
                 opening.enter(step, behind);
                 opening.place = Place::Head(step);

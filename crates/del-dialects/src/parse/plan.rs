@@ -380,6 +380,20 @@ impl Walk {
         self.dialect.frame == Frame::Bare
     }
 
+    /// True when the arguments are one JSON object.
+    pub(super) fn takes_object(&self) -> bool {
+        matches!(self.body, Body::Object)
+    }
+
+    /// True when a closer of the block between these steps is missing. Nobody misses one whose opener was not there.
+    pub(super) fn misses_block(&self, from: usize, to: usize, opened: u32) -> bool {
+        (from.max(self.close)..to).any(|step| {
+            let opener = self.call.checked_sub(step - self.close + 1);
+            let open = opener.is_none_or(|opener| opened >> opener.min(31) & 1 == 1);
+            open && self.misses(step, step + 1)
+        })
+    }
+
     /// True for a format in which a call is a line.
     pub(super) fn is_line(&self) -> bool {
         matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start)
