@@ -15,6 +15,7 @@ use automaton::Scan;
 use body::Reading;
 use gap::Gap;
 use opening::Opening;
+use plan::Opener;
 pub use plan::Plan;
 
 use crate::codec::call::CallReader;
@@ -177,7 +178,7 @@ struct Engine {
     opened: u32,
     work: u64,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
-    candidates: Vec<usize>,
+    candidates: Vec<Opener>,
     /// A reader of call objects that is free.
     spare: Option<Box<CallReader>>,
 }

@@ -347,7 +347,7 @@ impl Engine {
     fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         match reading.pending.take() {
-            Some(opening) => self.reopen(io, opening),
+            Some(opening) => self.try_next(io, opening),
             None => Flow::Next,
         }
     }

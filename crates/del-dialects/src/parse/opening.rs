@@ -2,7 +2,7 @@
 
 use super::automaton::{Anchored, Match, Scan};
 use super::body::Reading;
-use super::plan::{Body, Site, Target, Then, Walk, is_distinct};
+use super::plan::{Body, Opener, Plan, Site, Target, Then, Walk, is_distinct};
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
@@ -59,12 +59,12 @@ enum Place {
 const MAX_SPACE: usize = 256;
 
 impl Opening {
-    pub(super) fn in_text(walk: usize, start: usize, found: usize, fresh: bool) -> Self {
-        Self::new(walk, start, found, From::Text { fresh })
+    pub(super) fn in_text(opener: Opener, plan: &Plan, start: usize, found: usize, fresh: bool) -> Self {
+        Self::at(opener, plan, start, found, From::Text { fresh })
     }
 
-    pub(super) fn in_thought(walk: usize, found: usize, kind: usize) -> Self {
-        Self::new(walk, 0, found, From::Thought(kind))
+    pub(super) fn in_thought(opener: Opener, plan: &Plan, found: usize, kind: usize) -> Self {
+        Self::at(opener, plan, 0, found, From::Thought(kind))
     }
 
     pub(super) fn behind(walk: usize, start: usize) -> Self {
@@ -90,9 +90,27 @@ impl Opening {
         }
     }
 
-    /// The same place, to be tried for another dialect.
-    fn again(&self, walk: usize) -> Self {
-        Self::new(walk, self.start, self.found, self.from)
+    /// An opening that was found by a mark: reading goes on at its `token`.
+    fn at(opener: Opener, plan: &Plan, start: usize, found: usize, from: From) -> Self {
+        let mut opening = Self::new(opener.walk, start, found, from);
+        if let Some(step) = opener.step {
+            opening.pass(&plan.walks[opener.walk], step, found);
+        }
+        opening
+    }
+
+    /// The mark of `step` was there, and ends at `behind`.
+    fn pass(&mut self, walk: &Walk, step: usize, behind: usize) {
+        self.missed |= walk.misses(self.step, step);
+        self.marked = true;
+        self.block |= step < walk.call && walk.is_written(step);
+        self.opened |= 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
+        if walk.head(step).is_some() {
+            self.enter(step, behind);
+            self.place = Place::Head(step);
+        } else {
+            self.enter(step + 1, behind);
+        }
     }
 
     fn enter(&mut self, step: usize, token: usize) {
@@ -118,14 +136,9 @@ impl Engine {
                 Settled::More => return Flow::More,
                 Settled::On => {}
                 Settled::Nothing => {
-                    let tried = io.look;
-                    io.rewind(io.at + opening.start);
-                    match self.candidates.pop() {
-                        Some(walk) => *opening = opening.again(walk),
-                        None => {
-                            let opening = *opening;
-                            return self.reject(io, &opening, tried);
-                        }
+                    let opening = *opening;
+                    if self.try_next(io, opening) == Flow::Next {
+                        return Flow::Next;
                     }
                 }
                 Settled::Malformed => {
@@ -143,12 +156,7 @@ impl Engine {
                         }
                         return Flow::Next;
                     }
-                    let tried = io.look;
-                    io.rewind(start);
-                    match self.candidates.pop() {
-                        Some(walk) => self.state = State::Opening(opening.again(walk)),
-                        None => return self.reject(io, &opening, tried),
-                    }
+                    return self.try_next(io, opening);
                 }
                 Settled::Nameless => {
                     let opening = *opening;
@@ -301,12 +309,13 @@ impl Engine {
     }
 
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
-    pub(super) fn reopen(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
-        let tried = (io.look).min(io.at + opening.start + super::body::MAX_BARE);
-        io.rewind(io.at + opening.start);
+    pub(super) fn try_next(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
+        let tried = io.look.min(io.at + opening.start + super::body::MAX_BARE);
         match self.candidates.pop() {
-            Some(walk) => {
-                self.state = State::Opening(opening.again(walk));
+            Some(opener) => {
+                let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
+                io.rewind(io.at + next.token);
+                self.state = State::Opening(next);
                 Flow::Next
             }
             None => self.reject(io, &opening, tried),
@@ -333,7 +342,7 @@ impl Opening {
     /// True behind the head, where only arguments or a closer are missing, and a line ended.
     pub(super) fn awaits_arguments(&self, walk: &Walk, io: &Io<'_>) -> bool {
         let rest = &io.text[io.at + self.token..];
-        self.place == Place::Site && self.step == walk.args && rest.contains('\n') && rest.trim().is_empty()
+        self.place == Place::Site && walk.sites[self.step].then == Then::Args && rest.contains('\n') && rest.trim().is_empty()
     }
 
     /// True when it was found behind a call.
@@ -344,6 +353,11 @@ impl Opening {
     /// True when it was found in thinking.
     pub(super) fn in_a_thought(&self) -> bool {
         matches!(self.from, From::Thought(_))
+    }
+
+    /// Where reading goes on.
+    pub(super) fn token(&self) -> usize {
+        self.token
     }
 
     /// Where the markup begins.
@@ -434,16 +448,7 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
     let behind = hit.end - io.at;
     match target {
         Target::Step(step) => {
-            opening.missed |= walk.misses(opening.step, step);
-            opening.marked = true;
-            opening.block |= step < walk.call && walk.is_written(step);
-            opening.opened |= 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
-            if walk.head(step).is_some() {
-                opening.enter(step, behind);
-                opening.place = Place::Head(step);
-            } else {
-                opening.enter(step + 1, behind);
-            }
+            opening.pass(walk, step, behind);
             Settled::On
         }
         Target::Again => Settled::Again(hit.start),

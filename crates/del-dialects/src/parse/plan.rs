@@ -36,6 +36,14 @@ pub(super) struct TextMark {
     pub(super) dropped: Option<Dropped>,
 }
 
+impl TextMark {
+    /// True when it only counts at the start of a line.
+    pub(super) fn is_line(&self) -> bool {
+        let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
+        !other && self.dropped.is_none() && self.openers.iter().all(|opener| opener.line_start)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
     Closer,
@@ -49,6 +57,8 @@ pub(super) struct Opener {
     pub(super) line_start: bool,
     /// A mark that is written before it is missing: others are tried first.
     skips: bool,
+    /// The step whose mark it is; none when it begins the arguments.
+    pub(super) step: Option<usize>,
 }
 
 /// A kind of thinking.
@@ -169,8 +179,7 @@ impl Plan {
     }
 
     fn gather(&mut self, number: usize, walk: &Walk) {
-        for (spelling, line_start, skips) in walk.openers() {
-            let opener = Opener { walk: number, line_start, skips };
+        for (spelling, opener) in walk.openers(number) {
             let mark = self.mark(&spelling);
             if !mark.openers.contains(&opener) {
                 mark.openers.push(opener);
@@ -245,7 +254,7 @@ impl Plan {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
             let openers = [&channels.start, &channels.channel];
             let spellings = channels.ends.iter().chain(openers).map(String::as_str);
-            let opener = Opener { walk: number, line_start: false, skips: false };
+            let opener = Opener { walk: number, line_start: false, skips: false, step: None };
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings),
@@ -321,8 +330,7 @@ impl Thought {
             if !ends || !members.iter().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect)) {
                 continue;
             }
-            for (spelling, line_start, skips) in walk.openers() {
-                let opener = Opener { walk: number, line_start, skips };
+            for (spelling, opener) in walk.openers(number) {
                 match spellings.iter().position(|known| *known == spelling) {
                     Some(place) if !openers[place].is_empty() => openers[place].push(opener),
                     Some(_) => {}
@@ -403,11 +411,11 @@ impl Walk {
         if let Frame::Channels(channels) = &self.dialect.frame { Some(channels) } else { None }
     }
 
-    /// The spellings that a group of calls may begin with: whether they count only at the start of a line, and whether
-    /// a mark that is written before them is missing then.
-    fn openers(&self) -> Vec<(String, bool, bool)> {
+    /// The spellings that a group of calls may begin with.
+    fn openers(&self, walk: usize) -> Vec<(String, Opener)> {
         if let Some(channels) = self.channels() {
-            return vec![(channels.start.clone(), false, false), (channels.channel.clone(), false, false)];
+            let opener = Opener { walk, line_start: false, skips: false, step: None };
+            return [&channels.start, &channels.channel].map(|mark| (mark.clone(), opener)).to_vec();
         }
         let mut openers = Vec::new();
         for (step, mark) in self.marks_from(0) {
@@ -417,12 +425,14 @@ impl Walk {
                 if plain && !self.is_bare() && matches!(mark.need, Need::Noise | Need::Free) {
                     continue;
                 }
-                openers.push((spelling.clone(), mark.line_start || (self.is_bare() && plain), skips));
+                let line_start = mark.line_start || (self.is_bare() && plain);
+                openers.push((spelling.clone(), Opener { walk, line_start, skips, step: Some(step) }));
             }
         }
         let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
         if self.reaches_args(0) && json {
-            openers.push(("{".to_owned(), true, self.skips(0, self.args)));
+            let skips = self.skips(0, self.args);
+            openers.push(("{".to_owned(), Opener { walk, line_start: true, skips, step: None }));
         }
         openers
     }
@@ -573,7 +583,8 @@ impl Walk {
                 mark.read.iter().map(String::as_str).filter(|spelling| spelling.len() >= MIN_DISTINCT),
             );
         }
-        if spellings.is_empty() || self.dialect.between == "\n" && matches!(self.body, Body::Object) {
+        let closed = self.closers().any(|(_, mark)| mark.read.iter().any(|spelling| is_distinct(spelling)));
+        if spellings.is_empty() || (self.dialect.between == "\n" && self.takes_object() && !closed) {
             spellings.push("\n");
         }
         Automaton::new(spellings)

@@ -86,9 +86,16 @@ impl Engine {
         let walk = &plan.walks[opening.walk];
         let closed = walk.may_be_eaten(walk.args + 1) || walk.is_line();
         if io.end == Some(End::End) && opening.awaits_arguments(walk, io) && closed {
+            let line = walk.is_line();
+            if line {
+                io.rewind(io.at + opening.token());
+            }
             if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
                 io.send(Event::Args { call: self.call, json: "{}" }, end, end);
                 io.send(Event::CallEnd { call: self.call, id: None }, end, end);
+            }
+            if line {
+                self.say(io, end);
             }
             self.state = State::Dropping;
             return Flow::More;

@@ -25,8 +25,10 @@ impl Engine {
             if self.text_mark(io, hit) {
                 return Flow::Next;
             }
-            // Not what it looked like: the search goes on behind its first character.
-            io.rewind(hit.start + first_char(io.text, hit.start));
+            // Not what it looked like: the search goes on behind its first character, or behind all of it where it only
+            // counts at the start of a line, as nothing in it does then.
+            let line = plan.marks[hit.pattern as usize].is_line();
+            io.rewind(if line { hit.end } else { hit.start + first_char(io.text, hit.start) });
             if let State::Text(scan) = &mut self.state {
                 scan.restart();
             }
@@ -107,16 +109,17 @@ impl Engine {
             let bare = io.plan.walks[opener.walk].is_bare();
             (starts_line || !opener.line_start) && (!bare || (here >= self.deaf && !fenced))
         };
-        let walks = openers.iter().rev().filter(fits).map(|opener| opener.walk);
         self.candidates.clear();
-        self.candidates.extend(walks);
+        self.candidates.extend(openers.iter().rev().filter(fits));
         let Some(first) = self.candidates.pop() else { return false };
-        io.rewind(start);
-        self.state = if io.plan.walks[first].channels().is_some() {
+        self.state = if io.plan.walks[first.walk].channels().is_some() {
+            io.rewind(start);
             self.say(io, start);
-            State::Header { walk: first, scan: Scan::default(), marks: 0 }
+            State::Header { walk: first.walk, scan: Scan::default(), marks: 0 }
         } else {
-            State::Opening(Opening::in_text(first, lead, hit.end - io.at, fresh))
+            let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
+            io.rewind(io.at + opening.token());
+            State::Opening(opening)
         };
         true
     }
@@ -149,18 +152,20 @@ impl Engine {
             let fits =
                 openers.iter().rev().filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'));
             self.candidates.clear();
-            self.candidates.extend(fits.map(|opener| opener.walk));
+            self.candidates.extend(fits);
             let Some(first) = self.candidates.pop() else {
                 io.rewind(hit.start + first_char(io.text, hit.start));
                 self.state = State::Thought { kind, scan: Scan::default() };
                 continue;
             };
             think(io, hit.start);
-            io.rewind(hit.start);
-            self.state = if plan.walks[first].channels().is_some() {
-                State::Header { walk: first, scan: Scan::default(), marks: 0 }
+            self.state = if plan.walks[first.walk].channels().is_some() {
+                io.rewind(hit.start);
+                State::Header { walk: first.walk, scan: Scan::default(), marks: 0 }
             } else {
-                State::Opening(Opening::in_thought(first, hit.end - io.at, kind))
+                let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
+                io.rewind(io.at + opening.token());
+                State::Opening(opening)
             };
             return Flow::Next;
         }
