@@ -83,12 +83,11 @@ impl Fields<'_, '_> {
             let same = |(known, _): &&mut (Typed, Vec<Expr>)| {
                 (!says_text || known.is_text == typed.is_text) && (!says_type || known.word == typed.word)
             };
-            match groups.iter_mut().find(same) {
-                Some((_, values)) => values.push(typed.value),
-                None => {
-                    let value = typed.value.clone();
-                    groups.push((typed, vec![value]));
-                }
+            if let Some((_, values)) = groups.iter_mut().find(same) {
+                values.push(typed.value);
+            } else {
+                let value = typed.value.clone();
+                groups.push((typed, vec![value]));
             }
         }
         let ways = groups.into_iter().map(|(typed, values)| {
