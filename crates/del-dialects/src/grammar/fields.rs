@@ -78,23 +78,26 @@ impl Fields<'_, '_> {
     fn field(&mut self, key: Option<&str>, shape: &Shape) -> Expr {
         let says_text = self.form.parts.contains(&Slot::IsString);
         let says_type = self.form.parts.contains(&Slot::Type);
-        let mut groups: Vec<Typed> = Vec::new();
+        let mut groups: Vec<(Typed, Vec<Expr>)> = Vec::new();
         for typed in self.typed(key, shape, says_text || says_type) {
-            let same = |known: &&mut Typed| {
+            let same = |(known, _): &&mut (Typed, Vec<Expr>)| {
                 (!says_text || known.is_text == typed.is_text) && (!says_type || known.word == typed.word)
             };
-            match groups.iter_mut().find(same) {
-                Some(known) => known.value = Expr::choice([known.value.clone(), typed.value]),
-                None => groups.push(typed),
+            if let Some((_, values)) = groups.iter_mut().find(same) {
+                values.push(typed.value);
+            } else {
+                let value = typed.value.clone();
+                groups.push((typed, vec![value]));
             }
         }
-        let ways = groups.into_iter().map(|typed| {
+        let ways = groups.into_iter().map(|(typed, values)| {
+            let value = Expr::choice(values);
             Expr::sequence(self.form.parts.iter().map(|part| match part {
                 Slot::Text(text) => Expr::text(text),
                 Slot::Key => key.map_or_else(any_key, Expr::text),
                 Slot::IsString => Expr::text(&typed.is_text),
                 Slot::Type => Expr::text(&typed.word),
-                Slot::Value => typed.value.clone(),
+                Slot::Value => value.clone(),
                 _ => Expr::empty(),
             }))
         });
@@ -115,9 +118,9 @@ impl Fields<'_, '_> {
         if kinds.contains(&&Shape::Any) {
             kinds = everything.iter().collect();
         }
-        let is_free = |kind: &&Shape| matches!(kind, Shape::Text { .. });
-        if let (false, Some(text)) = (told, kinds.iter().copied().find(is_free)) {
-            // Any other value is text as well.
+        let is_text = |kind: &&Shape| matches!(kind, Shape::Text { .. });
+        // Where text stands as it is, any other value is text as well.
+        if let (false, Some(text)) = (told || self.form.xml, kinds.iter().copied().find(is_text)) {
             kinds = vec![text];
         }
         kinds.into_iter().map(|kind| self.one(key, kind)).collect()

@@ -1,11 +1,15 @@
 //! The parts of a grammar, as no target has them and every target knows them.
 
+use std::collections::HashMap;
+
 /// Named rules; the first is the root.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
     list: Vec<Rule>,
     /// Rules that stand for one thing throughout, by what it is called.
     shared: Vec<(&'static str, RuleId)>,
+    /// Names that are taken, with the last number that made one like it unique.
+    names: HashMap<String, u32>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +96,7 @@ impl Rules {
         &self.list[id.0]
     }
 
-    fn name(&self, hint: &str) -> String {
+    fn name(&mut self, hint: &str) -> String {
         let mut plain: String = hint
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
@@ -102,15 +106,20 @@ impl Rules {
             "" => "rule",
             plain => plain,
         };
-        let taken = |name: &str| self.list.iter().any(|rule| rule.name == name);
-        if !taken(plain) {
+        let count = self.names.entry(plain.to_owned()).or_insert(0);
+        *count += 1;
+        if *count == 1 {
             return plain.to_owned();
         }
-        let mut number = 2;
-        while taken(&format!("{plain}-{number}")) {
+        // Another rule may have that name by its own hint.
+        let mut number = *count;
+        while self.names.contains_key(&format!("{plain}-{number}")) {
             number += 1;
         }
-        format!("{plain}-{number}")
+        let name = format!("{plain}-{number}");
+        self.names.insert(plain.to_owned(), number);
+        self.names.insert(name.clone(), 1);
+        name
     }
 }
 

@@ -6,6 +6,7 @@ mod calls;
 mod gbnf;
 mod own;
 mod print;
+mod random;
 mod schemas;
 
 use std::sync::Arc;
