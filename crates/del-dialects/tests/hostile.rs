@@ -208,7 +208,7 @@ fn one_call_with_very_long_parts() {
                 ("value", "HERE", "\\\\"),
                 ("key", "path", "k"),
                 ("name", "write_file", "n"),
-                ("markup", &text[..2], "<"),
+                ("markup", &text[..1], "<<"),
             ] {
                 let long = text.replacen(place, &letter.repeat(length / letter.len()), 1);
                 survive(name, &format!("{} with a long {what}", dialect.name), &long);

@@ -185,6 +185,41 @@ proptest! {
     }
 
     #[test]
+    fn damaged_calls_stay_lawful(
+        calls in vec(any_call(), 1..4),
+        which in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        length in 0_usize..8,
+        instead in prop_oneof![Just(String::new()), select(marks()), hostile_text()],
+        (last, seed, cut, all) in (any::<prop::sample::Index>(), any::<u64>(), any::<bool>(), any::<bool>()),
+    ) {
+        let known: Vec<_> = Dialects::builtin().iter().collect();
+        let dialect = known[which.index(known.len())];
+        let Ok(text) = dialect.render_calls(&calls, &tools()) else { return Ok(()) };
+        let borders = reading::borders(&text);
+        let from = place.index(borders.len());
+        let to = (from + length).min(borders.len() - 1);
+        let mut text = format!("{}{instead}{}", &text[..borders[from]], &text[borders[to]..]);
+        let borders = reading::borders(&text);
+        if cut {
+            text.truncate(borders[last.index(borders.len())]);
+        }
+        let end = if cut { End::Cut } else { End::End };
+        let name = (!all).then_some(dialect.name.as_str());
+        let whole = read(parser(name, turn()), [text.as_str()], end);
+        let mut dice = reading::Dice(seed);
+        for pieces in [chunks(&text, 1), dice.split(&text), dice.split(&text)] {
+            let split = read(parser(name, turn()), pieces, end);
+            prop_assert_eq!(&whole, &split, "{} {:?} {:?}", &dialect.name, name, &text);
+        }
+        let mut raw = Raw::default();
+        let mut once = parser(name, turn());
+        once.push(&text, &mut raw);
+        once.finish(end, &mut raw);
+        prop_assert_eq!(lawful(&text, &raw.0), Ok(()), "{} {:?} {:?}", &dialect.name, name, &text);
+    }
+
+    #[test]
     fn a_broken_description_is_an_error_with_a_line(
         which in any::<prop::sample::Index>(),
         place in any::<prop::sample::Index>(),
