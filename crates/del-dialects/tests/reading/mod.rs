@@ -2,11 +2,14 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part of this")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
+use del_dialects::dialect::{Codec, Slot};
 use del_dialects::{
-    Collect, Dialect, Dialects, End, Event, Fault, Limits, Message, Parser, Sink, Span, Start, Tool, Turn,
+    Call, Collect, Dialect, Dialects, End, Event, Fault, Limits, Message, Parser, Sink, Span, Start, Tool,
+    Turn,
 };
 
 /// The folder of the built-in dialects.
@@ -204,6 +207,195 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks.extend(dialect.ends.iter().cloned());
     marks.extend(dialect.results.invented.iter().flatten().cloned());
     marks.retain(|mark| mark.len() >= 5 && mark.starts_with(['<', '[', '{', '#']) || mark == "TOOL_USE:");
+    marks.sort();
+    marks.dedup();
+    marks
+}
+
+/// Does this for every dialect, and says at the end for which of them it failed.
+pub fn every_dialect(check: impl Fn(&Arc<Dialect>)) {
+    let failed = |dialect: &&Arc<Dialect>| catch_unwind(AssertUnwindSafe(|| check(dialect))).is_err();
+    let failed: Vec<&str> =
+        Dialects::builtin().iter().filter(failed).map(|dialect| dialect.name.as_str()).collect();
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+}
+
+/// Does this for the parser of every dialect and for the one that reads them all, which has no name.
+pub fn every_parser(check: impl Fn(Option<&str>)) {
+    let names = Dialects::builtin().iter().map(|dialect| Some(dialect.name.as_str())).chain([None]);
+    let failed = |name: &Option<&str>| catch_unwind(AssertUnwindSafe(|| check(*name))).is_err();
+    let failed: Vec<&str> = names.filter(failed).map(|name| name.unwrap_or("all together")).collect();
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+}
+
+/// The dialects that a parser of this name reads.
+pub fn dialects_of(name: Option<&str>) -> Vec<Arc<Dialect>> {
+    match name {
+        Some(name) => vec![dialect(name)],
+        None => Dialects::builtin().iter().cloned().collect(),
+    }
+}
+
+/// A call as JSON text.
+pub fn call(name: &str, arguments: &str) -> Call {
+    Call { id: None, name: name.to_owned(), arguments: arguments.to_owned() }
+}
+
+/// The two calls of [`sample`].
+pub fn sample_calls() -> [Call; 2] {
+    [call("get_weather", r#"{"city":"Paris","days":3}"#), call("list_dir", r#"{"path":"."}"#)]
+}
+
+/// Two calls as this dialect writes them.
+pub fn sample(dialect: &Arc<Dialect>) -> String {
+    dialect
+        .render_calls(&sample_calls(), &tools())
+        .unwrap_or_else(|error| panic!("{}: {error}", dialect.name))
+}
+
+/// Every event as it came, with its bytes.
+#[derive(Debug, Default)]
+pub struct Raw(pub Vec<(Merged, Span)>);
+
+impl Sink for Raw {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        let mut one = Log::default();
+        one.event(event, span);
+        self.0.append(&mut one.0);
+    }
+}
+
+/// What holds of the events of any text at all; `Err` says what does not.
+pub fn lawful(text: &str, events: &[(Merged, Span)]) -> Result<(), String> {
+    let len = text.len() as u64;
+    let (mut at, mut next, mut open) = (0, 0, None::<(u32, String)>);
+    for (event, span) in events {
+        let fail = |what: &str| Err(format!("{what}: {event:?} at {span:?} of {len} bytes"));
+        if span.start > span.end || span.end > len {
+            return fail("a range outside the text");
+        }
+        if !matches!(event, Merged::Fault(_)) {
+            if span.start < at {
+                return fail("events out of order");
+            }
+            at = span.end;
+        }
+        let bytes = usize::try_from(span.start).unwrap()..usize::try_from(span.end).unwrap();
+        match event {
+            Merged::Text(said) | Merged::Reasoning(said) => {
+                if open.is_some() {
+                    return fail("text inside a call");
+                }
+                if said.is_empty() || text.get(bytes) != Some(said) {
+                    return fail("text that does not stand there");
+                }
+            }
+            Merged::Start { call, name, .. } => {
+                if open.is_some() || *call != next || name.is_empty() {
+                    return fail("a call that cannot begin here");
+                }
+                (next, open) = (next + 1, Some((*call, String::new())));
+            }
+            Merged::Args { call, json } => match &mut open {
+                Some((number, all)) if number == call => all.push_str(json),
+                _ => return fail("arguments of no call"),
+            },
+            Merged::End { call, .. } => match open.take() {
+                Some((number, all)) if number == *call => {
+                    let object: Result<serde_json::Map<String, serde_json::Value>, _> =
+                        serde_json::from_str(&all);
+                    if let Err(error) = object {
+                        return fail(&format!("arguments {all:?}: {error}"));
+                    }
+                }
+                _ => return fail("the end of no call"),
+            },
+            Merged::Fault(fault) => {
+                if fault.call.is_some_and(|call| call >= next) {
+                    return fail("a fault of a call that never began");
+                }
+                if fault.kind.ends_call()
+                    && fault.call.is_some()
+                    && fault.call == open.as_ref().map(|open| open.0)
+                {
+                    open = None;
+                }
+            }
+        }
+    }
+    match open {
+        Some((call, _)) => Err(format!("call {call} neither ends nor breaks")),
+        None => Ok(()),
+    }
+}
+
+/// Texts made of marks, halves of marks and noise.
+pub fn jumble(dice: &mut Dice, marks: &[String], pieces: usize) -> String {
+    const NOISE: [&str; 36] = [
+        "\n",
+        " ",
+        "\n\n",
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        "\"",
+        "'",
+        "\\",
+        ",",
+        ":",
+        ";",
+        "<",
+        ">",
+        "/",
+        "`",
+        "```",
+        "|",
+        "｜",
+        "=",
+        "name",
+        "arguments",
+        "get_weather",
+        "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"a\"}}",
+        "{\"city\": \"Paris\"}",
+        "city",
+        "text ",
+        "日本 ",
+        "😀",
+        "{}",
+        "null",
+        "<think>",
+        "</think>",
+    ];
+    let mut text = String::new();
+    for _ in 0..dice.below(pieces) + 1 {
+        match dice.below(5) {
+            0 | 1 if !marks.is_empty() => text.push_str(&marks[dice.below(marks.len())]),
+            2 if !marks.is_empty() => {
+                let mark = &marks[dice.below(marks.len())];
+                let borders = borders(mark);
+                text.push_str(&mark[..borders[dice.below(borders.len())]]);
+            }
+            _ => text.push_str(NOISE[dice.below(NOISE.len())]),
+        }
+    }
+    text
+}
+
+/// Every spelling that a dialect writes or reads, with the white space around it.
+pub fn all_marks(dialect: &Dialect) -> Vec<String> {
+    let mut marks = distinct_marks(dialect);
+    marks.extend(dialect.marks().map(|mark| mark.write.clone()));
+    marks.extend(dialect.marks().flat_map(|mark| mark.read.iter().cloned()));
+    if let Codec::Fields(form) = dialect.codec() {
+        marks.extend(form.parts.iter().filter_map(|part| match part {
+            Slot::Text(text) => Some(text.trim().to_owned()),
+            _ => None,
+        }));
+    }
+    marks.retain(|mark| !mark.is_empty());
     marks.sort();
     marks.dedup();
     marks

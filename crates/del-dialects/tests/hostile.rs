@@ -1,0 +1,218 @@
+//! Texts that were made to hurt: long, deep, endless, half. In every dialect and in all together, whole and byte by
+//! byte, nothing panics, no byte is looked at more than four times, and no more is held than the limits allow.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod reading;
+
+use std::env;
+
+use del_dialects::{End, Limits, Turn};
+use reading::{
+    Raw, all_marks, borders, call, chunks, cost, dialects_of, every_parser, lawful, parser, sample, tools,
+    turn,
+};
+
+/// Bytes of a flood: the full length with `DEL_LONG` or in a release build.
+fn size() -> usize {
+    if env::var_os("DEL_LONG").is_some() || !cfg!(debug_assertions) { 1 << 20 } else { 128 << 10 }
+}
+
+/// A turn in which neither calls nor arguments run out, so that the work is real.
+fn open_turn() -> Turn {
+    let limits = Limits { calls: u32::MAX, ..Limits::default() };
+    Turn { limits, ..turn() }
+}
+
+/// Reads a flood whole, byte by byte and in pieces, and checks what it costs.
+fn survive(name: Option<&str>, what: &str, text: &str) {
+    let held = Limits::default().held;
+    for (way, pieces) in
+        [("whole", vec![text]), ("byte by byte", chunks(text, 1)), ("in pieces of 61", chunks(text, 61))]
+    {
+        let (examined, most) = cost(parser(name, open_turn()), pieces);
+        let bound = 4 * text.len() as u64;
+        let times = examined as f64 / text.len() as f64;
+        assert!(examined <= bound, "{name:?} {what} {way}: each byte is looked at {times:.2} times");
+        assert!(most <= held + 64, "{name:?} {what} {way}: {most} bytes are held");
+    }
+    let short = &text[..text.floor_char_boundary(4096)];
+    for end in [End::End, End::Cut] {
+        let mut raw = Raw::default();
+        let mut parser = parser(name, open_turn());
+        chunks(short, 3).into_iter().for_each(|piece| parser.push(piece, &mut raw));
+        parser.finish(end, &mut raw);
+        if let Err(why) = lawful(short, &raw.0) {
+            panic!("{name:?} {what} {end:?}: {why}");
+        }
+    }
+}
+
+fn flood(unit: &str) -> String {
+    unit.repeat(size() / unit.len())
+}
+
+#[test]
+fn floods_of_one_character() {
+    every_parser(|name| {
+        for unit in
+            ["<", "{", "[", "\\", "\"", "`", "(", "\n", " ", "\t", ">", "|", "｜", "日", "#", ",", "&"]
+        {
+            survive(name, unit, &flood(unit));
+        }
+    });
+}
+
+#[test]
+fn floods_of_pairs() {
+    every_parser(|name| {
+        for unit in [
+            "[{",
+            "{{\"",
+            "{\"name\":",
+            "{'a':",
+            "</",
+            "<|",
+            "[[\"\",",
+            "\n{",
+            "\n[",
+            "a(",
+            "\n## ",
+            "``` ",
+            "\\\"",
+            "//\n",
+        ] {
+            survive(name, unit, &flood(unit));
+        }
+    });
+}
+
+#[test]
+fn floods_of_half_marks() {
+    every_parser(|name| {
+        for mark in all_distinct(name) {
+            let borders = borders(&mark);
+            for at in [borders[borders.len() / 2], borders[borders.len() - 2]] {
+                if at > 0 {
+                    let half = &mark[..at];
+                    let text: String = half.repeat((size() / 8) / half.len());
+                    survive(name, &format!("halves {half:?}"), &text);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn floods_of_whole_marks() {
+    every_parser(|name| {
+        for mark in all_distinct(name) {
+            for unit in [mark.clone(), format!("{mark}\n"), format!("\n{mark} x")] {
+                survive(name, &format!("marks {unit:?}"), &unit.repeat((size() / 8) / unit.len()));
+            }
+        }
+    });
+}
+
+fn all_distinct(name: Option<&str>) -> Vec<String> {
+    let marks = dialects_of(name).iter().flat_map(|dialect| all_marks(dialect)).collect::<Vec<_>>();
+    let mut marks: Vec<String> = marks.into_iter().filter(|mark| mark.len() > 2).collect();
+    marks.sort();
+    marks.dedup();
+    // All together know hundreds of spellings; every fifth is enough for a flood.
+    if name.is_none() { marks.into_iter().step_by(5).collect() } else { marks }
+}
+
+#[test]
+fn openings_that_never_go_on() {
+    every_parser(|name| {
+        for dialect in dialects_of(name) {
+            let sample = sample(&dialect);
+            let step = if name.is_some() { 1 } else { 11 };
+            for at in borders(&sample).into_iter().step_by(step).filter(|at| *at > 0) {
+                let text = sample[..at].repeat(16_384 / at + 1);
+                survive(name, &format!("{} again and again", &sample[..at]), &text);
+            }
+        }
+    });
+}
+
+#[test]
+fn openings_before_a_flood() {
+    every_parser(|name| {
+        for dialect in dialects_of(name) {
+            let sample = sample(&dialect);
+            let step = if name.is_some() { 5 } else { 17 };
+            for at in borders(&sample).into_iter().step_by(step) {
+                for unit in ["x", " ", "{", "\"", "\\", "<", "\n", "日", "a,"] {
+                    let text = format!("{}{}", &sample[..at], unit.repeat(16_384 / unit.len()));
+                    survive(name, &format!("{:?} and {unit:?}", &sample[..at]), &text);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_hundred_thousand_levels() {
+    every_parser(|name| {
+        for dialect in dialects_of(name) {
+            let text =
+                dialect.render_calls(&[call("add_item", r#"{"item":{"a":"HERE"}}"#)], &tools()).unwrap();
+            let (before, after) = text.split_once("HERE").unwrap();
+            let (before, after) =
+                (before.trim_end_matches(['"', '\'']), after.trim_start_matches(['"', '\'']));
+            let levels = if cfg!(debug_assertions) && name.is_none() { 10_000 } else { 100_000 };
+            for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+                let deep = format!("{before}{}1{}{after}", open.repeat(levels), close.repeat(levels));
+                survive(name, &format!("{} {levels} levels of {open}", dialect.name), &deep);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_million_empty_calls() {
+    every_parser(|name| {
+        for dialect in dialects_of(name) {
+            let unit = dialect.render_calls(&[call("project_context", "{}")], &tools()).unwrap();
+            let count = match (cfg!(debug_assertions) && env::var_os("DEL_LONG").is_none(), name) {
+                (true, Some(_)) => 5_000,
+                (true, None) => 500,
+                (false, Some(_)) => 1_000_000,
+                (false, None) => 20_000,
+            };
+            let text = format!("{unit}\n").repeat(count);
+            for pieces in [vec![text.as_str()], chunks(&text, 7)] {
+                let (examined, most) = cost(parser(name, open_turn()), pieces);
+                let bound = 4 * text.len() as u64;
+                assert!(
+                    examined <= bound,
+                    "{name:?} {}: {examined} looks at {} bytes",
+                    dialect.name,
+                    text.len()
+                );
+                assert!(most <= 1024, "{name:?} {}: {most} bytes are held", dialect.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn one_call_with_very_long_parts() {
+    every_parser(|name| {
+        for dialect in dialects_of(name) {
+            let text = dialect.render_calls(&[call("write_file", r#"{"path":"HERE"}"#)], &tools()).unwrap();
+            let length = if name.is_some() { size() } else { size() / 8 };
+            for (what, place, letter) in [
+                ("value", "HERE", "日"),
+                ("value", "HERE", "\\\\"),
+                ("key", "path", "k"),
+                ("name", "write_file", "n"),
+                ("markup", &text[..1], "<<"),
+            ] {
+                let long = text.replacen(place, &letter.repeat(length / letter.len()), 1);
+                survive(name, &format!("{} with a long {what}", dialect.name), &long);
+            }
+        }
+    });
+}

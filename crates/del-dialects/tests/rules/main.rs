@@ -1,0 +1,27 @@
+//! The thirteen rules of parsing: one test or a few for each, and each fails when its rule is broken.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+#[path = "../reading/mod.rs"]
+mod reading;
+
+mod calls;
+mod stream;
+mod text;
+mod work;
+
+use del_dialects::dialect::{Codec, Literal};
+use del_dialects::{Dialect, FaultKind, Span};
+use reading::Merged;
+
+/// The kinds of the faults among events.
+fn faults(events: &[(Merged, Span)]) -> Vec<FaultKind> {
+    events
+        .iter()
+        .filter_map(|(event, _)| if let Merged::Fault(fault) = event { Some(fault.kind) } else { None })
+        .collect()
+}
+
+/// True where the dialect writes arguments as JSON, so that they pass byte for byte.
+fn writes_json(dialect: &Dialect) -> bool {
+    matches!(dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_))
+}

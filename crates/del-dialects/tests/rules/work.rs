@@ -1,0 +1,88 @@
+//! Rule 12: the work, and what is held, are bounded.
+
+use del_dialects::{Call, End, FaultKind, Limits};
+
+use crate::faults;
+use crate::reading::{
+    borders, call, chunks, cost, dialects_of, every_dialect, every_parser, limited, parser, read, sample,
+    sample_calls, tools, turn,
+};
+
+#[test]
+fn rule_12_work_is_linear() {
+    every_dialect(|dialect| {
+        let text = format!("Let me look.\n{}\n", sample(dialect)).repeat(1000);
+        for name in [Some(dialect.name.as_str()), None] {
+            let mut endless = turn();
+            endless.limits.calls = u32::MAX;
+            for pieces in [vec![text.as_str()], chunks(&text, 5)] {
+                let (examined, _) = cost(parser(name, endless.clone()), pieces);
+                let bound = 4 * text.len() as u64;
+                assert!(examined <= bound, "{name:?} {}: {examined} of {}", dialect.name, text.len());
+            }
+        }
+    });
+}
+
+#[test]
+fn rule_12_depth_calls_and_arguments_have_limits() {
+    let [weather, list] = sample_calls();
+    let deep = format!("{{\"item\":{{\"a\":{}1{}}}}}", "[".repeat(20), "]".repeat(20));
+    let deep = [list.clone(), call("add_item", &deep)];
+    let three = [weather.clone(), list.clone(), weather];
+    let big = [list, call("write_file", &format!(r#"{{"path":"{}"}}"#, "x".repeat(500)))];
+    every_dialect(|dialect| {
+        let check = |what: &str, limits: Limits, calls: &[Call], expected: usize| {
+            let text = dialect.render_calls(calls, &tools()).unwrap_or_else(|error| panic!("{error}"));
+            for chars in [1, 7, 1000] {
+                let (message, events) =
+                    read(dialect.parser(limited(limits.clone())), chunks(&text, chars), End::End);
+                let known = faults(&events);
+                assert_eq!(message.calls, calls[..expected], "{} {what}", dialect.name);
+                assert!(known.contains(&FaultKind::Limit), "{} {what}: {known:?}", dialect.name);
+                assert_eq!(message.content.trim(), "", "{} {what}", dialect.name);
+            }
+        };
+        check("depth", Limits { depth: 10, ..Limits::default() }, &deep, 1);
+        check("calls", Limits { calls: 2, ..Limits::default() }, &three, 2);
+        check("arguments", Limits { arguments: 200, ..Limits::default() }, &big, 1);
+    });
+}
+
+#[test]
+fn rule_12_names_have_a_limit() {
+    every_dialect(|dialect| {
+        for (letters, fits) in [(60, true), (61, false), (5000, false)] {
+            let long = "n".repeat(letters);
+            let sample = dialect.render_calls(&[call("get_weather", "{}")], &tools()).unwrap();
+            let text = sample.replace("get_weather", &long);
+            let limits = Limits { name: 60, ..Limits::default() };
+            for chars in [1, 7, 10_000] {
+                let (message, _) =
+                    read(dialect.parser(limited(limits.clone())), chunks(&text, chars), End::End);
+                assert_eq!(message.calls.len(), usize::from(fits), "{} {letters}", dialect.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn rule_12_what_is_held_is_bounded() {
+    const HELD: usize = 4096;
+    every_parser(|name| {
+        let mut openings: Vec<String> = Vec::new();
+        for dialect in dialects_of(name) {
+            let sample = sample(&dialect);
+            let step = if name.is_some() { 1 } else { 7 };
+            openings.extend(borders(&sample).into_iter().step_by(step).map(|at| sample[..at].to_owned()));
+        }
+        for opening in openings {
+            for flood in ["x", " ", "\n", "{", "[", "\\", "\"", "<", "'", "a=", "{\"a\":"] {
+                let text = format!("{opening}{}", flood.repeat(3 * HELD / flood.len()));
+                let limits = Limits { held: HELD, ..Limits::default() };
+                let (_, most) = cost(parser(name, limited(limits)), chunks(&text, 300));
+                assert!(most <= HELD + 1200, "{name:?} holds {most} bytes of {opening:?} and {flood:?}");
+            }
+        }
+    });
+}
