@@ -5,7 +5,7 @@ mod refusal;
 
 use std::sync::Arc;
 
-use del_dialects::{Call, CallResult, Dialect, Dialects, Tool, Turn};
+use del_dialects::{Call, CallResult, Choice, Dialect, Dialects, Tool, Turn};
 use del_wire::{ApiError, ChatRequest, Ids, ToolChoice, Usage};
 use serde_json::json;
 
@@ -102,7 +102,7 @@ impl Agent {
             settings,
         };
         agent.choose_mode();
-        agent.prepare_grammar();
+        agent.prepare_grammar()?;
         Ok(agent)
     }
 
@@ -302,19 +302,22 @@ impl Agent {
         };
     }
 
-    fn prepare_grammar(&mut self) {
+    fn prepare_grammar(&mut self) -> Result<(), SettingsError> {
         let settings = &self.settings;
         if settings.constrain != Constrain::On || settings.tools.is_empty() {
-            return;
+            return Ok(());
         }
         let reason = if !settings.server.llama_cpp {
             "only a llama.cpp server takes a grammar"
         } else if self.mode == Mode::Native {
             "a server takes either tools or a grammar, and the tools go over the API"
         } else {
-            "dialects give no grammar yet"
+            // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
+            self.grammar = Some(self.dialect.grammar(&self.tools, &Choice::Required, false)?.to_gbnf());
+            return Ok(());
         };
         self.notices.push(Notice::Unconstrained { reason: reason.to_owned() });
+        Ok(())
     }
 
     /// True until a result is there: a grammar of calls lets no answer through.

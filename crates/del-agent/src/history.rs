@@ -69,7 +69,7 @@ pub(crate) fn written(
             }
             Entry::Note { text } => messages.user(text),
             Entry::Assistant { text, calls } => {
-                messages.assistant(&with_calls(text, calls, dialect, tools), &[])
+                messages.assistant(&with_calls(text, calls, dialect, tools), &[]);
             }
             Entry::Results { results } => {
                 messages.user(&dialect.render_results(results));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Limits, Start, Tool};
+use del_dialects::{Dialect, GrammarError, Limits, Start, Tool};
 use serde_json::{Map, Value};
 
 /// How an [`Agent`](crate::Agent) works.
@@ -103,7 +103,6 @@ pub struct Server {
 
 /// Settings that do not go together.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum SettingsError {
     /// No dialect to write in.
     #[error("expected the name of a dialect to write calls in, got `{got}`")]
@@ -111,4 +110,7 @@ pub enum SettingsError {
         /// The name.
         got: String,
     },
+    /// The dialect and the tools give no grammar.
+    #[error("constrained calls need a grammar: {0}")]
+    Grammar(#[from] GrammarError),
 }

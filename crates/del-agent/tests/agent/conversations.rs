@@ -171,10 +171,46 @@ fn native_mode_on_request_stays_native() {
 }
 
 #[test]
+fn constrained_calls_until_a_result_is_there() {
+    let server = Server { llama_cpp: true, takes_tools: None };
+    let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..settings() });
+    let body = talk.ask("When does it open?");
+    let grammar = body["grammar"].as_str().unwrap();
+    assert!(grammar.contains("root ::=") && grammar.contains("<tool_call>") && grammar.contains("read_file"));
+    assert_eq!(body["max_tokens"], 1024);
+    assert!(body.get("tools").is_none());
+    let system = body["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.contains("- read_file(path): Reads a file.\n") && system.contains("\"path\": \"PATH\""),
+        "{system}"
+    );
+
+    let calls = talk.answer_with_calls(&text_answer(&[&call_text("read_file", "{\"path\": \"a\"}")]));
+    let body = talk.give(tool_results(&calls, "at 7"));
+    assert!(body.get("grammar").is_none() && body.get("tools").is_none());
+    let last = body["messages"].as_array().unwrap().last().unwrap();
+    let last = last["content"].as_str().unwrap();
+    assert!(last.ends_with("Use the text above to answer in plain words: When does it open?"), "{last}");
+    talk.answer_with_text(&text_answer(&["7"]));
+    assert!(talk.ask("And on Sunday?").get("grammar").is_some());
+}
+
+#[test]
 fn constraint_elsewhere_is_noticed_and_left_out() {
     let mut talk = Talk::new(Settings { constrain: Constrain::On, ..prompt_mode() });
     assert!(talk.ask("hi").get("grammar").is_none());
     assert!(matches!(&talk.notices()[0], Notice::Unconstrained { .. }));
+
+    let server = Server { llama_cpp: true, takes_tools: None };
+    let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..settings() });
+    talk.ask("hi");
+    let effect = talk.refuse(
+        400,
+        r#"{"error":{"message":"Failed to initialize samplers: failed to parse grammar"}}"#,
+        None,
+    );
+    let Effect::Request(body) = effect else { panic!("{effect:?}") };
+    assert!(body.get("grammar").is_none());
 }
 
 #[test]
