@@ -1,15 +1,15 @@
 //! Asking for consent on the terminal.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 
 use del_tools::{Answer, Cancel, Consent, Question};
-use rustix::process::getpgrp;
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
 
 use crate::colour::{Paint, When};
+use crate::terminal;
 
 /// Asks the person at the terminal, whatever standard input and output are.
 #[derive(Debug)]
@@ -66,12 +66,9 @@ impl Consent for Yes {
 }
 
 impl Terminal {
-    /// The terminal of this process, if there is somebody at it: not without one, and not in the background.
     fn open(when: When, cancel: &Cancel) -> Option<Self> {
-        let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
-        let in_front = tcgetpgrp(&tty).ok()? == getpgrp();
         let paint = Paint::for_terminal(when, true);
-        in_front.then(|| Self { tty, paint, cancel: cancel.clone() })
+        Some(Self { tty: terminal::open()?, paint, cancel: cancel.clone() })
     }
 
     fn question(&mut self, question: &Question) -> io::Result<Answer> {

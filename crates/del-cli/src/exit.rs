@@ -47,6 +47,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// What went wrong, on one line in which nothing can act on the terminal: parts of it come from servers and files.
+pub(crate) fn line(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    del_tools::visible(&lines.join(" ")).into_owned()
+}
+
 /// True when whoever read the output wanted no more of it, which is no error.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
 use crate::exit::Exit;
+use crate::terminal::Modes;
 
 /// Hears Ctrl-C in place of the system, so that what runs can end in order. A second one ends the program at once.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +23,8 @@ pub(crate) struct Interrupt {
 struct Shared {
     cancel: Mutex<Cancel>,
     pressed: AtomicBool,
+    /// Something runs that has to end in order.
+    busy: AtomicBool,
     notify: Notify,
 }
 
@@ -34,9 +37,13 @@ impl Interrupt {
         let interrupt = Self::default();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let heard = interrupt.clone();
+        let modes = Modes::now();
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
-                heard.hear(signal);
+                if let Some(code) = heard.hear(signal) {
+                    modes.iter().for_each(Modes::put_back);
+                    std::process::exit(code);
+                }
             }
         })?;
         Ok(interrupt)
@@ -46,8 +53,14 @@ impl Interrupt {
     pub(crate) fn begin(&self) -> Cancel {
         let cancel = Cancel::new();
         self.shared.pressed.store(false, Ordering::SeqCst);
+        self.shared.busy.store(true, Ordering::SeqCst);
         *self.shared.cancel.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
         cancel
+    }
+
+    /// What was begun has ended.
+    pub(crate) fn rest(&self) {
+        self.shared.busy.store(false, Ordering::SeqCst);
     }
 
     /// Returns when what was begun is to stop, at once if that was said before.
@@ -66,16 +79,18 @@ impl Interrupt {
         self.shared.cancel.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn hear(&self, signal: i32) {
+    /// The code to end the program with, if it is to end here and now.
+    fn hear(&self, signal: i32) -> Option<i32> {
         let again = self.shared.pressed.swap(true, Ordering::SeqCst);
         self.current().cancel();
         self.shared.notify.notify_one();
-        if signal != SIGINT {
+        let busy = self.shared.busy.load(Ordering::SeqCst);
+        if signal == SIGINT {
+            return (again || !busy).then_some(Exit::Interrupted as i32);
+        }
+        if busy {
             std::thread::sleep(GRACE);
-            std::process::exit(128 + signal);
         }
-        if again {
-            std::process::exit(Exit::Interrupted as i32);
-        }
+        Some(128 + signal)
     }
 }

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             if !exit::is_broken_pipe(&error) {
-                say(format!("{} {error:#}", paint.red("error:")));
+                tell(&format!("del: {} {}", paint.red("error:"), exit::line(&error)));
             }
             Exit::of(&error).into()
         }
@@ -58,5 +58,9 @@ fn run(cli: Cli) -> Result<Exit> {
 
 /// A line for the user, on standard error. It is lost without a fuss when nobody reads it.
 pub(crate) fn say(line: impl Display) {
-    let _ = writeln!(std::io::stderr(), "del: {line}");
+    tell(&format!("del: {}", del_tools::visible(&line.to_string())));
+}
+
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -163,6 +163,8 @@ impl Server {
         let mut client = Client::builder()
             .connect_timeout(CONNECT)
             .read_timeout(SILENCE)
+            // A connection that lay idle while a tool ran may be dead, and some servers close theirs after every stream.
+            .pool_max_idle_per_host(0)
             .user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
         if matches!(host, "localhost" | "127.0.0.1" | "[::1]") {
             client = client.no_proxy();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use del_agent::{Agent, Constrain, Done, Effect, Failure, Input, Settings, ToolsMode, View};
-use del_tools::Toolset;
+use del_tools::{Cancel, Toolset};
 use del_wire::Usage;
 use reqwest::Response;
 use reqwest::header::RETRY_AFTER;
@@ -116,6 +116,7 @@ impl Session {
                 () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
             }
         })?;
+        interrupt.rest();
         if let Some(tokens) = server.context {
             hands.toolbox.fit_context(tokens);
         }
@@ -147,7 +148,18 @@ impl Session {
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
         let cancel = self.interrupt.begin();
-        let mut asked = Asked::find(false, self.common.color, &cancel);
+        let outcome = self.work(question, &cancel, screen);
+        self.interrupt.rest();
+        outcome
+    }
+
+    fn work(
+        &mut self,
+        question: &str,
+        cancel: &Cancel,
+        screen: &mut dyn Screen,
+    ) -> Result<Result<Done, Failure>> {
+        let mut asked = Asked::find(false, self.common.color, cancel);
         self.turns = 0;
         let mut effect = self.step(Input::Start(question), screen);
         loop {
@@ -156,7 +168,7 @@ impl Session {
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
                 Effect::Run(calls) => {
                     screen.turn_over(false);
-                    let results = self.hands.run(&calls, &cancel, &mut asked, screen);
+                    let results = self.hands.run(&calls, cancel, &mut asked, screen);
                     let input = if cancel.is_cancelled() {
                         Input::Cancel
                     } else {

@@ -1,9 +1,20 @@
-//! What is known of the terminal.
+//! What is known of the terminal, and what may be written to it.
 
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-use rustix::termios::tcgetwinsize;
+use del_tools::visible;
+use rustix::process::getpgrp;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
+
+/// The modes of the terminal at some time.
+#[derive(Debug)]
+pub(crate) struct Modes {
+    tty: File,
+    modes: Termios,
+}
 
 /// Columns where there is no terminal to ask.
 const COLUMNS: usize = 120;
@@ -16,6 +27,35 @@ pub(crate) fn stdout_width() -> Option<usize> {
 /// Columns for what goes to standard error.
 pub(crate) fn width() -> usize {
     columns(&std::io::stderr()).unwrap_or(COLUMNS)
+}
+
+/// Data for standard output: as it is, but on a terminal nothing in it can act.
+pub(crate) fn shown(data: &str) -> Cow<'_, str> {
+    if std::io::stdout().is_terminal() { visible(data) } else { Cow::Borrowed(data) }
+}
+
+/// The terminal of this process, if there is somebody at it: not without one, and not in the background.
+pub(crate) fn open() -> Option<File> {
+    let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
+    let in_front = tcgetpgrp(&tty).ok()? == getpgrp();
+    in_front.then_some(tty)
+}
+
+impl Modes {
+    /// The modes now.
+    pub(crate) fn now() -> Option<Self> {
+        let tty = open()?;
+        let modes = tcgetattr(&tty).ok()?;
+        Some(Self { tty, modes })
+    }
+
+    /// Makes them the modes again, unless somebody else has the terminal now.
+    pub(crate) fn put_back(&self) {
+        if tcgetpgrp(&self.tty).is_ok_and(|front| front == getpgrp()) {
+            // Nothing can be done about a terminal that is gone.
+            let _ = tcsetattr(&self.tty, OptionalActions::Now, &self.modes);
+        }
+    }
 }
 
 fn columns<S: IsTerminal + AsFd>(stream: &S) -> Option<usize> {

@@ -15,7 +15,7 @@ use word::Word;
 
 use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
@@ -119,8 +119,7 @@ impl Chat {
             Ok(_) => {}
             Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
             Err(failure) => {
-                let failure = visible(&failure.to_string()).into_owned();
-                say(&format!("{} {failure}", self.paint.red("error:")));
+                say(&format!("{} {}", self.paint.red("error:"), exit::line(&failure.into())));
             }
         }
         Ok(())
@@ -165,6 +164,7 @@ impl Chat {
             Ok(plan) => toolbox.run(plan, &Control::new(cancel)),
             Err(failure) => failure.into(),
         };
+        self.session.interrupt.rest();
         say(&visible(&result.text));
     }
 

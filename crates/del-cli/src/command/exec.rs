@@ -20,6 +20,7 @@ use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::say;
 use crate::screen::lines;
+use crate::terminal::shown;
 
 /// Run the calls that a model wrote and print the results as it would see them
 #[derive(Debug, Args)]
@@ -93,18 +94,18 @@ fn print(json: bool, catalog: Catalog, message: &Message, results: &[ToolResult]
     match dialect {
         Some(dialect) if !json => {
             let told: Vec<_> = pairs.map(|(call, result)| hands::told(call, result)).collect();
-            writeln!(out, "{}", dialect.render_results(&told))?;
+            writeln!(out, "{}", shown(&dialect.render_results(&told)))?;
         }
         // The API has results in a shape of its own: one message for each.
         None if !json && message.dialect.is_some() => {
             for (call, result) in pairs {
                 let line = json!({"role": "tool", "tool_call_id": call.id, "content": result.text});
-                writeln!(out, "{line}")?;
+                writeln!(out, "{}", shown(&line.to_string()))?;
             }
         }
         _ if json => {
             let list: Value = pairs.map(|(call, result)| row(call, result)).collect();
-            writeln!(out, "{list:#}")?;
+            writeln!(out, "{}", shown(&format!("{list:#}")))?;
         }
         _ => {}
     }

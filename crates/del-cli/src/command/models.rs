@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
+use del_tools::visible;
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
@@ -38,9 +39,9 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     }
     let mut table = Table::new(&["NAME", "DIALECT"]);
     for model in &server.models {
-        table.row(vec![model.clone(), dialect(model).unwrap_or("-").to_owned()]);
+        table.row(vec![visible(model).into_owned(), dialect(model).unwrap_or("-").to_owned()]);
     }
     let text = table.text(Paint::stdout(common.color), terminal::stdout_width());
-    out.write_all(del_tools::visible(&text).as_bytes())?;
+    out.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }

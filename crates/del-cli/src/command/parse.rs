@@ -14,6 +14,7 @@ use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
 use crate::input::{Input, read_text};
+use crate::terminal::shown;
 
 /// Read what a model wrote: text, thinking and tool calls
 #[derive(Debug, Args)]
@@ -110,7 +111,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let mut collect = Collect::new();
         reader.read(input, &mut collect)?;
         let answer = answer::answer(&collect.into_message(), &mut Ids::default());
-        writeln!(std::io::stdout().lock(), "{answer:#}")?;
+        writeln!(std::io::stdout().lock(), "{}", shown(&format!("{answer:#}")))?;
     }
     Ok(Exit::Done)
 }
@@ -170,7 +171,8 @@ struct Printer<W> {
 impl<W: Write> Sink for Printer<W> {
     fn event(&mut self, event: Event<'_>, span: Span) {
         if self.failed.is_none() {
-            let line = events::event(&event, &span);
+            let line = events::event(&event, &span).to_string();
+            let line = shown(&line);
             self.failed = writeln!(self.out, "{line}").and_then(|()| self.out.flush()).err();
         }
     }

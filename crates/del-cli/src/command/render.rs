@@ -14,6 +14,7 @@ use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
 use crate::input::read_text;
+use crate::terminal;
 
 /// Write tools, calls and results as a model is shown them
 #[derive(Debug, Args)]
@@ -75,7 +76,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         writeln!(out, "{list:#}")?;
     } else {
         let texts: Vec<&str> = shown.iter().map(|shown| shown.text.trim_end_matches('\n')).collect();
-        writeln!(out, "{}", texts.join("\n\n"))?;
+        writeln!(out, "{}", terminal::shown(&texts.join("\n\n")))?;
     }
     Ok(Exit::Done)
 }

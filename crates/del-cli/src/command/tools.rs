@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::hands::{self, Consenting, Hands, Workplace};
 use crate::interrupt::Interrupt;
 use crate::table::Table;
-use crate::terminal;
+use crate::terminal::{self, shown};
 
 /// List, describe and run the built-in tools
 #[derive(Debug, Args)]
@@ -130,9 +130,9 @@ fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) ->
             "ok": result.ok, "text": result.text, "data": result.data,
             "truncated": result.truncated, "changes": changes,
         });
-        writeln!(out, "{value:#}")?;
+        writeln!(out, "{}", shown(&format!("{value:#}")))?;
     } else {
-        writeln!(out, "{}", result.text)?;
+        writeln!(out, "{}", shown(&result.text))?;
     }
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);

@@ -165,7 +165,8 @@ fn complete(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
 
 fn begin(stream: &mut TcpStream) -> std::io::Result<()> {
     stream.write_all(
-        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n",
+        // Not a word about the end of the connection, which then ends: llama.cpp does the same.
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
     )
 }
 

@@ -1,6 +1,7 @@
 //! `del -p` with a scripted server.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -34,6 +35,7 @@ fn a_native_call_runs_and_its_result_goes_back() {
     assert_eq!((got.code, got.out.as_str()), (0, "It says forty-two.\n"), "{got:#?}");
     assert!(got.err.contains("● read_file(file_path: \"a.txt\")"), "{got:#?}");
     assert!(got.err.contains("⎿      1  forty-two"), "{got:#?}");
+    assert!(!got.err.contains("! "), "nothing was tried again: {got:#?}");
     let requests = server.completions();
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].body["model"], "scripted");
@@ -262,12 +264,47 @@ fn answers_cannot_act_on_what_is_beside_them() {
     let got = run_in(&files, task(&server, &["--color", "always"]));
     let without_colours = got.err.replace("\u{1b}[", "");
     assert!(!without_colours.contains(['\u{1b}', '\u{7}']), "{got:#?}");
+    let message = json!({"error": {"message": "line one\nline \u{1b}]0;two\u{7}"}}).to_string();
+    let server = Server::new(vec![Reply::Status(400, message)]);
+    let got = run_in(&files, task(&server, &[]));
+    got.fails(1, "line one line ␛]0;two␇");
+    assert_eq!(got.err.lines().count(), 1, "{got:#?}");
+}
+
+#[test]
+fn ctrl_c_ends_a_tool_and_everything_that_it_started() {
+    let files = files();
+    let command = "sleep 1000 & echo $! > child; echo $$ > shell; wait";
+    let server = Server::new(vec![calls("c1", "run_command", &json!({"command": command}))]);
+    let mut child = task(&server, &["--unsafe"])
+        .current_dir(files.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pids = ["child", "shell"].map(|name| {
+        loop {
+            let pid = std::fs::read_to_string(files.path().join(name)).unwrap_or_default();
+            if pid.ends_with('\n') {
+                break pid.trim().to_owned();
+            }
+            assert_eq!(child.try_wait().unwrap(), None);
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    });
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for pid in pids {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let gone = state.is_empty() || state.rsplit(") ").next().unwrap().starts_with('Z');
+        assert!(gone, "{state}");
+    }
 }
 
 #[test]
 fn ctrl_c_ends_a_run_that_waits_for_its_server() {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
     let server = Server::new(vec![Reply::Silence(words("<think> so this is what "))]);
     let mut child = task(&server, &[])
         .stdin(Stdio::null())
