@@ -279,7 +279,14 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
                 wrong.push(format!(
                     "prefix of {at} bytes, {end:?}: {}\n  …{:?}",
                     found.join("; "),
-                    &case.text[case.text.floor_char_boundary(at.saturating_sub(40))..at]
+                    case.text[..at]
+                        .chars()
+                        .rev()
+                        .take(40)
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .rev()
+                        .collect::<String>()
                 ));
                 return;
             }

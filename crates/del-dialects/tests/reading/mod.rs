@@ -223,8 +223,9 @@ pub fn every_dialect(check: impl Fn(&Arc<Dialect>)) {
 /// Does this for the parser of every dialect and for the one that reads them all, which has no name.
 pub fn every_parser(check: impl Fn(Option<&str>)) {
     let names = Dialects::builtin().iter().map(|dialect| Some(dialect.name.as_str())).chain([None]);
-    let failed = |name: &Option<&str>| catch_unwind(AssertUnwindSafe(|| check(*name))).is_err();
-    let failed: Vec<&str> = names.filter(failed).map(|name| name.unwrap_or("all together")).collect();
+    let failed = |name: Option<&'static str>| catch_unwind(AssertUnwindSafe(|| check(name))).is_err();
+    let failed: Vec<&str> =
+        names.filter(|name| failed(*name)).map(|name| name.unwrap_or("all together")).collect();
     assert!(failed.is_empty(), "failed: {}", failed.join(", "));
 }
 
@@ -370,7 +371,7 @@ pub fn jumble(dice: &mut Dice, marks: &[String], pieces: usize) -> String {
         "</think>",
     ];
     let mut text = String::new();
-    for _ in 0..dice.below(pieces) + 1 {
+    for _ in 0..=dice.below(pieces) {
         match dice.below(5) {
             0 | 1 if !marks.is_empty() => text.push_str(&marks[dice.below(marks.len())]),
             2 if !marks.is_empty() => {

@@ -30,7 +30,9 @@ fn rule_02_any_text_gives_ordered_events_and_faults_with_ranges() {
                 let start = if round % 5 == 0 { Start::Reasoning } else { Start::Text };
                 let mut raw = Raw::default();
                 let mut parser = parser(name, starting(turn(), start));
-                dice.split(&text).into_iter().for_each(|piece| parser.push(piece, &mut raw));
+                for piece in dice.split(&text) {
+                    parser.push(piece, &mut raw);
+                }
                 parser.finish(end, &mut raw);
                 if let Err(why) = lawful(&text, &raw.0) {
                     panic!("{name:?} {end:?} {text:?}\n{why}");
@@ -47,7 +49,9 @@ fn rule_03_a_whole_text_takes_the_same_way_as_its_pieces() {
         for pieces in [vec![text.as_str()], chunks(&text, 1)] {
             let mut both = Both::default();
             let mut parser = dialect.parser(turn());
-            pieces.into_iter().for_each(|piece| parser.push(piece, &mut both));
+            for piece in pieces {
+                parser.push(piece, &mut both);
+            }
             // Nothing waits for the end: what is settled is out before it.
             let ended = both.log.0.iter().filter(|(event, _)| matches!(event, Merged::End { .. })).count();
             assert_eq!(ended, 2, "{}", dialect.name);
