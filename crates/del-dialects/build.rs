@@ -22,7 +22,8 @@ fn main() -> io::Result<()> {
         let folder = Path::new(&root).join("dialects").join(&name);
         let path = folder.join("dialect.toml");
         println!("cargo::rerun-if-changed={}", path.display());
-        writeln!(list, "    ({name:?}, include_str!({path:?})),").map_err(io::Error::other)?;
+        let file = path.to_string_lossy();
+        writeln!(list, "    ({name:?}, include_str!({file:?})),").map_err(io::Error::other)?;
         let count = count_cases(&folder.join("cases"))?;
         writeln!(cases, "    ({name:?}, {count}),").map_err(io::Error::other)?;
     }

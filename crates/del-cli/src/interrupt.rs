@@ -81,10 +81,11 @@ impl Interrupt {
 
     /// The code to end the program with, if it is to end here and now.
     fn hear(&self, signal: i32) -> Option<i32> {
+        // Before anything ends because of what follows.
+        let busy = self.shared.busy.load(Ordering::SeqCst);
         let again = self.shared.pressed.swap(true, Ordering::SeqCst);
         self.current().cancel();
         self.shared.notify.notify_one();
-        let busy = self.shared.busy.load(Ordering::SeqCst);
         if signal == SIGINT {
             return (again || !busy).then_some(Exit::Interrupted as i32);
         }

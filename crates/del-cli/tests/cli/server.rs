@@ -142,7 +142,9 @@ fn complete(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
             begin(&mut stream)?;
             send(&mut stream, chunks)?;
             piece(&mut stream, "data: [DONE]\n\n")?;
-            stream.write_all(b"0\r\n\r\n")
+            stream.write_all(b"0\r\n\r\n")?;
+            stay(stream);
+            Ok(())
         }
         Reply::HangUp(chunks) => {
             begin(&mut stream)?;
@@ -151,8 +153,7 @@ fn complete(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
         Reply::Silence(chunks) => {
             begin(&mut stream)?;
             send(&mut stream, chunks)?;
-            // Until the other side has had enough.
-            std::thread::spawn(move || stream.read(&mut [0]));
+            stay(stream);
             Ok(())
         }
         Reply::Bytes(bytes) => {
@@ -163,9 +164,14 @@ fn complete(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
     }
 }
 
+/// Keeps the connection until the other side closes it or says something more.
+fn stay(mut stream: TcpStream) {
+    std::thread::spawn(move || stream.read(&mut [0]));
+}
+
 fn begin(stream: &mut TcpStream) -> std::io::Result<()> {
     stream.write_all(
-        // Not a word about the end of the connection, which then ends: llama.cpp does the same.
+        // Not a word about the end of the connection, which yet takes no second request: llama.cpp does the same.
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n",
     )
 }
