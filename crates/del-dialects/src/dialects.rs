@@ -1,10 +1,12 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use thiserror::Error;
 
 use crate::dialect::{Dialect, DialectError};
+use crate::neutral::Marks;
 use crate::parse::{Parser, Plan, Turn};
 
 /// Folder name and description of every built-in dialect.
@@ -19,6 +21,7 @@ pub struct Dialects {
     /// In the order in which `auto` prefers them.
     list: Vec<Arc<Dialect>>,
     plan: OnceLock<Arc<Plan>>,
+    marks: OnceLock<Marks>,
 }
 
 /// Why a dialect of one's own cannot be added.
@@ -78,7 +81,7 @@ impl Dialects {
 
     fn of(mut list: Vec<Arc<Dialect>>) -> Self {
         list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
-        Self { list, plan: OnceLock::new() }
+        Self { list, plan: OnceLock::new(), marks: OnceLock::new() }
     }
 
     /// Folder names and texts of the built-in descriptions.
@@ -152,6 +155,22 @@ impl Dialects {
     pub fn parser(&self, turn: Turn) -> Parser {
         let plan = self.plan.get_or_init(|| Arc::new(Plan::new(&self.list)));
         Parser::new(Arc::clone(plan), turn)
+    }
+
+    /// Text of others (results, names, descriptions, what a user pasted) for a prompt: every mark of every dialect in it
+    /// is broken by an invisible character behind its first one, so that nothing in it reads as a call, a result or
+    /// the end of a turn.
+    pub fn neutralise<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.marks().neutralise(text)
+    }
+
+    /// What [`neutralise`](Self::neutralise) was given, from what it made: for text that a model copied.
+    pub fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.marks().restore(text)
+    }
+
+    fn marks(&self) -> &Marks {
+        self.marks.get_or_init(|| Marks::of(self.list.iter().map(Arc::as_ref)))
     }
 
     /// Up to three names that are much like `name`, for an error message.

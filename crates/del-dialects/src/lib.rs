@@ -8,6 +8,7 @@ pub mod event;
 pub mod fault;
 mod grammar;
 pub mod message;
+mod neutral;
 pub mod parse;
 pub mod render;
 mod schema;

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::codec::{call, fields, loose, members};
 use crate::collect::Collect;
 use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialects::Dialects;
 use crate::message::{Call, CallResult, Tool};
 use crate::parse::{End, Turn};
 
@@ -116,7 +117,7 @@ impl Dialect {
         }
     }
 
-    /// Results as the dialect hands them to the model, for one message of the role [`results_role`](Self::results_role).
+    /// Results as the dialect hands them to the model, neutralised, for one message of the role [`results_role`](Self::results_role).
     pub fn render_results(&self, results: &[CallResult]) -> String {
         let mut out = self.results.open.clone();
         for (place, result) in results.iter().enumerate() {
@@ -127,8 +128,10 @@ impl Dialect {
                 Some(failed) if !result.ok => failed,
                 _ => &self.results.each,
             };
+            let all = Dialects::builtin();
+            let (name, text) = (all.neutralise(&result.name), all.neutralise(&result.text));
             let id = result.id.as_deref().unwrap_or_default();
-            out.push_str(&fill(form, &[("{name}", &result.name), ("{id}", id), ("{text}", &result.text)]));
+            out.push_str(&fill(form, &[("{name}", &name), ("{id}", id), ("{text}", &text)]));
         }
         out.push_str(&self.results.close);
         out

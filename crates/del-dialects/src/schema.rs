@@ -140,26 +140,30 @@ impl Types {
     }
 }
 
+/// A value is nested deeper than the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooDeep;
+
 /// Raw text as JSON: the most specific declared type that it can be read as, and text where it fits none. The flag is
 /// false when it fits none of the declared types.
-pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> (String, bool) {
+pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(String, bool), TooDeep> {
     let value = text.trim();
     if types.only_string() {
-        return (quoted(text), true);
+        return Ok((quoted(text), true));
     }
     if types.is_unknown() {
-        let json = as_json(value, max_depth).filter(|json| !json.starts_with('"'));
-        return (json.unwrap_or_else(|| quoted(text)), true);
+        let json = as_json(value, max_depth)?.filter(|json| !json.starts_with('"'));
+        return Ok((json.unwrap_or_else(|| quoted(text)), true));
     }
     let word = value.to_ascii_lowercase();
     if types.null && matches!(word.as_str(), "null" | "none") {
-        return ("null".to_owned(), true);
+        return Ok(("null".to_owned(), true));
     }
     if (types.integer || types.number) && is_number(value) {
         let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
         let fits = types.number || !value.contains(['.', 'e', 'E']) || integral.is_some();
         if fits {
-            return (integral.unwrap_or(value).to_owned(), true);
+            return Ok((integral.unwrap_or(value).to_owned(), true));
         }
     }
     if types.boolean {
@@ -171,35 +175,38 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> (String, bool
             _ => None,
         };
         if let Some(boolean) = boolean {
-            return (boolean.to_owned(), true);
+            return Ok((boolean.to_owned(), true));
         }
     }
     let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
     if (types.object && opens(b'{')) || (types.array && opens(b'[')) {
-        if let Some(json) = as_json(value, max_depth) {
-            return (json, true);
+        if let Some(json) = as_json(value, max_depth)? {
+            return Ok((json, true));
         }
     }
     // A quoted string where text is declared beside other types was written as JSON.
     if types.string && opens(b'"') && types != (Types { string: true, ..Types::default() }) {
-        if let Some(json) = as_json(value, max_depth).filter(|json| json.starts_with('"')) {
-            return (json, true);
+        if let Some(json) = as_json(value, max_depth)?.filter(|json| json.starts_with('"')) {
+            return Ok((json, true));
         }
     }
-    (quoted(text), types.string)
+    Ok((quoted(text), types.string))
 }
 
 /// `text` as one JSON value, with JSON's or Python's spelling of literals.
-fn as_json(text: &str, max_depth: usize) -> Option<String> {
+fn as_json(text: &str, max_depth: usize) -> Result<Option<String>, TooDeep> {
     if is_number(text) {
-        return Some(text.to_owned());
+        return Ok(Some(text.to_owned()));
     }
     let (mut json, mut out, mut look) = (Json::new(max_depth), String::new(), 0);
     // A word or number ends only at what follows it.
     let ended = format!("{text}\n");
     let progress = json.read(&ended, &mut look, &mut 0, &mut |piece, _| out.push_str(piece));
     let whole = progress == Progress::Done && ended[look..].trim().is_empty();
-    whole.then(|| out.trim().to_owned())
+    if progress == Progress::TooDeep {
+        return Err(TooDeep);
+    }
+    Ok(whole.then(|| out.trim().to_owned()))
 }
 
 fn is_number(text: &str) -> bool {

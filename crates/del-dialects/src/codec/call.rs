@@ -197,9 +197,9 @@ impl CallReader {
                         Some(name) => {
                             *look += name.len() + 2;
                             *kept = *look;
-                            self.name = Some(name.to_owned());
+                            self.name = Some(name.to_owned()).filter(|name| !name.is_empty());
                             self.state = State::After;
-                            if self.args == Args::Done {
+                            if self.args == Args::Done && self.name.is_some() {
                                 return CallProgress::Named;
                             }
                         }
@@ -352,8 +352,8 @@ impl CallReader {
     fn valued(&mut self, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
         match self.kind {
             Kind::Name => {
-                self.name = string(&self.token).map(Cow::into_owned);
-                if self.args == Args::Done {
+                self.name = string(&self.token).map(Cow::into_owned).filter(|name| !name.is_empty());
+                if self.args == Args::Done && self.name.is_some() {
                     return Some(CallProgress::Named);
                 }
             }

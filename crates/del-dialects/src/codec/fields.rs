@@ -3,6 +3,8 @@
 //! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
 //! follow a value.
 
+use std::borrow::Cow;
+
 use super::Notes;
 use super::json::{Emit, white_space};
 use crate::dialect::{FieldForm, KeyKind, Slot};
@@ -137,6 +139,10 @@ pub(crate) struct FieldsReader {
     deaf: usize,
     scratch: String,
     pub(crate) notes: Notes,
+    /// A value was nested deeper than the limit.
+    too_deep: bool,
+    /// It is not known yet whether the value goes out while it arrives: it may be a section of XML.
+    undecided: bool,
     max_depth: usize,
 }
 
@@ -176,6 +182,8 @@ pub(crate) enum FieldsProgress {
     /// The answer ended behind a value.
     Ended,
     Broken,
+    /// A value is nested deeper than the limit.
+    TooDeep,
 }
 
 /// The longest header of a field, in bytes.
@@ -195,6 +203,8 @@ impl FieldsReader {
             deaf: 0,
             scratch: String::new(),
             notes: Notes::default(),
+            too_deep: false,
+            undecided: false,
             max_depth,
         }
     }
@@ -225,6 +235,9 @@ impl FieldsReader {
     ) -> FieldsProgress {
         let bytes = text.as_bytes();
         loop {
+            if self.too_deep {
+                return FieldsProgress::TooDeep;
+            }
             match self.phase {
                 Phase::Header => {
                     let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
@@ -277,8 +290,21 @@ impl FieldsReader {
                     let Some(automaton) = automaton else { return FieldsProgress::Broken };
                     let hit = automaton.find(&mut self.scan, bytes, look, work);
                     let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
+                    if self.undecided {
+                        let begun = text[*kept..end].trim_start();
+                        if !begun.is_empty() && !SECTION.starts_with(begun) {
+                            self.undecided = false;
+                            self.streams = !begun.starts_with(SECTION);
+                            if self.streams {
+                                emit("\"", *kept..*kept);
+                            }
+                        }
+                    }
+                    // Half an entity waits for its other half.
+                    let half = if form.xml && hit.is_none() { half_entity(&text[*kept..end]) } else { 0 };
+                    let end = end - half;
                     if self.streams && end > *kept {
-                        self.pass_on(&text[*kept..end], *kept, emit);
+                        self.pass_on(form, &text[*kept..end], *kept, emit);
                         self.deaf = self.deaf.saturating_sub(end - *kept);
                         *kept = end;
                     }
@@ -294,7 +320,7 @@ impl FieldsReader {
                     if let ValueEnd::Body(step) = marks.value_kinds[hit.pattern as usize] {
                         self.close_value(form, &text[*kept..hit.start], *kept, emit);
                         *kept = hit.end;
-                        return FieldsProgress::Done(Next::Closer(step));
+                        return self.done(Next::Closer(step));
                     }
                     let phase = match marks.value_kinds[hit.pattern as usize] {
                         ValueEnd::Closer => Phase::After { end, behind },
@@ -317,7 +343,11 @@ impl FieldsReader {
                         if last {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                             *kept = *look;
-                            return FieldsProgress::Ended;
+                            return if self.too_deep {
+                                FieldsProgress::TooDeep
+                            } else {
+                                FieldsProgress::Ended
+                            };
                         }
                         return FieldsProgress::More;
                     };
@@ -337,7 +367,7 @@ impl FieldsReader {
                                 }
                                 closer @ Next::Closer(_) => {
                                     *kept = hit.end;
-                                    return FieldsProgress::Done(closer);
+                                    return self.done(closer);
                                 }
                             }
                         }
@@ -419,12 +449,16 @@ impl FieldsReader {
                         self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                         *kept += behind;
                         rewind(look, *kept, work);
-                        return FieldsProgress::Done(Next::Closer(step));
+                        return self.done(Next::Closer(step));
                     }
                     self.resume(end, behind, *kept, look, work);
                 }
             }
         }
+    }
+
+    fn done(&self, next: Next) -> FieldsProgress {
+        if self.too_deep { FieldsProgress::TooDeep } else { FieldsProgress::Done(next) }
     }
 
     fn enter(&mut self, phase: Phase) {
@@ -465,6 +499,7 @@ impl FieldsReader {
         self.scratch.push_str(&quoted(&self.key));
         self.scratch.push(':');
         self.streams = self.types.only_string() && !form.xml;
+        self.undecided = self.types.only_string() && form.xml;
         if self.streams {
             self.scratch.push('"');
         }
@@ -477,8 +512,14 @@ impl FieldsReader {
         self.enter(Phase::Value);
     }
 
-    fn pass_on(&mut self, text: &str, at: usize, emit: Emit<'_>) {
+    fn pass_on(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
         let range = at..at + text.len();
+        let plain = if form.xml && text.contains('&') {
+            Cow::Owned(entities_read(text))
+        } else {
+            Cow::Borrowed(text)
+        };
+        let text = plain.as_ref();
         if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
             self.scratch.clear();
             escape(text, &mut self.scratch);
@@ -490,13 +531,16 @@ impl FieldsReader {
 
     fn close_value(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
         if self.streams {
-            self.pass_on(text, at, emit);
+            self.pass_on(form, text, at, emit);
             emit("\"", at + text.len()..at + text.len());
             return;
         }
         let plain = if form.xml { unescaped(text) } else { text.to_owned() };
         let types = if self.says_json { Types::default() } else { self.types };
-        let (json, fits) = typed(&plain, types, self.max_depth);
+        let Ok((json, fits)) = typed(&plain, types, self.max_depth) else {
+            self.too_deep = true;
+            return;
+        };
         if !fits {
             self.notes.add(FaultKind::WrongType, at);
         }
@@ -562,6 +606,20 @@ fn unescaped(text: &str) -> String {
         let inside = inside.strip_prefix('\n').unwrap_or(inside);
         return inside.strip_suffix('\n').unwrap_or(inside).to_owned();
     }
+    entities_read(text)
+}
+
+/// Opens a section of text that stands as it is.
+const SECTION: &str = "<![CDATA[";
+
+/// How many bytes at the end may be half an entity.
+fn half_entity(text: &str) -> usize {
+    let tail = text.rfind('&').map_or("", |at| &text[at..]);
+    let half = ENTITIES.iter().any(|(spelling, _)| spelling.len() > tail.len() && spelling.starts_with(tail));
+    if half { tail.len() } else { 0 }
+}
+
+fn entities_read(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {

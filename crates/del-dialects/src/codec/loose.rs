@@ -358,7 +358,9 @@ impl LooseReader {
                 }
                 State::Closed => {
                     if std::mem::take(&mut self.holds) {
-                        let (json, fits) = typed(&self.word, self.types, self.max_depth);
+                        let Ok((json, fits)) = typed(&self.word, self.types, self.max_depth) else {
+                            return LooseProgress::TooDeep;
+                        };
                         self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, *look);
                         emit(&json, *look..*look);
                     } else {

@@ -121,7 +121,7 @@ impl Engine {
             return self.no_call(io);
         }
         match outcome {
-            Outcome::More if reading.size > self.turn.limits.arguments => {
+            _ if reading.size > self.turn.limits.arguments && reading.pending.is_none() => {
                 self.break_call(io, FaultKind::Limit)
             }
             Outcome::More => Flow::More,
@@ -179,8 +179,16 @@ impl Engine {
         let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
+        let most = self.turn.limits.arguments;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
+            // What is over the limit is not passed on; the call is given up as soon as the reader returns.
+            let free = usize::try_from(most.saturating_sub(*size)).unwrap_or(usize::MAX);
             *size += json.len() as u64;
+            let end = (0..=free.min(json.len())).rev().find(|&end| json.is_char_boundary(end)).unwrap_or(0);
+            let json = &json[..end];
+            if json.is_empty() {
+                return;
+            }
             sink.event(Event::Args { call, json }, base + range.start as u64..base + range.end as u64);
         };
         let mut notes = Notes::default();
@@ -277,6 +285,7 @@ impl Engine {
                     FieldsProgress::Ended if whole => Outcome::Done { step: behind, fault: None },
                     FieldsProgress::Ended => Outcome::More,
                     FieldsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                    FieldsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
                 }
             }
             _ => Outcome::Broken(FaultKind::BadArguments),
@@ -321,6 +330,13 @@ impl Engine {
                 String::new(),
             ),
         };
+        if name.len() > self.turn.limits.name {
+            self.settle_before(io, &opening);
+            io.fault(FaultKind::Limit, None, io.at, io.look);
+            io.at = io.look;
+            self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
+            return false;
+        }
         if !self.commit(io, &opening, &name, id.as_deref()) {
             return false;
         }
@@ -378,6 +394,9 @@ impl Engine {
     /// Faults of the call whose arguments are over.
     pub(super) fn tell_notes(&mut self, io: &mut Io<'_>) {
         let State::Reading(reading) = &mut self.state else { return };
+        if reading.pending.is_some() {
+            return;
+        }
         reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
         for (kind, at) in reading.notes.drain(..) {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), at..at);

@@ -88,6 +88,11 @@ impl Engine {
             Route::Call(name) => {
                 self.fresh = false;
                 io.at = hit.end;
+                if name.len() > self.turn.limits.name {
+                    io.fault(FaultKind::Limit, None, start, hit.end);
+                    self.state = State::Rescue { walk: number, scan: Scan::default() };
+                    return Flow::Next;
+                }
                 if self.call >= self.turn.limits.calls {
                     io.fault(FaultKind::Limit, None, start, hit.end);
                     self.state = State::Dropping;

@@ -1,7 +1,7 @@
 //! Behind a call: what closes it, the next call, or text again.
 
 use super::automaton::{Anchored, Scan};
-use super::opening::{Opening, is_name};
+use super::opening::{Opening, starts_name};
 use super::plan::{Target, Then};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
@@ -84,7 +84,7 @@ impl Engine {
                     let json = !matches!(walk.dialect.codec(), crate::dialect::Codec::Fields(_));
                     let next = match site.then {
                         Then::Args => byte == b'{',
-                        Then::Head(_) => gap.separated && is_name(io.text, io.look),
+                        Then::Head(_) => gap.separated && starts_name(io.text, io.look),
                         Then::Nothing => false,
                     };
                     if next {

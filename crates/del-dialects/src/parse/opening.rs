@@ -141,6 +141,11 @@ impl Engine {
                         return Flow::Next;
                     }
                 }
+                // Another dialect may know what stands here.
+                Settled::Malformed if !self.candidates.is_empty() => {
+                    let opening = *opening;
+                    return self.try_next(io, opening);
+                }
                 Settled::Malformed => {
                     let opening = *opening;
                     let start = io.at + opening.start;
@@ -281,7 +286,9 @@ impl Engine {
         if io.plan.walks[opening.walk].is_bare() {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
-        io.rewind(start + first_char(io.text, start));
+        // Behind a call nothing else has been tried for this place.
+        let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
+        io.rewind(start + skip);
         if found > start && self.is_markup(io, start, found) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
@@ -342,7 +349,10 @@ impl Opening {
     /// True behind the head, where only arguments or a closer are missing, and a line ended.
     pub(super) fn awaits_arguments(&self, walk: &Walk, io: &Io<'_>) -> bool {
         let rest = &io.text[io.at + self.token..];
-        self.place == Place::Site && walk.sites[self.step].then == Then::Args && rest.contains('\n') && rest.trim().is_empty()
+        self.place == Place::Site
+            && walk.sites[self.step].then == Then::Args
+            && rest.contains('\n')
+            && rest.trim().is_empty()
     }
 
     /// True when it was found behind a call.
@@ -410,7 +420,7 @@ fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
             opening.scan = Scan::default();
             let byte = io.bytes[io.look];
             match site.then {
-                Then::Head(step) if is_name(io.text, io.look) => {
+                Then::Head(step) if starts_name(io.text, io.look) => {
                     opening.missed |= walk.misses(opening.step, step);
                     opening.place = Place::Head(step);
                     Settled::On
@@ -477,7 +487,8 @@ fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: u
         return Settled::More;
     }
     let text = &io.text[io.at + from..io.look];
-    let Some(form) = walk.head(step).filter(|_| !text.is_empty()) else { return Settled::Nothing };
+    let named = !text.is_empty() && !text.ends_with(':');
+    let Some(form) = walk.head(step).filter(|_| named) else { return Settled::Nothing };
     let place = |part: &str| {
         let start = part.as_ptr() as usize - text.as_ptr() as usize + from;
         (start, start + part.len())
@@ -513,8 +524,13 @@ fn begins(walk: &Walk, byte: u8) -> bool {
     }
 }
 
+/// True when the character at `at` may begin a name.
+pub(super) fn starts_name(text: &str, at: usize) -> bool {
+    text[at..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
 /// True when the character at `at` may be part of a name.
-pub(super) fn is_name(text: &str, at: usize) -> bool {
+fn is_name(text: &str, at: usize) -> bool {
     let byte = text.as_bytes()[at];
     if byte < 0x80 {
         return byte.is_ascii_alphanumeric()

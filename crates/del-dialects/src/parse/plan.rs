@@ -67,6 +67,8 @@ pub(super) struct Thought {
     pub(super) marks: Automaton,
     /// For each spelling: the calls that it may open; an end, when there are none.
     pub(super) openers: Vec<Vec<Opener>>,
+    /// From this spelling on they open the thinking that is open already, and mean nothing at its start.
+    pub(super) begins: usize,
 }
 
 /// One dialect, as the reader walks it.
@@ -154,7 +156,7 @@ impl Plan {
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
-            thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new() }],
+            thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
             leads: Vec::new(),
             walks: Vec::new(),
@@ -197,6 +199,9 @@ impl Plan {
             self.mark(end).dropped = Some(Dropped::TurnEnd);
         }
         for [open, close] in &walk.dialect.results.invented {
+            if is_distinct(close) {
+                self.mark(close).dropped.get_or_insert(Dropped::Closer);
+            }
             let place = self.invented.len();
             let mark = self.mark(open);
             if mark.invented.is_none() {
@@ -259,6 +264,7 @@ impl Plan {
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings),
                 openers: ends.chain(openers.map(|_| vec![opener])).collect(),
+                begins: usize::MAX,
             });
             for end in &channels.ends {
                 self.mark(end).dropped = Some(Dropped::TurnEnd);
@@ -341,7 +347,12 @@ impl Thought {
                 }
             }
         }
-        Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers }
+        let begins = spellings.len();
+        for reasoning in members.iter().filter_map(|walk| walk.dialect.reasoning.as_ref()) {
+            spellings.extend(reasoning.begin.iter().flat_map(|begin| framings(begin)));
+        }
+        openers.resize(spellings.len(), Vec::new());
+        Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers, begins }
     }
 }
 

@@ -140,6 +140,18 @@ impl Engine {
                 return Flow::More;
             };
             let openers = &thought.openers[hit.pattern as usize];
+            if hit.pattern as usize >= thought.begins {
+                let first = io.base + hit.start as u64 == 0;
+                if first {
+                    io.at = hit.end;
+                    io.rewind(hit.end);
+                    io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
+                } else {
+                    io.rewind(hit.start + first_char(io.text, hit.start));
+                }
+                self.state = State::Thought { kind, scan: Scan::default() };
+                continue;
+            }
             if openers.is_empty() {
                 think(io, hit.start);
                 io.at = hit.end;

@@ -1,0 +1,81 @@
+//! Text of others, on its way into a prompt: no mark of any dialect survives in it.
+
+use std::borrow::Cow;
+
+use crate::dialect::{Codec, Dialect, Frame};
+use crate::parse::automaton::{Automaton, Scan};
+
+/// Breaks a mark behind its first character. It is invisible, and no mark holds one.
+const BREAK: char = '\u{200b}';
+
+/// All marks that must not survive.
+#[derive(Debug)]
+pub(crate) struct Marks(Automaton);
+
+impl Marks {
+    pub(crate) fn of<'d>(dialects: impl Iterator<Item = &'d Dialect>) -> Self {
+        let mut marks: Vec<String> = ["<|", "<｜", "|>", "｜>"].map(str::to_owned).to_vec();
+        for dialect in dialects {
+            gather(dialect, &mut marks);
+            dialect.variants.iter().for_each(|variant| gather(variant, &mut marks));
+        }
+        marks.sort_unstable();
+        marks.dedup();
+        Self(Automaton::new(marks.iter().map(String::as_str)))
+    }
+
+    /// `text` with every mark broken. Without its breaks it is what it was.
+    pub(crate) fn neutralise<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let bytes = text.as_bytes();
+        let (mut out, mut copied, mut look) = (String::new(), 0, 0);
+        loop {
+            let mut scan = Scan::default();
+            let found = self.0.find(&mut scan, bytes, &mut look, &mut 0);
+            let Some(hit) = found.or_else(|| self.0.take(&mut scan, &mut look, &mut 0)) else { break };
+            // Marks may overlap, so the search goes on behind the first character.
+            let first = text[hit.start..].chars().next().map_or(1, char::len_utf8);
+            look = hit.start + first;
+            out.push_str(&text[copied..look]);
+            out.push(BREAK);
+            copied = look;
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(&text[copied..]);
+        Cow::Owned(out)
+    }
+
+    /// The text that `neutralise` was given, from what it made of it: breaks inside marks are taken out.
+    pub(crate) fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains(BREAK) {
+            return Cow::Borrowed(text);
+        }
+        let plain = text.replace(BREAK, "");
+        // Only text that this function's twin has made is changed.
+        if self.neutralise(&plain) == text { Cow::Owned(plain) } else { Cow::Borrowed(text) }
+    }
+}
+
+fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
+    let mut add = |mark: &str| {
+        let core = mark.trim();
+        let special = core.chars().any(|c| !c.is_alphanumeric() && !c.is_whitespace());
+        if core.chars().count() >= 3 && special && !core.starts_with("```") {
+            marks.push(core.to_owned());
+        }
+    };
+    dialect.marks().flat_map(|mark| &mark.read).for_each(|mark| add(mark));
+    for reasoning in &dialect.reasoning {
+        reasoning.begin.iter().chain(&reasoning.end).for_each(|mark| add(mark));
+    }
+    dialect.results.invented.iter().flatten().for_each(|mark| add(mark));
+    dialect.ends.iter().for_each(|mark| add(mark));
+    if let Codec::Fields(form) = dialect.codec() {
+        form.open.iter().chain(&form.value_close).for_each(|mark| add(mark));
+    }
+    if let Frame::Channels(channels) = &dialect.frame {
+        let own = [&channels.start, &channels.channel, &channels.constrain, &channels.message];
+        own.into_iter().chain(&channels.ends).for_each(|mark| add(mark));
+    }
+}
