@@ -66,7 +66,7 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
         }
     };
     dialect.marks().flat_map(|mark| &mark.read).for_each(|mark| add(mark));
-    for reasoning in &dialect.reasoning {
+    if let Some(reasoning) = &dialect.reasoning {
         reasoning.begin.iter().chain(&reasoning.end).for_each(|mark| add(mark));
     }
     dialect.results.invented.iter().flatten().for_each(|mark| add(mark));

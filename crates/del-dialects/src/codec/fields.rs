@@ -435,8 +435,7 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let confirmed = match bytes.get(*look) {
-                        // The answer ended: that proves nothing about a value whose own closer is missing.
-                        None if last => false,
+                        // The end of an answer proves nothing about a value whose own closer is missing.
                         None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
