@@ -342,7 +342,10 @@ impl Opening {
     /// True behind the head, where only arguments or a closer are missing, and a line ended.
     pub(super) fn awaits_arguments(&self, walk: &Walk, io: &Io<'_>) -> bool {
         let rest = &io.text[io.at + self.token..];
-        self.place == Place::Site && walk.sites[self.step].then == Then::Args && rest.contains('\n') && rest.trim().is_empty()
+        self.place == Place::Site
+            && walk.sites[self.step].then == Then::Args
+            && rest.contains('\n')
+            && rest.trim().is_empty()
     }
 
     /// True when it was found behind a call.
