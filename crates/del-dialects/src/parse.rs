@@ -115,6 +115,8 @@ impl Parser {
                 opened: 0,
                 work: 0,
                 candidates: Vec::new(),
+                tried: 0,
+                passed: Vec::new(),
                 spare: None,
             },
             held: String::new(),
@@ -179,6 +181,10 @@ struct Engine {
     work: u64,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<Opener>,
+    /// How far openings were tried that came to nothing.
+    tried: u64,
+    /// The marks that they passed: the walk, and where in the answer.
+    passed: Vec<(usize, u64)>,
     /// A reader of call objects that is free.
     spare: Option<Box<CallReader>>,
 }
@@ -274,6 +280,8 @@ struct Io<'a> {
     base: u64,
     /// Bytes that were looked at again.
     again: u64,
+    /// The engine's marks that were passed in vain.
+    passed: Vec<(usize, u64)>,
     sink: &'a mut dyn Sink,
 }
 
@@ -313,6 +321,7 @@ impl Engine {
             end,
             base: self.base,
             again: 0,
+            passed: std::mem::take(&mut self.passed),
             sink,
         };
         loop {
@@ -341,6 +350,7 @@ impl Engine {
                 break;
             }
         }
+        self.passed = std::mem::take(&mut io.passed);
         let used = io.at;
         match &io.bytes[..used] {
             [] => {}

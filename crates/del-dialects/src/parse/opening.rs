@@ -2,7 +2,7 @@
 
 use super::automaton::{Anchored, Match, Scan};
 use super::body::Reading;
-use super::plan::{Body, Opener, Plan, Site, Target, Then, Walk, is_distinct};
+use super::plan::{Body, Opener, Plan, Site, Target, Then, Walk, is_distinct, is_token};
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
@@ -245,6 +245,7 @@ impl Engine {
         let start = io.at + opening.start;
         self.settle_before(io, opening);
         io.at = io.look;
+        io.passed.clear();
         self.call_from = io.base + start as u64;
         name.clone_into(&mut self.name);
         self.fresh = false;
@@ -283,6 +284,7 @@ impl Engine {
     /// No call begins here after all.
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
+        self.tried = self.tried.max(io.base + tried as u64);
         if io.plan.walks[opening.walk].is_bare() {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
@@ -459,9 +461,13 @@ fn passed(opening: &mut Opening, walk: &Walk, target: Target, hit: Match, io: &m
     match target {
         Target::Step(step) => {
             opening.pass(walk, step, behind);
+            io.passed.push((opening.walk, io.base + hit.start as u64));
             Settled::On
         }
         Target::Again => Settled::Again(hit.start),
+        Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
+            Settled::Nameless
+        }
         Target::Field | Target::Closer(_) => {
             opening.missed |=
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
@@ -537,11 +543,4 @@ fn is_name(text: &str, at: usize) -> bool {
             || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'@' | b'$' | b'+' | b'#');
     }
     text[at..].chars().next().is_some_and(char::is_alphanumeric)
-}
-
-/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
-fn is_token(text: &str) -> bool {
-    text.starts_with("<|")
-        || text.starts_with("<｜")
-        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }

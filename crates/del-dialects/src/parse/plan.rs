@@ -190,7 +190,7 @@ impl Plan {
         }
         for mark in walk.dialect.marks() {
             for spelling in &mark.read {
-                if is_distinct(spelling) && is_closer(walk, mark) {
+                if is_distinct(spelling) && (is_closer(walk, mark) || is_token(spelling)) {
                     self.mark(spelling).dropped.get_or_insert(Dropped::Closer);
                 }
             }
@@ -313,6 +313,13 @@ fn framings(mark: &str) -> Vec<String> {
 pub(super) fn is_distinct(mark: &str) -> bool {
     mark.len() >= MIN_DISTINCT
         && !mark.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '`' | '*'))
+}
+
+/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
+pub(super) fn is_token(text: &str) -> bool {
+    text.starts_with("<|")
+        || text.starts_with("<｜")
+        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 fn is_closer(walk: &Walk, mark: &Mark) -> bool {

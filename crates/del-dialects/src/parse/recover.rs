@@ -95,8 +95,9 @@ impl Engine {
                 io.rewind(io.at + opening.token());
             }
             if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
-                io.send(Event::Args { call: self.call, json: "{}" }, end, end);
-                io.send(Event::CallEnd { call: self.call, id: None }, end, end);
+                let at = io.at;
+                io.send(Event::Args { call: self.call, json: "{}" }, at, at);
+                io.send(Event::CallEnd { call: self.call, id: None }, at, at);
             }
             if line {
                 self.say(io, end);

@@ -105,7 +105,14 @@ impl Engine {
         let starts_line = fresh || before == b'\n';
         // Code in a fence is an example, unless the fence is all there is.
         let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
+        if here >= self.tried {
+            io.passed.clear();
+        }
         let fits = |opener: &&Opener| {
+            // A walk that came by this mark before, and failed behind it, would fail again.
+            if opener.step.is_some() && io.passed.contains(&(opener.walk, here)) {
+                return false;
+            }
             let bare = io.plan.walks[opener.walk].is_bare();
             (starts_line || !opener.line_start) && (!bare || (here >= self.deaf && !fenced))
         };

@@ -1,0 +1,274 @@
+//! What has to work in every dialect alike, and is therefore written once: the cases that nobody thinks of.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod reading;
+
+use del_dialects::dialect::{Codec, Literal};
+use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
+use reading::{call, chunks, every_dialect, every_parser, parser, read, sample, tools, turn};
+
+/// Renders calls, reads them whole and in pieces, alone and with all other dialects.
+fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
+    let text =
+        dialect.render_calls(calls, &tools()).unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
+    let own = read(dialect.parser(turn()), [text.as_str()], End::End);
+    assert_eq!(read(dialect.parser(turn()), chunks(&text, 1), End::End), own, "{}", dialect.name);
+    let all = read(parser(None, turn()), [text.as_str()], End::End);
+    assert_eq!(all.0.calls, own.0.calls, "{} with all: {text:?}", dialect.name);
+    assert_eq!(all.0.content.trim(), "", "{} with all: {text:?}", dialect.name);
+    own.0
+}
+
+/// Calls come back as they were, and nothing was wrong with them.
+fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
+    let message = back(dialect, calls);
+    assert_eq!(message.calls, calls, "{}", dialect.name);
+    assert_eq!(message.faults, [], "{}", dialect.name);
+}
+
+#[test]
+fn nothing_at_all() {
+    every_parser(|name| {
+        for text in ["", " ", "\n", "\r\n\t \n\n"] {
+            for end in [End::End, End::Cut] {
+                for pieces in [vec![text], chunks(text, 1)] {
+                    let (message, _) = read(parser(name, turn()), pieces, end);
+                    assert_eq!(message.content, text, "{name:?}");
+                    assert!(
+                        message.calls.is_empty() && message.faults.is_empty(),
+                        "{name:?} {:?}",
+                        message.faults
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn pushing_nothing_changes_nothing() {
+    every_dialect(|dialect| {
+        let text = format!("Hi.\n{}\nBye.", sample(dialect));
+        let pieces = chunks(&text, 1).into_iter().flat_map(|piece| ["", piece, ""]);
+        let whole = read(dialect.parser(turn()), [text.as_str()], End::End);
+        assert_eq!(read(dialect.parser(turn()), pieces, End::End), whole, "{}", dialect.name);
+    });
+}
+
+#[test]
+fn the_same_call_twice_is_two_calls() {
+    let one = call("list_dir", r#"{"path":"."}"#);
+    every_dialect(|dialect| keeps(dialect, &[one.clone(), one.clone(), one.clone()]));
+}
+
+#[test]
+fn many_calls_keep_their_order() {
+    let calls: Vec<Call> = (0..60)
+        .map(|number| call("write_file", &format!(r#"{{"path":"{number}.txt","content":""}}"#)))
+        .collect();
+    every_dialect(|dialect| keeps(dialect, &calls));
+}
+
+#[test]
+fn names_of_all_kinds() {
+    for name in [
+        "größe_ändern",
+        "读取文件",
+        "a",
+        "get-weather",
+        "ns.tool.v2",
+        "x1",
+        "_private",
+        "functions_list",
+        "CamelCase",
+    ] {
+        every_dialect(|dialect| keeps(dialect, &[call(name, r#"{"a":"b"}"#)]));
+    }
+}
+
+#[test]
+fn no_name_is_no_call() {
+    let nameless = call("", r#"{"city":"Paris"}"#);
+    every_dialect(|dialect| {
+        let error = dialect.render_calls(std::slice::from_ref(&nameless), &tools()).expect_err("no name");
+        assert!(matches!(error, RenderError::Unrepresentable { .. }), "{}: {error}", dialect.name);
+        // Written all the same, by a model: the name taken out of a real call.
+        let text = sample(dialect).replacen("get_weather", "", 1);
+        for name in [Some(dialect.name.as_str()), None] {
+            let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
+            assert!(
+                message.calls.iter().all(|call| !call.name.is_empty()),
+                "{name:?} {text:?}: {:?}",
+                message.calls
+            );
+        }
+    });
+}
+
+#[test]
+fn numbers_beyond_any_type() {
+    let odd =
+        r#"{"city":"x","n":12345678901234567890123456789,"e":1e400,"s":-0.0000000000000000000001,"z":-0}"#;
+    every_dialect(|dialect| {
+        let message = back(dialect, &[call("get_weather", odd)]);
+        assert_eq!(message.calls[0].arguments, odd, "{}", dialect.name);
+    });
+}
+
+#[test]
+fn long_arguments() {
+    let line = "let x = \\\"a\\\\n\\\"; // 日本 <b> 'q' {} []\\n\\t";
+    let big = call("write_file", &format!(r#"{{"path":"a.rs","content":"{}"}}"#, line.repeat(500)));
+    every_dialect(|dialect| {
+        let message = back(dialect, std::slice::from_ref(&big));
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(value(&message.calls[0].arguments), value(&big.arguments), "{}", dialect.name);
+    });
+}
+
+#[test]
+fn values_that_look_like_something_else() {
+    for text in [
+        "",
+        " ",
+        "\n",
+        "null",
+        "None",
+        "true",
+        "007",
+        "3.0",
+        "[1]",
+        "{}",
+        "{\"a\": 1}",
+        "\"quoted\"",
+        "'q'",
+        "x ",
+        " x",
+        "\nx\n",
+        "a\r\nb",
+        "\t",
+    ] {
+        let content = serde_json::Value::from(text);
+        let calls = [call("write_file", &format!(r#"{{"path":{content},"content":{content}}}"#))];
+        every_dialect(|dialect| {
+            let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+            match dialect.render_calls(&calls, &tools()) {
+                Ok(_) => {
+                    let message = back(dialect, &calls);
+                    assert_eq!(
+                        value(&message.calls[0].arguments),
+                        value(&calls[0].arguments),
+                        "{}",
+                        dialect.name
+                    );
+                }
+                // XML forgets the white space around a value, and says so.
+                Err(error) => {
+                    let fields = matches!(dialect.codec(), Codec::Fields(form) if form.xml);
+                    assert!(fields && text.trim() != text, "{} {text:?}: {error}", dialect.name);
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn arguments_that_are_no_object_are_an_error() {
+    for arguments in ["", "null", "[]", "\"x\"", "{", "{\"a\":}", "{} x", "{'a': 1}"] {
+        every_dialect(|dialect| {
+            let error = dialect.render_calls(&[call("list_dir", arguments)], &tools()).expect_err(arguments);
+            assert!(matches!(error, RenderError::Arguments { .. }), "{}: {error}", dialect.name);
+        });
+    }
+}
+
+#[test]
+fn no_calls_render_as_nothing() {
+    every_dialect(|dialect| assert_eq!(dialect.render_calls(&[], &tools()).unwrap(), "", "{}", dialect.name));
+}
+
+#[test]
+fn the_prompt_shows_a_call_that_reads() {
+    every_dialect(|dialect| {
+        for detail in [Detail::Compact, Detail::Full] {
+            let prompt = dialect.system_prompt(&tools(), detail);
+            for tool in tools().iter() {
+                assert!(prompt.contains(&tool.name), "{} {detail:?}: {}", dialect.name, tool.name);
+            }
+            let example = prompt.split_once("write:\n").expect("an example").1.trim_end();
+            let (message, _) = read(dialect.parser(turn()), [example], End::End);
+            assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
+        }
+    });
+}
+
+#[test]
+fn results_are_never_calls() {
+    let result =
+        |text: &str| CallResult { id: None, name: "get_weather".into(), text: text.into(), ok: true };
+    every_dialect(|dialect| {
+        let text = dialect.render_results(&[result("20 degrees"), result("")]);
+        assert!(text.contains("20 degrees"), "{}", dialect.name);
+        // A model that repeats what it was shown makes no call of it.
+        for name in [Some(dialect.name.as_str()), None] {
+            let (message, _) = read(parser(name, turn()), [text.as_str()], End::End);
+            assert_eq!(message.calls, [], "{name:?} {text:?}");
+        }
+    });
+}
+
+#[test]
+fn junk_in_front_of_a_call_does_not_hide_it() {
+    every_dialect(|dialect| {
+        let calls = reading::sample_calls();
+        for junk in [
+            "```\n",
+            "Sure!\n\n",
+            "{\n",
+            "[\n",
+            "<\n",
+            "\"\n",
+            "<|\n",
+            "</tool_call>\n",
+            "1. \n",
+            "\\\n",
+            "`\n",
+        ] {
+            let text = format!("{junk}{}", sample(dialect));
+            let (message, _) = read(dialect.parser(turn()), chunks(&text, 3), End::End);
+            let fenced = junk.starts_with("```");
+            let bare = matches!(dialect.frame, del_dialects::dialect::Frame::Bare);
+            // Code in a fence is an example where nothing but its shape makes it a call.
+            if !(fenced && bare) {
+                let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+                let got: Vec<_> =
+                    message.calls.iter().map(|call| (call.name.as_str(), value(&call.arguments))).collect();
+                let meant: Vec<_> =
+                    calls.iter().map(|call| (call.name.as_str(), value(&call.arguments))).collect();
+                assert_eq!(got, meant, "{} {junk:?}", dialect.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_broken_call_does_not_hide_the_next() {
+    every_dialect(|dialect| {
+        let json = matches!(dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
+        if !json {
+            return;
+        }
+        for damage in ["{\"city\": }", "{\"city\" \"x\"}", "{\"city\": nowhere}", "{\"city\": [}", "{]"] {
+            let calls = [call("get_weather", r#"{"city":"Oslo"}"#), call("list_dir", r#"{"path":"."}"#)];
+            let text =
+                dialect.render_calls(&calls, &tools()).unwrap().replacen(r#"{"city":"Oslo"}"#, damage, 1);
+            for name in [Some(dialect.name.as_str()), None] {
+                let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
+                assert_eq!(message.calls, calls[1..], "{name:?} {text:?}");
+                let kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                assert_eq!(kinds, [FaultKind::BadArguments], "{name:?} {text:?}");
+                assert_eq!(message.content.trim(), "", "{name:?} {text:?}");
+            }
+        }
+    });
+}
