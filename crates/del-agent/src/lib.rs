@@ -11,6 +11,7 @@
 //! ```
 //!
 //! Text is always read for calls, also when the tools went over the API: models and servers let calls leak as text.
+#![forbid(unsafe_code)]
 
 mod agent;
 mod guard;

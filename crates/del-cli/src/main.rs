@@ -1,4 +1,5 @@
 //! `del`: reads what language models write, and works with them at the terminal.
+#![forbid(unsafe_code)]
 
 mod arguments;
 mod catalog;

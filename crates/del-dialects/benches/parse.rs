@@ -228,6 +228,7 @@ fn measure(mut run: impl FnMut()) -> (Duration, u64) {
     (best, allocations)
 }
 
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn print(name: &str, bytes: usize, time: Duration, chunks: Option<usize>, allocations: u64, floor: Duration) {
     let ns = time.as_secs_f64() * 1e9;
     let speed = bytes as f64 / ns * 1e3;

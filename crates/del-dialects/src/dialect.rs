@@ -66,7 +66,7 @@ pub enum Frame {
     /// No marker: a bounded prefix at the start of the answer or of a line decides between call and text.
     Bare,
     /// A header routes each body to thinking, text or a call.
-    Channels(Channels),
+    Channels(Box<Channels>),
 }
 
 /// The marks of a channel format.

@@ -1,4 +1,31 @@
-//! Reads and writes the tool calls of language models.
+//! Reads and writes the tool calls of language models, whichever dialect they are written in.
+//!
+//! A [`Dialect`] is data: a TOML file that says in which order marks, names and arguments stand. From it come the
+//! parser ([`Dialect::parser`]), the renderer ([`Dialect::render_calls`], [`Dialect::system_prompt`]), the grammar for
+//! constrained decoding ([`Dialect::grammar`]) and the marks that must not survive in text of others
+//! ([`Dialects::neutralise`]). [`Dialects::parser`] reads all dialects at once.
+//!
+//! The crate does no input or output, knows no clock and never panics on input. Model output is never an error: any
+//! text gives ordered events, and what was wrong with it is a [`Fault`] among them. How the text is cut into pieces
+//! does not show in the events, and work is linear in the text.
+//!
+//! ```
+//! use del_dialects::{Collect, Dialects, End, Turn};
+//!
+//! let dialect = Dialects::builtin().get("hermes").expect("a built-in dialect");
+//! let mut parser = dialect.parser(Turn::default());
+//! let mut answer = Collect::new();
+//! for piece in ["Let me look.\n<tool_", "call>{\"name\": \"list_dir\", \"arg", "uments\": {\"path\": \".\"}}</tool_call>"] {
+//!     parser.push(piece, &mut answer); // events go out as soon as they are sure
+//! }
+//! parser.finish(End::End, &mut answer);
+//!
+//! let message = answer.into_message();
+//! assert_eq!(message.content, "Let me look.");
+//! assert_eq!(message.calls[0].name, "list_dir");
+//! assert_eq!(message.calls[0].arguments, r#"{"path": "."}"#);
+//! ```
+#![forbid(unsafe_code)]
 
 mod codec;
 pub mod collect;

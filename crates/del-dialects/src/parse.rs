@@ -191,7 +191,6 @@ struct Engine {
 
 /// Where a parser is. Offsets count from the first byte that is held.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one state a parser, and it changes often")]
 enum State {
     Text(Scan),
     Thought {
@@ -387,7 +386,7 @@ impl Engine {
         self.turn.tools.iter().find(|tool| tool.name == name)
     }
 
-    fn to_text(&mut self) {
+    fn resume_text(&mut self) {
         self.state = State::Text(Scan::default());
     }
 }

@@ -354,7 +354,9 @@ fn xml_definition(tool: &Tool) -> String {
         out.push_str(&head);
         if matches!(kind, "object" | "array") {
             let schema = schema.to_string().replace('&', "&amp;").replace('<', "&lt;");
-            out.push_str(&format!(">{schema}</parameter>\n"));
+            out.push('>');
+            out.push_str(&schema);
+            out.push_str("</parameter>\n");
         } else {
             out.push_str("/>\n");
         }

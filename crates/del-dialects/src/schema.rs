@@ -121,7 +121,7 @@ impl Types {
                 self.integer = true;
             }
             word if ["num", "float", "double", "decimal"].iter().any(|head| word.starts_with(head)) => {
-                self.number = true
+                self.number = true;
             }
             _ => {}
         }
@@ -179,16 +179,18 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
         }
     }
     let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
-    if (types.object && opens(b'{')) || (types.array && opens(b'[')) {
-        if let Some(json) = as_json(value, max_depth)? {
-            return Ok((json, true));
-        }
+    if ((types.object && opens(b'{')) || (types.array && opens(b'[')))
+        && let Some(json) = as_json(value, max_depth)?
+    {
+        return Ok((json, true));
     }
     // A quoted string where text is declared beside other types was written as JSON.
-    if types.string && opens(b'"') && types != (Types { string: true, ..Types::default() }) {
-        if let Some(json) = as_json(value, max_depth)?.filter(|json| json.starts_with('"')) {
-            return Ok((json, true));
-        }
+    if types.string
+        && opens(b'"')
+        && types != (Types { string: true, ..Types::default() })
+        && let Some(json) = as_json(value, max_depth)?.filter(|json| json.starts_with('"'))
+    {
+        return Ok((json, true));
     }
     Ok((quoted(text), types.string))
 }

@@ -23,6 +23,7 @@
 //! What is promised: no file tool touches anything outside the working directory and the directories that were allowed,
 //! races included; nothing that writes or executes passes a [`Gate`] without the consent that its mode asks for. What is
 //! not: a command that runs with consent does what it does; and the model's good will is no part of either promise.
+#![forbid(unsafe_code)]
 
 #[cfg(not(unix))]
 compile_error!("commands run in Unix sessions; other systems are not supported");

@@ -10,6 +10,7 @@
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
+#![forbid(unsafe_code)]
 
 pub mod answer;
 pub mod assembly;

@@ -565,7 +565,7 @@ impl Header {
         let text = text.trim();
         let (mut key, mut rest) = match kind {
             KeyKind::First => {
-                let (key, rest) = first_word(text)?;
+                let (key, rest) = first_word(text);
                 (Some(key.to_owned()), rest)
             }
             KeyKind::Attribute(_) => (None, text),
@@ -574,7 +574,7 @@ impl Header {
         loop {
             rest = rest.trim_start();
             let Some((name, value)) = rest.split_once('=') else { break };
-            let (value, after) = first_word(value.trim_start())?;
+            let (value, after) = first_word(value.trim_start());
             match (name.trim(), kind) {
                 ("string" | "type", _) => type_word = Some(value.to_owned()),
                 (name, KeyKind::Attribute(attribute)) if name == attribute => key = Some(value.to_owned()),
@@ -588,14 +588,14 @@ impl Header {
 }
 
 /// A quoted or bare word at the start, and what is behind it.
-fn first_word(text: &str) -> Option<(&str, &str)> {
+fn first_word(text: &str) -> (&str, &str) {
     for quote in ['"', '\''] {
         if let Some(inside) = text.strip_prefix(quote) {
-            return Some(inside.split_once(quote).unwrap_or((inside, "")));
+            return inside.split_once(quote).unwrap_or((inside, ""));
         }
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    Some((text[..end].trim_end_matches(['"', '\'']), &text[end..]))
+    (text[..end].trim_end_matches(['"', '\'']), &text[end..])
 }
 
 /// XML text as plain text: entities, and sections that hold text as it is.
@@ -655,7 +655,7 @@ pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>
                     text.chars().for_each(|c| match ENTITIES[..3].iter().find(|(_, plain)| *plain == c) {
                         Some((entity, _)) => out.push_str(entity),
                         None => out.push(c),
-                    })
+                    });
                 }
                 Some(text) => out.push_str(text),
                 None if form.python => out.push_str(match value {

@@ -152,7 +152,7 @@ impl Json {
                             run.at += 1;
                         }
                         None if number.is_whole() && !byte.is_ascii_alphanumeric() && byte != b'.' => {
-                            self.value_ends()
+                            self.value_ends();
                         }
                         None => return Progress::Broken,
                     }

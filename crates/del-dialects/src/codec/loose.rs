@@ -191,7 +191,7 @@ impl LooseReader {
                     if is_word(byte) || matches!(byte, b'-' | b'.' | b'$') {
                         self.word.push(char::from(byte));
                         // A character of several bytes is taken whole.
-                        let end = (*look + 1..).find(|&at| text.is_char_boundary(at)).unwrap_or(bytes.len());
+                        let end = char_end(text, *look);
                         if byte >= 0x80 {
                             self.word.pop();
                             self.word.push_str(&text[*look..end]);
@@ -340,7 +340,7 @@ impl LooseReader {
                     if matches!(byte, b'\'' | b'"') && matches!(self.word.as_str(), "f" | "r" | "u" | "b") {
                         self.enter(State::Quote { key: false });
                     } else if !ends {
-                        let end = (*look + 1..).find(|&at| text.is_char_boundary(at)).unwrap_or(bytes.len());
+                        let end = char_end(text, *look);
                         self.word.push_str(&text[*look..end]);
                         *look = end;
                         if self.word.len() > MAX_WORD {
@@ -456,6 +456,11 @@ impl LooseReader {
         self.state = State::After;
         true
     }
+}
+
+/// Where the character at `at` ends.
+fn char_end(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(1, char::len_utf8)
 }
 
 fn is_word(byte: u8) -> bool {

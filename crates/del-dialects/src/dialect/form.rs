@@ -1,5 +1,7 @@
 //! Forms: short templates such as `<parameter={key}>` that are read from both ends.
 
+use std::ops::Range;
+
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadForm {
@@ -124,32 +126,30 @@ impl HeadForm {
         Ok(Self { parts, is_id })
     }
 
-    /// Takes a head apart: name and id. Text of the form that is missing in `head` is forgiven.
-    pub(crate) fn read<'h>(&self, head: &'h str) -> (Option<&'h str>, Option<&'h str>) {
+    /// Takes a head apart: where name and id stand in it. Text of the form that is missing in `head` is forgiven.
+    pub(crate) fn read(&self, head: &str) -> (Option<Range<usize>>, Option<Range<usize>>) {
         let (mut name, mut id) = (None, None);
-        let mut rest = head;
-        for (at, part) in self.parts.iter().enumerate() {
+        let mut at = 0;
+        for (place, part) in self.parts.iter().enumerate() {
+            let rest = &head[at..];
             match part {
-                Slot::Text(text) => rest = rest.strip_prefix(text.as_str()).unwrap_or(rest),
+                Slot::Text(text) if rest.starts_with(text.as_str()) => at += text.len(),
+                Slot::Text(_) => {}
                 slot => {
-                    let end = match self.parts.get(at + 1) {
+                    let len = match self.parts.get(place + 1) {
                         Some(Slot::Text(text)) => rest.rfind(text.as_str()).unwrap_or(rest.len()),
                         _ => rest.len(),
                     };
-                    let value = &rest[..end];
-                    rest = &rest[end..];
                     match slot {
-                        Slot::Name => name = Some(value),
-                        Slot::Id => id = Some(value),
+                        Slot::Name => name = Some(at..at + len),
+                        Slot::Id => id = Some(at..at + len),
                         _ => {}
                     }
+                    at += len;
                 }
             }
         }
-        if self.is_id {
-            id = Some(head);
-        }
-        (name, id)
+        (name, if self.is_id { Some(0..head.len()) } else { id })
     }
 }
 

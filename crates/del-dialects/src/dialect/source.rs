@@ -233,7 +233,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
-        (FrameKind::Channels, Some(channels)) => Frame::Channels(channels.into_inner().into()),
+        (FrameKind::Channels, Some(channels)) => Frame::Channels(Box::new(channels.into_inner().into())),
         (FrameKind::Channels, None) => {
             return Err(DialectError::new(
                 1,

@@ -108,7 +108,7 @@ fn in_channels(channels: &Channels, call: Expr, parallel: bool) -> Calls {
 
 fn steps(dialect: &Dialect) -> Vec<Step> {
     if let Frame::Channels(channels) = &dialect.frame {
-        let Channels { channel, calls, prefix, constrain, content, message, .. } = channels;
+        let Channels { channel, calls, prefix, constrain, content, message, .. } = &**channels;
         return vec![
             Step::Fixed(Expr::Literal(format!("{channel}{calls} to={prefix}"))),
             Step::Name,

@@ -362,7 +362,8 @@ mod tests {
 
     #[test]
     fn finds_the_leftmost_longest_however_the_text_is_cut() {
-        let cases: [(&[&str], &str, &[(u16, usize)]); 6] = [
+        type Case = (&'static [&'static str], &'static str, &'static [(u16, usize)]);
+        let cases: [Case; 6] = [
             (&["<a>", "<ab>"], "x<a><ab><<a>", &[(0, 1), (1, 4), (0, 9)]),
             (&["```", "```json"], "```js ```json", &[(0, 0), (1, 6)]),
             (&["]<x>", "<x>"], "]<x> <x>", &[(0, 0), (1, 5)]),

@@ -385,7 +385,7 @@ impl Engine {
             self.spare = Some(reader);
         }
         if io.plan.walks[walk].channels().is_some() {
-            self.to_text();
+            self.resume_text();
         } else {
             self.state = State::Gap(Gap::new(walk, step));
         }
@@ -431,7 +431,7 @@ impl Engine {
                 io.at = hit.start;
                 io.rewind(hit.start);
                 if walk.channels().is_some() {
-                    self.to_text();
+                    self.resume_text();
                 } else {
                     self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 }

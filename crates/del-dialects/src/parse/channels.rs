@@ -74,7 +74,7 @@ impl Engine {
         match route {
             Route::Text => {
                 io.at = hit.end;
-                self.to_text();
+                self.resume_text();
             }
             Route::Invented => {
                 io.at = hit.end;
@@ -115,7 +115,7 @@ impl Engine {
         io.fault(FaultKind::OrphanMark, None, io.at, end);
         io.at = end;
         io.rewind(end);
-        self.to_text();
+        self.resume_text();
         Flow::Next
     }
 }

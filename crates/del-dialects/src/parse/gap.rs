@@ -143,7 +143,7 @@ impl Engine {
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
         self.miss_closers(io);
         io.rewind(io.at);
-        self.to_text();
+        self.resume_text();
         Flow::Next
     }
 

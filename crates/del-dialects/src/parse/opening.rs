@@ -495,17 +495,13 @@ fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: u
     let text = &io.text[io.at + from..io.look];
     let named = !text.is_empty() && !text.ends_with(':');
     let Some(form) = walk.head(step).filter(|_| named) else { return Settled::Nothing };
-    let place = |part: &str| {
-        let start = part.as_ptr() as usize - text.as_ptr() as usize + from;
-        (start, start + part.len())
-    };
     let (name, id) = form.read(text);
     if form.parts.contains(&Slot::Name) {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return Settled::Nothing };
-        opening.name = Some(place(name));
+        opening.name = Some((from + name.start, from + name.end));
     }
     if let Some(id) = id {
-        opening.id = Some(place(id));
+        opening.id = Some((from + id.start, from + id.end));
     }
     opening.enter(step + 1, io.look - io.at);
     Settled::On

@@ -392,7 +392,7 @@ impl Walk {
             dialect,
         };
         if let Frame::Channels(channels) = &walk.dialect.frame {
-            let Channels { message, constrain, start, channel, .. } = channels;
+            let Channels { message, constrain, start, channel, .. } = &**channels;
             walk.header = Automaton::new([message, constrain, start, channel].map(String::as_str));
         }
         walk.body = walk.body();

@@ -137,12 +137,12 @@ impl Engine {
                     self.say(io, start);
                     io.fault(FaultKind::Limit, None, start, io.look);
                     io.at = io.look;
-                    self.to_text();
+                    self.resume_text();
                 }
             }
             _ => {
                 self.say(io, io.look);
-                self.to_text();
+                self.resume_text();
             }
         }
     }

@@ -18,7 +18,7 @@ impl Engine {
             }
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
-                let free = if io.last() { free } else { free - self.lead_before(io, free, true) };
+                let free = if io.last() { free } else { free - Self::lead_before(io, free, true) };
                 self.say(io, free);
                 return Flow::More;
             };
@@ -36,7 +36,7 @@ impl Engine {
     }
 
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
-    fn lead_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
+    fn lead_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
         let text = &io.bytes[io.at.min(end)..end];
         let fits = |lead: &String| {
             let lead = lead.as_bytes();
@@ -56,7 +56,7 @@ impl Engine {
         let plan = io.plan;
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
-        let lead = self.lead_before(io, hit.start, false);
+        let lead = Self::lead_before(io, hit.start, false);
         self.say(io, hit.start - lead);
         if self.fence.inline {
             return false;
@@ -92,7 +92,7 @@ impl Engine {
         if let Some(kind) = fault {
             io.fault(kind, None, hit.start, hit.end);
         }
-        self.to_text();
+        self.resume_text();
         true
     }
 
@@ -163,7 +163,7 @@ impl Engine {
                 think(io, hit.start);
                 io.at = hit.end;
                 io.rewind(hit.end);
-                self.to_text();
+                self.resume_text();
                 return Flow::Next;
             }
             let before = self.before(io, hit.start);
@@ -198,7 +198,7 @@ impl Engine {
         if hit.is_none() {
             return Flow::More;
         }
-        self.to_text();
+        self.resume_text();
         Flow::Next
     }
 }
