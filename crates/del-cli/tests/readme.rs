@@ -1,0 +1,103 @@
+//! What the documents show is what the code does: the table of dialects, and the examples.
+//!
+//! With `UPDATE_README=1` the table is written instead of compared.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::{env, fs};
+
+use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Turn};
+
+const BEGIN: &str = "<!-- dialects: written by `UPDATE_README=1 cargo test -p del-cli --test readme` -->\n";
+const END: &str = "<!-- end of dialects -->";
+
+mod example {
+    include!("readme/example.rs");
+
+    #[test]
+    fn the_example_of_the_library_runs() {
+        main();
+        let source = include_str!("readme/example.rs");
+        assert_eq!(super::block("README.md", "```rust\n"), source);
+    }
+}
+
+#[test]
+fn the_table_of_dialects_is_fresh() {
+    let path = document("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once(BEGIN).unwrap();
+    let (table, behind) = rest.split_once(END).unwrap();
+    let fresh = table_of(Dialects::builtin());
+    if env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, format!("{before}{BEGIN}{fresh}{END}{behind}")).unwrap();
+        return;
+    }
+    assert!(
+        table == fresh,
+        "the table of dialects in README.md is stale; write it anew with\n  \
+         UPDATE_README=1 cargo test -p del-cli --test readme\n--- expected\n{fresh}--- got\n{table}"
+    );
+}
+
+#[test]
+fn del_parse_prints_what_the_readme_shows() {
+    let written = block("README.md", "```text\n");
+    let mut del = Command::new(env!("CARGO_BIN_EXE_del"))
+        .arg("parse")
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    del.stdin.take().unwrap().write_all(written.trim_end().as_bytes()).unwrap();
+    let printed = String::from_utf8(del.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(block("README.md", "```json\n"), printed);
+}
+
+#[test]
+fn the_dialect_of_the_contributing_guide_is_one() {
+    let dialect = Dialect::from_toml("my-model", &block("CONTRIBUTING.md", "```toml\n")).unwrap();
+    let call = Call { id: None, name: "get_weather".into(), arguments: r#"{"city": "Paris"}"#.into() };
+    let dialect = Arc::new(dialect);
+    let text = dialect.render_calls(std::slice::from_ref(&call), &[]).unwrap();
+    assert_eq!(text, block("CONTRIBUTING.md", "```text\n").trim_end());
+    assert_eq!(read(&dialect, &text).calls, [call]);
+}
+
+fn document(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// The first block of a document that opens with `fence`.
+fn block(name: &str, fence: &str) -> String {
+    let text = fs::read_to_string(document(name)).unwrap();
+    let (_, rest) = text.split_once(fence).unwrap();
+    rest.split_once("```").unwrap().0.to_owned()
+}
+
+fn read(dialect: &Arc<Dialect>, text: &str) -> Message {
+    let mut answer = Collect::new();
+    let mut parser = dialect.parser(Turn::default());
+    parser.push(text, &mut answer);
+    parser.finish(End::End, &mut answer);
+    answer.into_message()
+}
+
+fn table_of(dialects: &Dialects) -> String {
+    let head = ["| Dialect | Models | Form | Names elsewhere |\n", "| --- | --- | --- | --- |\n"].concat();
+    dialects.iter().fold(head, |table, dialect| table + &row(dialect))
+}
+
+fn row(dialect: &Dialect) -> String {
+    let elsewhere: BTreeSet<String> =
+        dialect.aliases.values().flatten().map(|alias| format!("`{alias}`")).collect();
+    let elsewhere = elsewhere.into_iter().collect::<Vec<_>>().join(", ");
+    let cells = [format!("`{}`", dialect.name), dialect.title.clone(), dialect.family.clone(), elsewhere];
+    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    format!("| {} |\n", cells.join(" | "))
+}
