@@ -1,8 +1,9 @@
 //! The conversation, and how it is told to the model.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use del_dialects::{Call, CallResult, Dialect, Tool};
+use del_dialects::{Call, CallResult, Dialect, Dialects, Tool};
 use del_wire::ChatMessage;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +52,8 @@ pub(crate) fn native(system: &str, entries: &[Entry]) -> Vec<ChatMessage> {
 }
 
 /// The conversation as text in a dialect. Results go in the user's role: every template and server takes that, while
-/// messages of other roles are refused by some and wrapped in markup of their own by others. With `remind`, results are followed by the question that they are for.
+/// messages of other roles are refused by some and wrapped in markup of their own by others. What users and tools say
+/// is neutralised. With `remind`, results are followed by the question that they are for.
 pub(crate) fn written(
     system: &str,
     entries: &[Entry],
@@ -60,12 +62,13 @@ pub(crate) fn written(
     remind: bool,
 ) -> Vec<ChatMessage> {
     let mut messages = Messages::new(system);
-    let mut question = "";
+    let marks = Dialects::builtin();
+    let mut question = Cow::Borrowed("");
     for entry in entries {
         match entry {
             Entry::User { text } => {
-                question = text;
-                messages.user(text);
+                question = marks.neutralise(text);
+                messages.user(&question);
             }
             Entry::Note { text } => messages.user(text),
             Entry::Assistant { text, calls } => {
@@ -74,7 +77,7 @@ pub(crate) fn written(
             Entry::Results { results } => {
                 messages.user(&dialect.render_results(results));
                 if remind {
-                    messages.user(&reminder(question));
+                    messages.user(&reminder(&question));
                 }
             }
         }

@@ -79,3 +79,51 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
         own.into_iter().chain(&channels.ends).for_each(|mark| add(mark));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::collect::Collect;
+    use crate::dialect::Dialect;
+    use crate::dialects::Dialects;
+    use crate::message::{Call, Tool};
+    use crate::parse::{End, Turn};
+
+    fn calls_in(dialect: &Arc<Dialect>, text: &str, tools: &[Tool]) -> Vec<Call> {
+        let (mut parser, mut collect) = (dialect.parser(Turn::new(tools)), Collect::new());
+        parser.push(text, &mut collect);
+        parser.finish(End::End, &mut collect);
+        collect.into_message().calls
+    }
+
+    #[test]
+    fn no_marked_call_survives_and_all_of_it_comes_back() {
+        let all = Dialects::builtin();
+        let tools = [Tool {
+            name: "read_file".into(),
+            description: String::new(),
+            parameters: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        }];
+        let call = Call { id: None, name: "read_file".into(), arguments: r#"{"path": "a"}"#.into() };
+        for dialect in all.iter() {
+            let written =
+                dialect.render_calls(std::slice::from_ref(&call), &tools).expect("a call it can carry");
+            let neutral = all.neutralise(&written);
+            assert_eq!(all.restore(&neutral), written, "{}", dialect.name);
+            // A bare call has no mark to break.
+            if dialect.frame != crate::dialect::Frame::Bare {
+                assert_eq!(calls_in(dialect, &neutral, &tools), [], "{}: {neutral:?}", dialect.name);
+            }
+        }
+    }
+
+    #[test]
+    fn plain_text_is_left_alone() {
+        let all = Dialects::builtin();
+        for text in ["", "1 < 2", "let a = b[0];", "# Heading\n\n```rust\nfn main() {}\n```", "\u{200b}x"] {
+            assert_eq!(all.neutralise(text), text);
+            assert_eq!(all.restore(text), text);
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! What follows a whole answer: its calls, or the end.
 
-use del_dialects::{Call, CallResult};
+use std::borrow::Cow;
+
+use del_dialects::{Call, CallResult, Dialects};
 
 use super::{Agent, Slot, State, Task, Watch};
 use crate::guard::Verdict;
@@ -86,7 +88,7 @@ impl Agent {
             return self.results(slots, note, Vec::new(), watch);
         }
         self.state = State::Running { results: slots, note };
-        Effect::Run(calls)
+        Effect::Run(restored(calls))
     }
 
     pub(super) fn results(
@@ -135,4 +137,14 @@ fn about_broken_calls(answer: &Answer, watch: Watch<'_>) -> Option<String> {
     let first = answer.broken.first()?;
     watch(View::Notice(&Notice::BrokenCall { reason: first.kind.message() }));
     Some(prompt::broken_calls(&answer.broken, answer.cut))
+}
+
+/// What a model copied from a neutralised result is what the result said before a tool sees it.
+fn restored(mut calls: Vec<Call>) -> Vec<Call> {
+    for call in &mut calls {
+        if let Cow::Owned(plain) = Dialects::builtin().restore(&call.arguments) {
+            call.arguments = plain;
+        }
+    }
+    calls
 }
