@@ -94,9 +94,8 @@ fn table_of(dialects: &Dialects) -> String {
 }
 
 fn row(dialect: &Dialect) -> String {
-    let elsewhere: BTreeSet<String> =
-        dialect.aliases.values().flatten().map(|alias| format!("`{alias}`")).collect();
-    let elsewhere = elsewhere.into_iter().collect::<Vec<_>>().join(", ");
+    let elsewhere: BTreeSet<&String> = dialect.aliases.values().flatten().collect();
+    let elsewhere = elsewhere.into_iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>().join(", ");
     let cells = [format!("`{}`", dialect.name), dialect.title.clone(), dialect.family.clone(), elsewhere];
     let cells = cells.map(|cell| cell.replace('|', "\\|"));
     format!("| {} |\n", cells.join(" | "))
