@@ -3,123 +3,24 @@
 //! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
 //! follow a value.
 
+mod header;
+mod marks;
+mod write;
+mod xml;
 use std::borrow::Cow;
 
 use super::Notes;
 use super::json::{Emit, white_space};
-use crate::dialect::{FieldForm, KeyKind, Slot};
+use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
-
-/// The marks of a field, ready to be found.
-#[derive(Debug)]
-pub(crate) struct FieldMarks {
-    /// What may follow a value: another field, or what closes the call, or the next call.
-    next: Automaton,
-    next_kinds: Vec<Next>,
-    header_close: Automaton,
-    value_open: Option<Automaton>,
-    /// What may end a value; none when the closer repeats the key.
-    value: Option<Automaton>,
-    value_kinds: Vec<ValueEnd>,
-    /// Spellings that end a value beside its own closer.
-    ends: Vec<(String, ValueEnd)>,
-}
-
-/// What follows a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// Another field.
-    Field,
-    /// The closing mark with this place in the call's steps.
-    Closer(usize),
-    /// The next call.
-    Opener,
-}
-
-/// What looks like the end of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ValueEnd {
-    Closer,
-    /// Another field opens: the closer is missing.
-    Field,
-    /// The call closes: the closer is missing.
-    Call(usize),
-    /// The body, which is the value, ends.
-    Body(usize),
-}
-
-impl FieldMarks {
-    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call.
-    pub(crate) fn new(form: &FieldForm, closers: &[(usize, String)], openers: &[String]) -> Self {
-        let mut next: Vec<(String, Next)> = Vec::new();
-        for open in &form.open {
-            next.push((open.clone(), Next::Field));
-        }
-        next.extend(closers.iter().map(|(step, mark)| (mark.clone(), Next::Closer(*step))));
-        next.extend(openers.iter().map(|mark| (mark.clone(), Next::Opener)));
-        let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
-        let mut ends = Vec::new();
-        // A mark as short as `<` is too common in values to mean that their closer is missing.
-        for open in form.open.iter().filter(|open| open.len() > 2) {
-            ends.push((lines(open), ValueEnd::Field));
-        }
-        if let Some(first) = closers.iter().map(|(step, _)| *step).min() {
-            for (step, mark) in closers.iter().filter(|(step, _)| *step == first) {
-                ends.push((lines(mark), ValueEnd::Call(*step)));
-            }
-        }
-        let value_open = form.value_open.as_deref().map(|mark| Automaton::new([mark]));
-        let header_close = Automaton::new([form.header_close.as_str()]);
-        let mut marks = Self {
-            next: Automaton::new(next.iter().map(|(mark, _)| mark.as_str())),
-            next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
-            header_close,
-            value_open,
-            value: None,
-            value_kinds: Vec::new(),
-            ends,
-        };
-        let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
-        marks.value = (!form.repeats_key()).then_some(value);
-        marks.value_kinds = kinds;
-        marks
-    }
-
-    /// The marks of a body that is one value.
-    pub(crate) fn raw(closers: &[(usize, String)]) -> Self {
-        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step)).collect();
-        Self {
-            next: Automaton::default(),
-            next_kinds: Vec::new(),
-            header_close: Automaton::default(),
-            value_open: None,
-            value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
-            value_kinds: kinds,
-            ends: Vec::new(),
-        }
-    }
-
-    /// The spellings that a call may begin its fields with, and what each of them means.
-    pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
-        form.open.iter().map(String::as_str)
-    }
-
-    fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
-        let mut spellings: Vec<(String, ValueEnd)> = Vec::new();
-        for closer in closers {
-            if framed {
-                spellings.push((format!("\n{closer}"), ValueEnd::Closer));
-            }
-            spellings.push((closer.clone(), ValueEnd::Closer));
-        }
-        spellings.extend(self.ends.iter().cloned());
-        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
-        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
-    }
-}
+use header::Header;
+use marks::ValueEnd;
+pub(crate) use marks::{FieldMarks, Next};
+pub(crate) use write::write;
+use xml::{SECTION, entities_read, half_entity, unescaped};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
 #[derive(Debug)]
@@ -551,133 +452,4 @@ impl FieldsReader {
 fn rewind(look: &mut usize, to: usize, work: &mut u64) {
     *work += look.saturating_sub(to) as u64;
     *look = to;
-}
-
-/// What stands between a field's opening mark and the end of its header.
-struct Header {
-    key: String,
-    type_word: Option<String>,
-}
-
-impl Header {
-    /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
-    fn read(text: &str, kind: &KeyKind) -> Option<Self> {
-        let text = text.trim();
-        let (mut key, mut rest) = match kind {
-            KeyKind::First => {
-                let (key, rest) = first_word(text);
-                (Some(key.to_owned()), rest)
-            }
-            KeyKind::Attribute(_) => (None, text),
-        };
-        let mut type_word = None;
-        loop {
-            rest = rest.trim_start();
-            let Some((name, value)) = rest.split_once('=') else { break };
-            let (value, after) = first_word(value.trim_start());
-            match (name.trim(), kind) {
-                ("string" | "type", _) => type_word = Some(value.to_owned()),
-                (name, KeyKind::Attribute(attribute)) if name == attribute => key = Some(value.to_owned()),
-                _ => {}
-            }
-            rest = after;
-        }
-        let key = key.filter(|key| !key.is_empty() && !key.contains(['\n', '<', '>']))?;
-        Some(Self { key, type_word })
-    }
-}
-
-/// A quoted or bare word at the start, and what is behind it.
-fn first_word(text: &str) -> (&str, &str) {
-    for quote in ['"', '\''] {
-        if let Some(inside) = text.strip_prefix(quote) {
-            return inside.split_once(quote).unwrap_or((inside, ""));
-        }
-    }
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    (text[..end].trim_end_matches(['"', '\'']), &text[end..])
-}
-
-/// XML text as plain text: entities, and sections that hold text as it is.
-fn unescaped(text: &str) -> String {
-    let trimmed = text.trim();
-    if let Some(inside) = trimmed.strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>")) {
-        let inside = inside.strip_prefix('\n').unwrap_or(inside);
-        return inside.strip_suffix('\n').unwrap_or(inside).to_owned();
-    }
-    entities_read(text)
-}
-
-/// Opens a section of text that stands as it is.
-const SECTION: &str = "<![CDATA[";
-
-/// How many bytes at the end may be half an entity.
-fn half_entity(text: &str) -> usize {
-    let tail = text.rfind('&').map_or("", |at| &text[at..]);
-    let half = ENTITIES.iter().any(|(spelling, _)| spelling.len() > tail.len() && spelling.starts_with(tail));
-    if half { tail.len() } else { 0 }
-}
-
-fn entities_read(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out.push_str(&rest[..at]);
-        let entity = ENTITIES.iter().find(|(spelling, _)| rest[at..].starts_with(spelling));
-        match entity {
-            Some((spelling, plain)) => {
-                out.push(*plain);
-                rest = &rest[at + spelling.len()..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[at + 1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-const ENTITIES: [(&str, char); 5] =
-    [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];
-
-/// Writes one field. `value` is the JSON of the value, `text` the value itself where it is a string.
-pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>, out: &mut String) {
-    for part in &form.parts {
-        match part {
-            Slot::Text(literal) => out.push_str(literal),
-            Slot::Key => out.push_str(key),
-            Slot::IsString => out.push_str(if text.is_some() { "true" } else { "false" }),
-            Slot::Type => out.push_str(type_word(value)),
-            Slot::Value => match text {
-                Some(text) if form.xml => {
-                    text.chars().for_each(|c| match ENTITIES[..3].iter().find(|(_, plain)| *plain == c) {
-                        Some((entity, _)) => out.push_str(entity),
-                        None => out.push(c),
-                    });
-                }
-                Some(text) => out.push_str(text),
-                None if form.python => out.push_str(match value {
-                    "true" => "True",
-                    "false" => "False",
-                    "null" => "None",
-                    other => other,
-                }),
-                None => out.push_str(value),
-            },
-            _ => {}
-        }
-    }
-}
-
-fn type_word(json: &str) -> &'static str {
-    match json.as_bytes().first() {
-        Some(b'"') => "string",
-        Some(b'{') => "object",
-        Some(b'[') => "array",
-        Some(b't' | b'f') => "boolean",
-        Some(b'n') => "null",
-        _ => "number",
-    }
 }

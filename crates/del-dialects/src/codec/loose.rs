@@ -1,16 +1,17 @@
 //! Literals that are not JSON, rewritten as JSON while they arrive: Python's keyword arguments, Gemma's objects.
 
-use std::fmt::Write as _;
+mod words;
+mod write;
 
-use serde_json::value::RawValue;
-
+use super::Notes;
 use super::json::{Emit, white_space};
-use super::{Notes, members};
 use crate::dialect::Loose;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::{Types, escape, quoted, typed, types_of};
+use words::{char_end, escape_len, is_word, literal, push_escape};
+pub(crate) use write::write_arguments;
 
 /// The quotes of a loose syntax, ready to be found.
 #[derive(Debug)]
@@ -456,164 +457,4 @@ impl LooseReader {
         self.state = State::After;
         true
     }
-}
-
-/// Where the character at `at` ends.
-fn char_end(text: &str, at: usize) -> usize {
-    at + text[at..].chars().next().map_or(1, char::len_utf8)
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-/// A bare word or number as JSON.
-fn literal(word: &str) -> Option<String> {
-    match word.trim() {
-        "true" | "True" => Some("true".to_owned()),
-        "false" | "False" => Some("false".to_owned()),
-        "null" | "None" => Some("null".to_owned()),
-        word => number(word),
-    }
-}
-
-/// A number in Python's spelling as JSON.
-fn number(word: &str) -> Option<String> {
-    let digits = word.strip_prefix('+').unwrap_or(word);
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
-    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return None;
-    }
-    let mut plain = digits.replace('_', "");
-    while plain.len() > 1 && plain.starts_with('0') && plain.as_bytes()[1].is_ascii_digit() {
-        plain.remove(0);
-    }
-    if plain.starts_with('.') {
-        plain.insert(0, '0');
-    }
-    if plain.ends_with('.') {
-        plain.push('0');
-    }
-    let json = format!("{sign}{plain}");
-    serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok().then_some(json)
-}
-
-/// The length of the escape at the start, backslash included; none when more bytes are needed.
-fn escape_len(bytes: &[u8]) -> Option<usize> {
-    let hex = match bytes.get(1)? {
-        b'x' => 2,
-        b'u' => 4,
-        b'U' => 8,
-        0x80.. => return Some(1),
-        _ => return Some(2),
-    };
-    let digits = bytes[2..].iter().take(hex).take_while(|byte| byte.is_ascii_hexdigit()).count();
-    match (digits == hex, bytes.len() >= 2 + hex || bytes.len() > 2 + digits) {
-        (true, _) => Some(2 + hex),
-        (false, true) => Some(1),
-        (false, false) => None,
-    }
-}
-
-/// What a Python escape stands for; one that Python does not know stands for itself.
-fn push_escape(spelling: &str, out: &mut String) {
-    let mut chars = spelling.chars();
-    chars.next();
-    match chars.next() {
-        None => out.push('\\'),
-        Some('n') => out.push('\n'),
-        Some('t') => out.push('\t'),
-        Some('r') => out.push('\r'),
-        Some('b') => out.push('\u{8}'),
-        Some('f') => out.push('\u{c}'),
-        Some('v') => out.push('\u{b}'),
-        Some('a') => out.push('\u{7}'),
-        Some('0') => out.push('\0'),
-        Some('\n') => {}
-        Some(c @ ('\\' | '\'' | '"')) => out.push(c),
-        Some('x' | 'u' | 'U') => {
-            let code = u32::from_str_radix(chars.as_str(), 16).ok().and_then(char::from_u32);
-            out.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
-        }
-        Some(_) => out.push_str(spelling),
-    }
-}
-
-/// Writes arguments, brackets included.
-pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {
-    out.push(char::from(loose.open));
-    for (place, (key, value)) in members.iter().enumerate() {
-        if place > 0 {
-            out.push_str(&loose.comma);
-        }
-        out.push_str(key);
-        out.push(char::from(loose.pair));
-        write(loose, value, out);
-    }
-    out.push(char::from(loose.close));
-}
-
-/// Writes the JSON value `json` as a loose literal.
-fn write(loose: &Loose, json: &RawValue, out: &mut String) {
-    let text = json.get();
-    match text.as_bytes().first() {
-        Some(b'{') => {
-            out.push('{');
-            for (place, (key, value)) in members(text).unwrap_or_default().into_iter().enumerate() {
-                if place > 0 {
-                    out.push_str(&loose.comma);
-                }
-                if loose.quoted_keys {
-                    write_text(loose, &key, out);
-                } else {
-                    out.push_str(&key);
-                }
-                out.push_str(&loose.colon);
-                write(loose, value, out);
-            }
-            out.push('}');
-        }
-        Some(b'[') => {
-            out.push('[');
-            let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
-            for (place, item) in items.into_iter().enumerate() {
-                if place > 0 {
-                    out.push_str(&loose.comma);
-                }
-                write(loose, item, out);
-            }
-            out.push(']');
-        }
-        Some(b'"') => write_text(loose, &serde_json::from_str::<String>(text).unwrap_or_default(), out),
-        Some(b't') => out.push_str(&loose.words[0]),
-        Some(b'f') => out.push_str(&loose.words[1]),
-        Some(b'n') => out.push_str(&loose.words[2]),
-        _ => out.push_str(text),
-    }
-}
-
-fn write_text(loose: &Loose, text: &str, out: &mut String) {
-    let quote = &loose.quotes[0];
-    out.push_str(quote);
-    if quote.len() > 1 {
-        out.push_str(text);
-    } else {
-        for c in text.chars() {
-            match c {
-                '\n' => out.push_str("\\n"),
-                '\t' => out.push_str("\\t"),
-                '\r' => out.push_str("\\r"),
-                '\\' => out.push_str("\\\\"),
-                c if quote.starts_with(c) => {
-                    out.push('\\');
-                    out.push(c);
-                }
-                c if c.is_ascii_control() => {
-                    let _ = write!(out, "\\x{:02x}", u32::from(c));
-                }
-                c => out.push(c),
-            }
-        }
-    }
-    out.push_str(quote);
 }

@@ -1,0 +1,48 @@
+//! What stands between the opening mark of a field and its value.
+
+use crate::dialect::KeyKind;
+
+/// What stands between a field's opening mark and the end of its header.
+pub(super) struct Header {
+    pub(super) key: String,
+    pub(super) type_word: Option<String>,
+}
+
+impl Header {
+    /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
+    pub(super) fn read(text: &str, kind: &KeyKind) -> Option<Self> {
+        let text = text.trim();
+        let (mut key, mut rest) = match kind {
+            KeyKind::First => {
+                let (key, rest) = first_word(text);
+                (Some(key.to_owned()), rest)
+            }
+            KeyKind::Attribute(_) => (None, text),
+        };
+        let mut type_word = None;
+        loop {
+            rest = rest.trim_start();
+            let Some((name, value)) = rest.split_once('=') else { break };
+            let (value, after) = first_word(value.trim_start());
+            match (name.trim(), kind) {
+                ("string" | "type", _) => type_word = Some(value.to_owned()),
+                (name, KeyKind::Attribute(attribute)) if name == attribute => key = Some(value.to_owned()),
+                _ => {}
+            }
+            rest = after;
+        }
+        let key = key.filter(|key| !key.is_empty() && !key.contains(['\n', '<', '>']))?;
+        Some(Self { key, type_word })
+    }
+}
+
+/// A quoted or bare word at the start, and what is behind it.
+pub(super) fn first_word(text: &str) -> (&str, &str) {
+    for quote in ['"', '\''] {
+        if let Some(inside) = text.strip_prefix(quote) {
+            return inside.split_once(quote).unwrap_or((inside, ""));
+        }
+    }
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    (text[..end].trim_end_matches(['"', '\'']), &text[end..])
+}

@@ -1,0 +1,45 @@
+//! The entities and sections of XML text.
+
+/// XML text as plain text: entities, and sections that hold text as it is.
+pub(super) fn unescaped(text: &str) -> String {
+    let trimmed = text.trim();
+    if let Some(inside) = trimmed.strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>")) {
+        let inside = inside.strip_prefix('\n').unwrap_or(inside);
+        return inside.strip_suffix('\n').unwrap_or(inside).to_owned();
+    }
+    entities_read(text)
+}
+
+/// Opens a section of text that stands as it is.
+pub(super) const SECTION: &str = "<![CDATA[";
+
+/// How many bytes at the end may be half an entity.
+pub(super) fn half_entity(text: &str) -> usize {
+    let tail = text.rfind('&').map_or("", |at| &text[at..]);
+    let half = ENTITIES.iter().any(|(spelling, _)| spelling.len() > tail.len() && spelling.starts_with(tail));
+    if half { tail.len() } else { 0 }
+}
+
+pub(super) fn entities_read(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        let entity = ENTITIES.iter().find(|(spelling, _)| rest[at..].starts_with(spelling));
+        match entity {
+            Some((spelling, plain)) => {
+                out.push(*plain);
+                rest = &rest[at + spelling.len()..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[at + 1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+pub(super) const ENTITIES: [(&str, char); 5] =
+    [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];

@@ -1,0 +1,82 @@
+//! Python's words, numbers and escapes as JSON.
+
+/// Where the character at `at` ends.
+pub(super) fn char_end(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(1, char::len_utf8)
+}
+
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// A bare word or number as JSON.
+pub(super) fn literal(word: &str) -> Option<String> {
+    match word.trim() {
+        "true" | "True" => Some("true".to_owned()),
+        "false" | "False" => Some("false".to_owned()),
+        "null" | "None" => Some("null".to_owned()),
+        word => number(word),
+    }
+}
+
+/// A number in Python's spelling as JSON.
+pub(super) fn number(word: &str) -> Option<String> {
+    let digits = word.strip_prefix('+').unwrap_or(word);
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let mut plain = digits.replace('_', "");
+    while plain.len() > 1 && plain.starts_with('0') && plain.as_bytes()[1].is_ascii_digit() {
+        plain.remove(0);
+    }
+    if plain.starts_with('.') {
+        plain.insert(0, '0');
+    }
+    if plain.ends_with('.') {
+        plain.push('0');
+    }
+    let json = format!("{sign}{plain}");
+    serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok().then_some(json)
+}
+
+/// The length of the escape at the start, backslash included; none when more bytes are needed.
+pub(super) fn escape_len(bytes: &[u8]) -> Option<usize> {
+    let hex = match bytes.get(1)? {
+        b'x' => 2,
+        b'u' => 4,
+        b'U' => 8,
+        0x80.. => return Some(1),
+        _ => return Some(2),
+    };
+    let digits = bytes[2..].iter().take(hex).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    match (digits == hex, bytes.len() >= 2 + hex || bytes.len() > 2 + digits) {
+        (true, _) => Some(2 + hex),
+        (false, true) => Some(1),
+        (false, false) => None,
+    }
+}
+
+/// What a Python escape stands for; one that Python does not know stands for itself.
+pub(super) fn push_escape(spelling: &str, out: &mut String) {
+    let mut chars = spelling.chars();
+    chars.next();
+    match chars.next() {
+        None => out.push('\\'),
+        Some('n') => out.push('\n'),
+        Some('t') => out.push('\t'),
+        Some('r') => out.push('\r'),
+        Some('b') => out.push('\u{8}'),
+        Some('f') => out.push('\u{c}'),
+        Some('v') => out.push('\u{b}'),
+        Some('a') => out.push('\u{7}'),
+        Some('0') => out.push('\0'),
+        Some('\n') => {}
+        Some(c @ ('\\' | '\'' | '"')) => out.push(c),
+        Some('x' | 'u' | 'U') => {
+            let code = u32::from_str_radix(chars.as_str(), 16).ok().and_then(char::from_u32);
+            out.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        Some(_) => out.push_str(spelling),
+    }
+}

@@ -1,0 +1,87 @@
+//! Writing arguments as loose literals.
+
+use std::fmt::Write as _;
+
+use serde_json::value::RawValue;
+
+use crate::codec::members;
+use crate::dialect::Loose;
+
+/// Writes arguments, brackets included.
+pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {
+    out.push(char::from(loose.open));
+    for (place, (key, value)) in members.iter().enumerate() {
+        if place > 0 {
+            out.push_str(&loose.comma);
+        }
+        out.push_str(key);
+        out.push(char::from(loose.pair));
+        write(loose, value, out);
+    }
+    out.push(char::from(loose.close));
+}
+
+/// Writes the JSON value `json` as a loose literal.
+pub(super) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
+    let text = json.get();
+    match text.as_bytes().first() {
+        Some(b'{') => {
+            out.push('{');
+            for (place, (key, value)) in members(text).unwrap_or_default().into_iter().enumerate() {
+                if place > 0 {
+                    out.push_str(&loose.comma);
+                }
+                if loose.quoted_keys {
+                    write_text(loose, &key, out);
+                } else {
+                    out.push_str(&key);
+                }
+                out.push_str(&loose.colon);
+                write(loose, value, out);
+            }
+            out.push('}');
+        }
+        Some(b'[') => {
+            out.push('[');
+            let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            for (place, item) in items.into_iter().enumerate() {
+                if place > 0 {
+                    out.push_str(&loose.comma);
+                }
+                write(loose, item, out);
+            }
+            out.push(']');
+        }
+        Some(b'"') => write_text(loose, &serde_json::from_str::<String>(text).unwrap_or_default(), out),
+        Some(b't') => out.push_str(&loose.words[0]),
+        Some(b'f') => out.push_str(&loose.words[1]),
+        Some(b'n') => out.push_str(&loose.words[2]),
+        _ => out.push_str(text),
+    }
+}
+
+pub(super) fn write_text(loose: &Loose, text: &str, out: &mut String) {
+    let quote = &loose.quotes[0];
+    out.push_str(quote);
+    if quote.len() > 1 {
+        out.push_str(text);
+    } else {
+        for c in text.chars() {
+            match c {
+                '\n' => out.push_str("\\n"),
+                '\t' => out.push_str("\\t"),
+                '\r' => out.push_str("\\r"),
+                '\\' => out.push_str("\\\\"),
+                c if quote.starts_with(c) => {
+                    out.push('\\');
+                    out.push(c);
+                }
+                c if c.is_ascii_control() => {
+                    let _ = write!(out, "\\x{:02x}", u32::from(c));
+                }
+                c => out.push(c),
+            }
+        }
+    }
+    out.push_str(quote);
+}

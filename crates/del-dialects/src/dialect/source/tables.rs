@@ -1,0 +1,283 @@
+//! The tables of a description, as TOML has them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::dialect::{Channels, Definitions, Loose, Results};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Description {
+    pub(super) title: String,
+    #[serde(default)]
+    pub(super) family: String,
+    pub(super) source: String,
+    #[serde(default)]
+    pub(super) models: Vec<String>,
+    #[serde(default)]
+    pub(super) aliases: BTreeMap<String, Strings>,
+    #[serde(default = "default_rank")]
+    pub(super) rank: u16,
+    #[serde(default)]
+    pub(super) frame: FrameKind,
+    /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
+    #[serde(default)]
+    pub(super) fold: Vec<String>,
+    /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
+    #[serde(default)]
+    pub(super) namespaces: Vec<String>,
+    pub(super) reasoning: Option<ReasoningSource>,
+    pub(super) channels: Option<Spanned<ChannelsSource>>,
+    #[serde(default)]
+    pub(super) block: BlockSource,
+    pub(super) call: CallSource,
+    #[serde(default)]
+    pub(super) variant: Vec<VariantSource>,
+    #[serde(default)]
+    pub(super) results: ResultsSource,
+    #[serde(default)]
+    pub(super) definitions: DefinitionsSource,
+    #[serde(default)]
+    pub(super) ends: Vec<String>,
+}
+
+pub(super) fn default_rank() -> u16 {
+    50
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Strings {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Strings {
+    pub(super) fn into_vec(self) -> Vec<String> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::Many(many) => many,
+        }
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FrameKind {
+    #[default]
+    Tags,
+    Bare,
+    Channels,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReasoningSource {
+    pub(super) begin: Strings,
+    pub(super) end: Strings,
+    #[serde(default)]
+    pub(super) until_call: bool,
+    #[serde(default)]
+    pub(super) prefilled: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChannelsSource {
+    pub(super) start: String,
+    pub(super) author: String,
+    pub(super) channel: String,
+    pub(super) constrain: String,
+    pub(super) message: String,
+    pub(super) ends: Vec<String>,
+    pub(super) reasoning: Vec<String>,
+    pub(super) people: Vec<String>,
+    #[serde(default)]
+    pub(super) prefix: String,
+    pub(super) calls: String,
+    pub(super) content: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BlockSource {
+    #[serde(default)]
+    pub(super) open: Vec<Spanned<PieceSource>>,
+    #[serde(default)]
+    pub(super) close: Vec<Spanned<PieceSource>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallSource {
+    pub(super) pieces: Vec<Spanned<PieceSource>>,
+    #[serde(default)]
+    pub(super) between: String,
+    #[serde(default)]
+    pub(super) lead: String,
+}
+
+/// Another form of calls in the same dialect.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VariantSource {
+    /// The tool that it calls.
+    pub(super) tool: Option<String>,
+    #[serde(default)]
+    pub(super) block: BlockSource,
+    pub(super) pieces: Vec<Spanned<PieceSource>>,
+    #[serde(default)]
+    pub(super) between: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PieceSource {
+    pub(super) mark: Option<String>,
+    #[serde(default)]
+    pub(super) also: Vec<String>,
+    pub(super) need: Option<NeedSource>,
+    #[serde(default)]
+    pub(super) line_start: bool,
+    pub(super) head: Option<String>,
+    pub(super) args: Option<ArgsSource>,
+    pub(super) form: Option<String>,
+    /// The argument's key, for `args = "raw"`.
+    pub(super) key: Option<String>,
+    #[serde(default)]
+    pub(super) xml: bool,
+    #[serde(default)]
+    pub(super) python: bool,
+    pub(super) loose: Option<LooseSource>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum NeedSource {
+    Must,
+    Soft,
+    Free,
+    Noise,
+    Stop,
+    Id,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ArgsSource {
+    Object,
+    Call,
+    Fields,
+    Raw,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LooseSource {
+    pub(super) open: char,
+    pub(super) close: char,
+    pub(super) pair: char,
+    pub(super) quotes: Vec<String>,
+    #[serde(default)]
+    pub(super) quoted_keys: bool,
+    pub(super) words: Option<[String; 3]>,
+    #[serde(default = "default_comma")]
+    pub(super) comma: String,
+    #[serde(default = "default_colon")]
+    pub(super) colon: String,
+}
+
+pub(super) fn default_comma() -> String {
+    ", ".to_owned()
+}
+
+pub(super) fn default_colon() -> String {
+    ": ".to_owned()
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ResultsSource {
+    pub(super) role: Option<String>,
+    pub(super) open: String,
+    pub(super) each: Option<String>,
+    pub(super) failed: Option<String>,
+    pub(super) between: String,
+    pub(super) close: String,
+    pub(super) invented: Vec<[String; 2]>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DefinitionsSource {
+    pub(super) open: String,
+    pub(super) each: Option<String>,
+    pub(super) between: Option<String>,
+    pub(super) close: String,
+}
+
+impl TryFrom<LooseSource> for Loose {
+    type Error = &'static str;
+
+    fn try_from(source: LooseSource) -> Result<Self, Self::Error> {
+        let byte = |c: char| u8::try_from(c).map_err(|_| "ASCII characters for open, close and pair");
+        if source.quotes.iter().any(String::is_empty) || source.quotes.is_empty() {
+            return Err("at least one quote, none of them empty");
+        }
+        Ok(Self {
+            open: byte(source.open)?,
+            close: byte(source.close)?,
+            pair: byte(source.pair)?,
+            quotes: source.quotes,
+            quoted_keys: source.quoted_keys,
+            words: source.words.unwrap_or_else(|| ["true", "false", "null"].map(str::to_owned)),
+            comma: source.comma,
+            colon: source.colon,
+        })
+    }
+}
+
+impl From<ChannelsSource> for Channels {
+    fn from(source: ChannelsSource) -> Self {
+        Self {
+            start: source.start,
+            author: source.author,
+            channel: source.channel,
+            constrain: source.constrain,
+            message: source.message,
+            ends: source.ends,
+            reasoning: source.reasoning,
+            people: source.people,
+            prefix: source.prefix,
+            calls: source.calls,
+            content: source.content,
+        }
+    }
+}
+
+impl From<ResultsSource> for Results {
+    fn from(source: ResultsSource) -> Self {
+        Self {
+            role: source.role.unwrap_or_else(|| "user".to_owned()),
+            open: source.open,
+            each: source.each.unwrap_or_else(|| "{text}".to_owned()),
+            failed: source.failed,
+            between: source.between,
+            close: source.close,
+            invented: source.invented,
+        }
+    }
+}
+
+impl From<DefinitionsSource> for Definitions {
+    fn from(source: DefinitionsSource) -> Self {
+        Self {
+            open: source.open,
+            each: source.each.unwrap_or_else(|| "{json}".to_owned()),
+            between: source.between.unwrap_or_else(|| "\n".to_owned()),
+            close: source.close,
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! One dialect, as the reader walks it.
+
+use std::sync::Arc;
+
+use super::{MIN_DISTINCT, Opener, is_distinct};
+use crate::codec::fields::FieldMarks;
+use crate::codec::loose::LooseMarks;
+use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::parse::automaton::Automaton;
+
+/// One dialect, as the reader walks it.
+#[derive(Debug)]
+pub(in crate::parse) struct Walk {
+    pub(in crate::parse) dialect: Arc<Dialect>,
+    pub(in crate::parse) steps: Vec<Step>,
+    /// The first step of a call; before it lies what opens the block.
+    pub(in crate::parse) call: usize,
+    /// The step with the arguments.
+    pub(in crate::parse) args: usize,
+    /// The first step that closes the block.
+    pub(in crate::parse) close: usize,
+    /// What may stand at each step: on the way to the arguments, and behind them.
+    pub(in crate::parse) sites: Vec<Site>,
+    /// What may stand behind a call, to open the next one.
+    pub(in crate::parse) again: Site,
+    pub(in crate::parse) body: Body,
+    /// Finds where reading may go on after a broken call.
+    pub(in crate::parse) rescue: Automaton,
+    /// The marks in the header of a channel.
+    pub(in crate::parse) header: Automaton,
+    /// The kind of thinking that a channel's bodies are, and of results that a model invents in one.
+    pub(in crate::parse) thought: usize,
+    pub(in crate::parse) invented: usize,
+}
+
+#[derive(Debug)]
+pub(in crate::parse) enum Step {
+    Mark(Mark, Option<HeadForm>),
+    Head(HeadForm),
+    Args,
+}
+
+/// How the arguments are read.
+#[derive(Debug)]
+pub(in crate::parse) enum Body {
+    Object,
+    Loose(LooseMarks),
+    Call,
+    Fields(Box<FieldMarks>),
+}
+
+/// What may stand at a place.
+#[derive(Debug, Default)]
+pub(in crate::parse) struct Site {
+    pub(in crate::parse) marks: Automaton,
+    pub(in crate::parse) targets: Vec<Target>,
+    /// What else may stand here, without a mark.
+    pub(in crate::parse) then: Then,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::parse) enum Target {
+    /// The mark of this step.
+    Step(usize),
+    /// A mark that stood here before: the opening begins again.
+    Again,
+    /// The first field of the arguments.
+    Field,
+    /// What closes a call without arguments.
+    Closer(usize),
+    /// What opens the next call, or the next block.
+    Opener { block: bool },
+    /// What stands between two calls.
+    Separator,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(in crate::parse) enum Then {
+    #[default]
+    Nothing,
+    Head(usize),
+    Args,
+}
+
+impl Walk {
+    pub(in crate::parse) fn new(dialect: Arc<Dialect>) -> Self {
+        let mut steps: Vec<Step> = Vec::new();
+        steps.extend(dialect.block.open.iter().map(|mark| Step::Mark(mark.clone(), None)));
+        let call = steps.len();
+        steps.extend(dialect.call.iter().map(|piece| match piece {
+            Piece::Mark(mark, head) => Step::Mark(mark.clone(), head.clone()),
+            Piece::Head(form) => Step::Head(form.clone()),
+            Piece::Args(_) => Step::Args,
+        }));
+        let args = steps.iter().position(|step| matches!(step, Step::Args)).unwrap_or(call);
+        let close = steps.len();
+        steps.extend(dialect.block.close.iter().map(|mark| Step::Mark(mark.clone(), None)));
+        // Marks of white space alone are written, and read as the white space that is free everywhere.
+        let mut walk = Self {
+            steps,
+            call,
+            args,
+            close,
+            sites: Vec::new(),
+            again: Site::default(),
+            body: Body::Object,
+            rescue: Automaton::default(),
+            header: Automaton::default(),
+            thought: 0,
+            invented: 0,
+            dialect,
+        };
+        if let Frame::Channels(channels) = &walk.dialect.frame {
+            let Channels { message, constrain, start, channel, .. } = &**channels;
+            walk.header = Automaton::new([message, constrain, start, channel].map(String::as_str));
+        }
+        walk.body = walk.body();
+        walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
+        walk.again = walk.again();
+        walk.rescue = walk.rescue();
+        walk
+    }
+
+    pub(in crate::parse) fn is_bare(&self) -> bool {
+        self.dialect.frame == Frame::Bare
+    }
+
+    /// True when the arguments are one JSON object.
+    pub(in crate::parse) fn takes_object(&self) -> bool {
+        matches!(self.body, Body::Object)
+    }
+
+    /// True when a closer of the block between these steps is missing. Nobody misses one whose opener was not there.
+    pub(in crate::parse) fn misses_block(&self, from: usize, to: usize, opened: u32) -> bool {
+        (from.max(self.close)..to).any(|step| {
+            let opener = self.call.checked_sub(step - self.close + 1);
+            let open = opener.is_none_or(|opener| opened >> opener.min(31) & 1 == 1);
+            open && self.misses(step, step + 1)
+        })
+    }
+
+    /// True for a format in which a call is a line.
+    pub(in crate::parse) fn is_line(&self) -> bool {
+        matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start)
+    }
+
+    pub(in crate::parse) fn channels(&self) -> Option<&Channels> {
+        if let Frame::Channels(channels) = &self.dialect.frame { Some(channels) } else { None }
+    }
+
+    /// The spellings that a group of calls may begin with.
+    pub(in crate::parse) fn openers(&self, walk: usize) -> Vec<(String, Opener)> {
+        if let Some(channels) = self.channels() {
+            let opener = Opener { walk, line_start: false, skips: false, step: None };
+            return [&channels.start, &channels.channel].map(|mark| (mark.clone(), opener)).to_vec();
+        }
+        let mut openers = Vec::new();
+        for (step, mark) in self.marks_from(0) {
+            let skips = self.skips(0, step);
+            for spelling in &mark.read {
+                let plain = spelling.len() < MIN_DISTINCT || spelling.starts_with('`');
+                if plain && !self.is_bare() && matches!(mark.need, Need::Noise | Need::Free) {
+                    continue;
+                }
+                let line_start = mark.line_start || (self.is_bare() && plain);
+                openers.push((spelling.clone(), Opener { walk, line_start, skips, step: Some(step) }));
+            }
+        }
+        let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
+        if self.reaches_args(0) && json {
+            let skips = self.skips(0, self.args);
+            openers.push(("{".to_owned(), Opener { walk, line_start: true, skips, step: None }));
+        }
+        openers
+    }
+
+    /// The marks that may stand at `step` on the way to the arguments: up to the first that has to be there.
+    pub(in crate::parse) fn marks_from(&self, step: usize) -> Vec<(usize, &Mark)> {
+        let mut marks = Vec::new();
+        for (place, step) in self.steps.iter().enumerate().take(self.args).skip(step) {
+            let Step::Mark(mark, _) = step else { break };
+            marks.push((place, mark));
+            if mark.need == Need::Must {
+                break;
+            }
+        }
+        marks
+    }
+
+    /// True when nothing between `step` and the arguments has to be there.
+    pub(in crate::parse) fn reaches_args(&self, step: usize) -> bool {
+        self.steps[step.min(self.args)..self.args]
+            .iter()
+            .all(|step| matches!(step, Step::Mark(mark, _) if mark.need != Need::Must))
+    }
+
+    pub(in crate::parse) fn closers(&self) -> impl Iterator<Item = (usize, &Mark)> {
+        self.steps.iter().enumerate().skip(self.args + 1).filter_map(|(place, step)| match step {
+            Step::Mark(mark, _) => Some((place, mark)),
+            _ => None,
+        })
+    }
+
+    pub(in crate::parse) fn body(&self) -> Body {
+        match self.dialect.codec() {
+            Codec::Object(Literal::Json) => Body::Object,
+            Codec::Object(Literal::Loose(loose)) => Body::Loose(LooseMarks::new(loose)),
+            Codec::Call(_) => Body::Call,
+            Codec::Raw { close, .. } => {
+                let closers: Vec<(usize, String)> =
+                    self.closers().map(|(place, _)| (place, close.clone())).take(1).collect();
+                Body::Fields(Box::new(FieldMarks::raw(&closers)))
+            }
+            Codec::Fields(form) => {
+                let closers: Vec<(usize, String)> = self
+                    .closers()
+                    .flat_map(|(place, mark)| mark.read.iter().map(move |spelling| (place, spelling.clone())))
+                    .collect();
+                let mut openers: Vec<String> = Vec::new();
+                for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
+                    openers
+                        .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
+                }
+                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers)))
+            }
+        }
+    }
+
+    pub(in crate::parse) fn site(&self, step: usize) -> Site {
+        let mut spellings: Vec<(String, Target)> = Vec::new();
+        let then;
+        if step > self.args {
+            for (place, mark) in self.closers().filter(|(place, _)| *place >= step) {
+                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
+            }
+            for (place, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
+                let block = place < self.call;
+                spellings
+                    .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
+            }
+            let between = self.dialect.between.trim();
+            let marks = self
+                .closers()
+                .any(|(_, mark)| mark.read.iter().any(|closer| between.contains(closer.as_str())));
+            if !between.is_empty() && !marks {
+                spellings.push((between.to_owned(), Target::Separator));
+            }
+            if self.is_bare() || !self.dialect.block.open.is_empty() {
+                spellings.extend([",", ";"].map(|mark| (mark.to_owned(), Target::Separator)));
+            }
+            then = self.then(self.call);
+        } else {
+            for (place, mark) in self.marks_from(step) {
+                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
+            }
+            then = self.then(step);
+            if let (Then::Args, Codec::Fields(form)) = (then, self.dialect.codec()) {
+                spellings.extend(FieldMarks::first(form).map(|open| (open.to_owned(), Target::Field)));
+            }
+            let headed = matches!(self.dialect.codec(), Codec::Fields(_) | Codec::Object(Literal::Json));
+            if then == Then::Args && headed && step > self.call {
+                for (place, mark) in self.closers() {
+                    let plain =
+                        |spelling: &&String| !spellings.iter().any(|(known, _)| known.starts_with(*spelling));
+                    let closers: Vec<_> = mark.read.iter().filter(plain).cloned().collect();
+                    spellings.extend(closers.into_iter().map(|spelling| (spelling, Target::Closer(place))));
+                }
+            }
+            if step > self.call {
+                for (place, mark) in self.closers() {
+                    let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
+                    spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
+                }
+            }
+            for passed in &self.steps[..step] {
+                let Step::Mark(mark, _) = passed else { continue };
+                let distinct = mark.read.iter().filter(|spelling| is_distinct(spelling));
+                spellings.extend(distinct.map(|spelling| (spelling.clone(), Target::Again)));
+            }
+        }
+        Site::new(spellings, then)
+    }
+
+    /// What may stand at `step` on the way to the arguments without a mark.
+    pub(in crate::parse) fn then(&self, step: usize) -> Then {
+        let behind = self
+            .marks_from(step)
+            .last()
+            .map_or(step, |(place, mark)| if mark.need == Need::Must { self.args + 1 } else { place + 1 });
+        match self.steps.get(behind) {
+            Some(Step::Head(_)) if behind <= self.args => Then::Head(behind),
+            Some(Step::Args) => Then::Args,
+            _ => Then::Nothing,
+        }
+    }
+
+    pub(in crate::parse) fn again(&self) -> Site {
+        let mut spellings: Vec<(String, Target)> = Vec::new();
+        for (place, mark) in self.marks_from(self.call).into_iter().chain(self.marks_from(0)) {
+            spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
+        }
+        Site::new(spellings, self.sites[self.call].then)
+    }
+
+    pub(in crate::parse) fn rescue(&self) -> Automaton {
+        let mut spellings: Vec<&str> = Vec::new();
+        if let Some(channels) = self.channels() {
+            spellings
+                .extend(channels.ends.iter().chain([&channels.start, &channels.channel]).map(String::as_str));
+        }
+        if let Codec::Call(form) = self.dialect.codec()
+            && let Some(Slot::Text(head)) = form.parts.first()
+        {
+            spellings.push(head.trim_end_matches(['"', ' ']));
+        }
+        let closers = self.closers().map(|(_, mark)| mark);
+        let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call)).map(|(_, mark)| mark);
+        for mark in closers.chain(openers) {
+            spellings.extend(
+                mark.read.iter().map(String::as_str).filter(|spelling| spelling.len() >= MIN_DISTINCT),
+            );
+        }
+        let closed = self.closers().any(|(_, mark)| mark.read.iter().any(|spelling| is_distinct(spelling)));
+        if spellings.is_empty() || (self.dialect.between == "\n" && self.takes_object() && !closed) {
+            spellings.push("\n");
+        }
+        Automaton::new(spellings)
+    }
+
+    /// The head at `step`.
+    pub(in crate::parse) fn head(&self, step: usize) -> Option<&HeadForm> {
+        match self.steps.get(step) {
+            Some(Step::Head(form) | Step::Mark(_, Some(form))) => Some(form),
+            _ => None,
+        }
+    }
+
+    /// True when the mark of this step is written.
+    pub(in crate::parse) fn is_written(&self, step: usize) -> bool {
+        let written = |mark: &Mark| !matches!(mark.need, Need::Noise | Need::Id) && !mark.read.is_empty();
+        matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if written(mark))
+    }
+
+    /// True when a mark between these steps is written.
+    pub(in crate::parse) fn skips(&self, from: usize, to: usize) -> bool {
+        (from..to).any(|step| self.is_written(step))
+    }
+
+    /// True when a mark between these steps is written and was not there.
+    pub(in crate::parse) fn misses(&self, from: usize, to: usize) -> bool {
+        self.steps[from.min(to)..to].iter().any(|step| {
+            matches!(step, Step::Mark(mark, _) if matches!(mark.need, Need::Must | Need::Soft) && !mark.read.is_empty())
+        })
+    }
+
+    /// True when the end of the answer stands for the mark of this step.
+    pub(in crate::parse) fn may_be_eaten(&self, step: usize) -> bool {
+        matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
+    }
+}
+
+impl Site {
+    pub(in crate::parse) fn new(mut spellings: Vec<(String, Target)>, then: Then) -> Self {
+        // Of equal spellings the first counts.
+        let mut known: Vec<String> = Vec::new();
+        spellings.retain(|(spelling, _)| {
+            let new = !known.contains(spelling);
+            if new {
+                known.push(spelling.clone());
+            }
+            new
+        });
+        Self {
+            marks: Automaton::new(spellings.iter().map(|(spelling, _)| spelling.as_str())),
+            targets: spellings.into_iter().map(|(_, target)| target).collect(),
+            then,
+        }
+    }
+}
