@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::dialect::{Codec, Dialect, Frame};
 use crate::parse::automaton::{Automaton, Scan};
 
-/// Breaks a mark behind its first character. It is invisible, and no mark holds one.
+/// Breaks a mark behind its first character. It is invisible, and no mark holds one; one of the text's own is doubled.
 const BREAK: char = '\u{200b}';
 
 /// All marks that must not survive.
@@ -14,7 +14,7 @@ pub(crate) struct Marks(Automaton);
 
 impl Marks {
     pub(crate) fn of<'d>(dialects: impl Iterator<Item = &'d Dialect>) -> Self {
-        let mut marks: Vec<String> = ["<|", "<｜", "|>", "｜>"].map(str::to_owned).to_vec();
+        let mut marks: Vec<String> = ["<|", "<｜", "|>", "｜>", "\u{200b}"].map(str::to_owned).to_vec();
         for dialect in dialects {
             gather(dialect, &mut marks);
             dialect.variants.iter().for_each(|variant| gather(variant, &mut marks));
@@ -46,12 +46,18 @@ impl Marks {
         Cow::Owned(out)
     }
 
-    /// The text that `neutralise` was given, from what it made of it: breaks inside marks are taken out.
+    /// The text that `neutralise` was given, from what it made of it.
     pub(crate) fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains(BREAK) {
             return Cow::Borrowed(text);
         }
-        let plain = text.replace(BREAK, "");
+        let mut plain = String::with_capacity(text.len());
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            if c != BREAK || chars.next_if_eq(&BREAK).is_some() {
+                plain.push(c);
+            }
+        }
         // Only text that this function's twin has made is changed.
         if self.neutralise(&plain) == text { Cow::Owned(plain) } else { Cow::Borrowed(text) }
     }
@@ -121,9 +127,12 @@ mod tests {
     #[test]
     fn plain_text_is_left_alone() {
         let all = Dialects::builtin();
-        for text in ["", "1 < 2", "let a = b[0];", "# Heading\n\n```rust\nfn main() {}\n```", "\u{200b}x"] {
+        for text in ["", "1 < 2", "let a = b[0];", "# Heading\n\n```rust\nfn main() {}\n```"] {
             assert_eq!(all.neutralise(text), text);
             assert_eq!(all.restore(text), text);
+        }
+        for text in ["\u{200b}x", "\u{200b}</function>", "<\u{200b}|im_end|>\u{200b}\u{200b}<|im_end|>"] {
+            assert_eq!(all.restore(&all.neutralise(text)), text);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -67,6 +68,7 @@ impl Dialect {
         out: &mut String,
     ) -> Result<(), RenderError> {
         if let Frame::Channels(channels) = &self.frame {
+            arguments(call)?;
             write_in_channel(channels, call, place, out);
             return Ok(());
         }
@@ -212,9 +214,7 @@ fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
 }
 
 fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Result<(), RenderError> {
-    let no_object =
-        || RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() };
-    let members = members(&call.arguments).ok_or_else(no_object)?;
+    let members = arguments(call)?;
     match codec {
         Codec::Object(Literal::Json) => out.push_str(&call.arguments),
         Codec::Call(form) => call::write(form, call, place, out),
@@ -224,7 +224,7 @@ fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Res
                 [(name, value)] if name == key => serde_json::from_str::<String>(value.get()).ok(),
                 _ => None,
             };
-            out.push_str(&text.ok_or_else(no_object)?);
+            out.push_str(&text.ok_or_else(|| no_object(call))?);
         }
         Codec::Fields(form) => {
             for (key, value) in members {
@@ -234,6 +234,14 @@ fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Res
         }
     }
     Ok(())
+}
+
+fn arguments(call: &Call) -> Result<Vec<(String, &RawValue)>, RenderError> {
+    members(&call.arguments).ok_or_else(|| no_object(call))
+}
+
+fn no_object(call: &Call) -> RenderError {
+    RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() }
 }
 
 fn write_in_channel(channels: &Channels, call: &Call, place: usize, out: &mut String) {

@@ -17,7 +17,7 @@ use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
     let source: Description = toml::from_str(text).map_err(|error| DialectError {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
-        message: error.message().trim().to_owned(),
+        message: error.message().trim().replace('\n', "\\n"),
     })?;
     let pieces = Pieces { fold: &source.fold, namespaces: &source.namespaces, text };
     let frame = match (source.frame, source.channels) {

@@ -88,8 +88,9 @@ impl Engine {
             Route::Call(name) => {
                 self.fresh = false;
                 io.at = hit.end;
-                if name.len() > self.turn.limits.name {
-                    io.fault(FaultKind::Limit, None, start, hit.end);
+                if name.is_empty() || name.len() > self.turn.limits.name {
+                    let kind = if name.is_empty() { FaultKind::BadCall } else { FaultKind::Limit };
+                    io.fault(kind, None, start, hit.end);
                     self.state = State::Rescue { walk: number, scan: Scan::default() };
                     return Flow::Next;
                 }

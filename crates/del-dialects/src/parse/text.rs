@@ -58,7 +58,8 @@ impl Engine {
         let before = self.before(io, hit.start);
         let lead = Self::lead_before(io, hit.start, false);
         self.say(io, hit.start - lead);
-        if self.fence.inline {
+        // What is held before the mark may end the line, and with it the code.
+        if self.fence.inline && !io.bytes[io.at..hit.start].contains(&b'\n') {
             return false;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
