@@ -59,6 +59,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
             "\u{85}",
             "\u{2028}",
             "\u{feff}",
+            "\u{200b}",
             "日本",
             "😀",
             "e\u{301}",
@@ -217,6 +218,19 @@ proptest! {
         once.push(&text, &mut raw);
         once.finish(end, &mut raw);
         prop_assert_eq!(lawful(&text, &raw.0), Ok(()), "{} {:?} {:?}", &dialect.name, name, &text);
+    }
+
+    #[test]
+    fn neutral_text_holds_no_mark_and_restores(
+        parts in vec(prop_oneof![2 => select(marks()), 2 => hostile_text(), 1 => "[a-z|<>\\[\n ]{0,9}"], 0..8),
+    ) {
+        let (all, text) = (Dialects::builtin(), parts.concat());
+        let neutral = all.neutralise(&text);
+        for mark in all.iter().flat_map(|dialect| reading::distinct_marks(dialect)) {
+            prop_assert!(!neutral.contains(&mark), "{:?} in {:?} of {:?}", mark, neutral, &text);
+        }
+        prop_assert_eq!(&*all.restore(&neutral), &text);
+        prop_assert_eq!(all.neutralise(&neutral), &*neutral, "what is neutral stays as it is");
     }
 
     #[test]

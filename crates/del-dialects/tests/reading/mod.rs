@@ -151,9 +151,7 @@ pub fn cost<'t>(mut parser: Parser, pieces: impl IntoIterator<Item = &'t str>) -
         parser.push(piece, &mut nothing);
         most = most.max(parser.held());
     }
-    let examined = parser.examined();
-    parser.finish(End::End, &mut nothing);
-    (examined, most)
+    (parser.finish(End::End, &mut nothing), most)
 }
 
 /// A text in pieces of so many characters.

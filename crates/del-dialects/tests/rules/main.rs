@@ -5,6 +5,7 @@
 mod reading;
 
 mod calls;
+mod foreign;
 mod stream;
 mod text;
 mod work;
