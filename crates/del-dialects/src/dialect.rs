@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub use check::DialectError;
 pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Slot};
 
+use crate::dialects::Dialects;
 use crate::parse::{Parser, Plan, Turn};
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
@@ -45,6 +46,8 @@ pub struct Dialect {
     pub lead: String,
     /// The tool that every call of this form is for, where the form itself says so.
     pub tool: Option<String>,
+    /// Dialects that engines read under the same name, and that a parser of this one reads as well.
+    pub reads: Vec<String>,
     /// Other forms of calls in the same dialect.
     pub variants: Vec<Arc<Dialect>>,
     /// Results on their way to the model, and invented ones on their way out.
@@ -250,9 +253,13 @@ impl Dialect {
         Ok(dialect)
     }
 
-    /// A parser for one answer in this dialect.
+    /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
     pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        let plan = self.plan.get_or_init(|| Arc::new(Plan::new(std::slice::from_ref(self))));
+        let plan = self.plan.get_or_init(|| {
+            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name));
+            let all: Vec<Arc<Self>> = std::iter::once(self).chain(others).cloned().collect();
+            Arc::new(Plan::new(&all))
+        });
         Parser::new(Arc::clone(plan), turn)
     }
 

@@ -31,7 +31,7 @@ pub enum FaultKind {
     Repaired,
     /// The arguments were JSON inside a JSON string, and were unwrapped.
     DoubleEncoded,
-    /// A key occurs twice in one object of the arguments; readers take the last.
+    /// An argument is given twice; of fields between marks the last counts, of a call object's members the first.
     DuplicateKey,
     /// The model wrote the result of a tool itself; the block was dropped.
     InventedResult,
@@ -77,7 +77,7 @@ impl FaultKind {
             Self::OrphanMark => "a marker stands here without a call; it was dropped",
             Self::Repaired => "the arguments were not quite JSON and were mended",
             Self::DoubleEncoded => "the arguments were JSON inside a string and were unwrapped",
-            Self::DuplicateKey => "a key occurs twice in one object; the last one counts",
+            Self::DuplicateKey => "an argument is given twice",
             Self::InventedResult => "the model invented the result of a tool; it was dropped",
             Self::UnclosedReasoning => "the answer ended inside the model's thinking",
             Self::ReasoningNotOpened => "thinking was closed that had not been opened",

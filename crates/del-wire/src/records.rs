@@ -4,7 +4,7 @@ use del_dialects::{Message, Tool};
 use serde_json::{Value, json};
 
 use crate::answer::answer;
-use crate::error::excerpt;
+use crate::error::{WireError, excerpt};
 use crate::fields::{Fields, string};
 use crate::ids::Ids;
 use crate::tools;
@@ -81,7 +81,10 @@ impl Request {
         let text = str::from_utf8(line)
             .map_err(|error| invalid(&String::from_utf8_lossy(line), error.to_string()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let fields = Fields::read(text, "record").map_err(|error| invalid(text, error.to_string()))?;
+        let fields = Fields::read(text, "record").map_err(|error| match error {
+            WireError::Json { reason, .. } => invalid(text, reason),
+            other => invalid(text, other.to_string()),
+        })?;
         let id = fields.get("id").map_or_else(RecordId::default, |json| RecordId(json.to_owned()));
         Self::from_fields(&fields, id.clone()).map_err(|message| RecordError {
             id,

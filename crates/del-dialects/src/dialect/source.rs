@@ -87,6 +87,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         between: source.call.between,
         lead: source.call.lead,
         tool: None,
+        reads: source.reads,
         variants: Vec::new(),
         results: Results {
             invented: source
@@ -132,6 +133,7 @@ impl Dialect {
             between: String::new(),
             lead: self.lead.clone(),
             tool: None,
+            reads: Vec::new(),
             variants: Vec::new(),
             results: Results::default(),
             definitions: Definitions::default(),

@@ -22,6 +22,9 @@ pub(super) struct Description {
     pub(super) rank: u16,
     #[serde(default)]
     pub(super) frame: FrameKind,
+    /// Dialects that are read as well, under the name of this one.
+    #[serde(default)]
+    pub(super) reads: Vec<String>,
     /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
     #[serde(default)]
     pub(super) fold: Vec<String>,
