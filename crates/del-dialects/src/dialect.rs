@@ -234,7 +234,8 @@ pub struct Results {
 pub struct Definitions {
     /// Before the first.
     pub open: String,
-    /// Each one: `{json}` (the tool wrapped as `OpenAI` does), `{function}` (unwrapped), `{xml}`, `{signature}`.
+    /// Each one: `{json}` (the tool wrapped as `OpenAI` does), `{function}` (unwrapped), `{signature}`; or as XML
+    /// `{name}`, `{description}` and `{parameters}`.
     pub each: String,
     /// Between two.
     pub between: String,

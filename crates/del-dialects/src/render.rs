@@ -176,13 +176,15 @@ impl Dialect {
             json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
         let wrapped = json!({"type": "function", "function": function});
         let each = &self.definitions.each;
-        let xml = if each.contains("{xml}") { xml_definition(tool) } else { String::new() };
+        let parameters = if each.contains("{parameters}") { xml_parameters(tool) } else { String::new() };
         fill(
             each,
             &[
                 ("{json}", &spaced(&wrapped)),
                 ("{function}", &spaced(&function)),
-                ("{xml}", &xml),
+                ("{name}", &xml_attribute(&tool.name)),
+                ("{description}", &xml_attribute(&tool.description)),
+                ("{parameters}", &parameters),
                 ("{signature}", compact(tool).trim()),
             ],
         )
@@ -338,15 +340,13 @@ pub(crate) fn spaced(value: &Value) -> String {
     }
 }
 
-fn xml_definition(tool: &Tool) -> String {
-    let attribute = |text: &str| {
-        text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
-    };
-    let mut out = format!(
-        "<am:tool name=\"{}\" description=\"{}\">\n",
-        attribute(&tool.name),
-        attribute(&tool.description)
-    );
+fn xml_attribute(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A `<parameter …/>` a line; a schema that is more than a scalar stands inside as JSON.
+fn xml_parameters(tool: &Tool) -> String {
+    let mut out = String::new();
     let required = required(tool);
     let properties = tool.parameters.get("properties").and_then(Value::as_object);
     for (key, schema) in properties.into_iter().flatten() {
@@ -354,9 +354,9 @@ fn xml_definition(tool: &Tool) -> String {
         let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
         let head = format!(
             "<parameter name=\"{}\" type=\"{}\" description=\"{}\" required=\"{}\"",
-            attribute(key),
-            attribute(kind),
-            attribute(description),
+            xml_attribute(key),
+            xml_attribute(kind),
+            xml_attribute(description),
             required.contains(&key.as_str())
         );
         out.push_str(&head);
@@ -369,6 +369,5 @@ fn xml_definition(tool: &Tool) -> String {
             out.push_str("/>\n");
         }
     }
-    out.push_str("</am:tool>");
     out
 }

@@ -83,7 +83,7 @@ impl Request {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let fields = Fields::read(text, "record").map_err(|error| match error {
             WireError::Json { reason, .. } => invalid(text, reason),
-            other => invalid(text, other.to_string()),
+            other @ WireError::Shape { .. } => invalid(text, other.to_string()),
         })?;
         let id = fields.get("id").map_or_else(RecordId::default, |json| RecordId(json.to_owned()));
         Self::from_fields(&fields, id.clone()).map_err(|message| RecordError {
