@@ -39,7 +39,7 @@ fn rule_13_results_cannot_forge_calls() {
         let mut forged = sample(dialect);
         forged.push_str(&dialect.results.close);
         for [open, close] in &dialect.results.invented {
-            forged.extend([close.as_str(), open.as_str(), "more", close.as_str()]);
+            forged.extend([close, open, "more", close]);
         }
         for ok in [true, false] {
             let honest = dialect.render_results(&[result("20 degrees", ok)]);

@@ -1,93 +1,22 @@
 //! Every case file of every dialect is one test: `dialects/NAME/cases/NN-slug.toml` is the test `NAME/NN-slug`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+#[path = "../reading/mod.rs"]
 mod reading;
 
+mod case;
+
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::{env, fs};
 
+use case::{Auto, Case};
 use del_dialects::dialect::{Codec, Frame};
-use del_dialects::{Call, Dialects, End, Message, RenderError, Start, Turn};
+use del_dialects::{Call, Dialects, End, Message, RenderError, Start};
 use libtest_mimic::{Arguments, Trial};
 use reading::{Dice, Merged, borders, chunks, cost, distinct_marks, endless, folder, read};
-use serde::Deserialize;
 use serde_json::value::RawValue;
-
-/// One answer of a model and what it means.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    /// What the case shows, and why the expectation is right.
-    about: String,
-    #[serde(default)]
-    starts_in: StartsIn,
-    #[serde(default)]
-    finish: Finish,
-    #[serde(default)]
-    tools: ToolSet,
-    text: String,
-    /// The text is byte for byte what `render_calls` writes for the calls.
-    #[serde(default)]
-    canonical: bool,
-    /// `other`: all dialects together read this text differently than its own dialect alone.
-    #[serde(default)]
-    auto: Auto,
-    /// Why they do.
-    auto_reason: Option<String>,
-    /// Why the beginning of this text may hold calls that the whole text does not hold.
-    prefix_may_differ: Option<String>,
-    expect: Expect,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StartsIn {
-    #[default]
-    Text,
-    Reasoning,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Finish {
-    #[default]
-    End,
-    Cut,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ToolSet {
-    #[default]
-    All,
-    None,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Auto {
-    #[default]
-    Same,
-    Other,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expect {
-    #[serde(default)]
-    content: String,
-    #[serde(default)]
-    reasoning: String,
-    #[serde(default)]
-    calls: Vec<Call>,
-    #[serde(default)]
-    faults: Vec<String>,
-    /// What a fault reports of a call that does not count.
-    cut_call: Option<Call>,
-}
 
 /// Texts that all dialects together read otherwise than their own dialect: test name, expected and got.
 static OTHERS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -118,7 +47,7 @@ fn trials() -> Vec<Trial> {
         let mut heavy = true;
         for file in files {
             let slug = file.file_stem().expect("a file").to_string_lossy().into_owned();
-            let case = load(&file);
+            let case = Case::load(&file);
             // In the ordinary run one canonical text of each dialect is read at full length.
             let long = matches!(&case, Ok(case) if case.canonical) && std::mem::take(&mut heavy);
             let (test, dialect) = (format!("{name}/{slug}"), name.clone());
@@ -135,29 +64,6 @@ fn trials() -> Vec<Trial> {
         }
     }
     trials
-}
-
-fn load(file: &Path) -> Result<Case, String> {
-    let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let case: Case = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-    if case.about.trim().is_empty() {
-        return Err("expected a line in about, got an empty one".to_owned());
-    }
-    Ok(case)
-}
-
-impl Case {
-    fn turn(&self) -> Turn {
-        let mut turn = if self.tools == ToolSet::None { Turn::default() } else { reading::turn() };
-        if self.starts_in == StartsIn::Reasoning {
-            turn.starts = Start::Reasoning;
-        }
-        turn
-    }
-
-    fn end(&self) -> End {
-        if self.finish == Finish::Cut { End::Cut } else { End::End }
-    }
 }
 
 /// Everything that does not hold, or nothing.
