@@ -15,6 +15,7 @@ pub(crate) mod loose;
 /// What was odd in arguments: of each kind the first place, in the text at hand.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Notes {
+    any: bool,
     first: [Option<usize>; NOTED.len()],
 }
 
@@ -31,7 +32,13 @@ impl Notes {
     pub(crate) fn add(&mut self, kind: FaultKind, at: usize) {
         if let Some(place) = NOTED.iter().position(|noted| *noted == kind) {
             self.first[place].get_or_insert(at);
+            self.any = true;
         }
+    }
+
+    /// What was noted since this was asked last, if anything was: it mostly is not, piece after piece.
+    pub(crate) fn take(&mut self) -> Option<Self> {
+        self.any.then(|| std::mem::take(self))
     }
 
     /// All kinds that have a place.

@@ -176,22 +176,28 @@ impl Engine {
         let mut kept = io.at + reading.kept;
         let (call, base, end) = (self.call, io.base, io.end);
         let plan = io.plan;
-        let tool = self.turn.tools.iter().find(|tool| tool.name == self.name);
+        let (tools, name) = (&self.turn.tools, &self.name);
+        let tool = || tools.iter().find(|tool| tool.name == *name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let most = self.turn.limits.arguments;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
-            // What is over the limit is not passed on; the call is given up as soon as the reader returns.
-            let free = usize::try_from(most.saturating_sub(*size)).unwrap_or(usize::MAX);
+            let free = most.saturating_sub(*size);
             *size += json.len() as u64;
-            let end = (0..=free.min(json.len())).rev().find(|&end| json.is_char_boundary(end)).unwrap_or(0);
-            let json = &json[..end];
-            if json.is_empty() {
+            if json.len() as u64 > free {
+                // What is over the limit is not passed on; the call is given up as soon as the reader returns.
+                let free = usize::try_from(free).unwrap_or(usize::MAX);
+                let end = (0..=free).rev().find(|&end| json.is_char_boundary(end)).unwrap_or(0);
+                if end > 0 {
+                    let span = base + range.start as u64..base + range.end as u64;
+                    sink.event(Event::Args { call, json: &json[..end] }, span);
+                }
                 return;
             }
             sink.event(Event::Args { call, json }, base + range.start as u64..base + range.end as u64);
         };
-        let mut notes = Notes::default();
+        let mut notes = None;
+        let mut mended = Notes::default();
         let outcome = match (kind, &walk.body, walk.dialect.codec()) {
             (Kind::Object(json), ..) => {
                 if json.is_fresh() {
@@ -216,7 +222,7 @@ impl Engine {
                 }
                 let progress = json.read(text, look, &mut kept, &mut emit);
                 if let Some(at) = json.take_mended() {
-                    notes.add(FaultKind::Repaired, at);
+                    mended.add(FaultKind::Repaired, at);
                 }
                 match progress {
                     Progress::More => Outcome::More,
@@ -229,7 +235,7 @@ impl Engine {
                 let progress = json.read(text, look, &mut kept, &mut |piece, _| token.push_str(piece));
                 let object = match progress {
                     Progress::More => return keep(reading, io, kept, Outcome::More),
-                    Progress::Done => unwrapped(token, *look, &mut notes, self.turn.limits.depth),
+                    Progress::Done => unwrapped(token, *look, &mut mended, self.turn.limits.depth),
                     Progress::Broken | Progress::TooDeep => None,
                 };
                 match object {
@@ -242,7 +248,7 @@ impl Engine {
             }
             (Kind::Call(reader), _, Codec::Call(form)) => {
                 let progress = reader.read(form, text, look, &mut kept, &mut emit);
-                notes = std::mem::take(&mut reader.notes);
+                notes = reader.notes.take();
                 match progress {
                     CallProgress::More => Outcome::More,
                     CallProgress::Named => Outcome::Begins,
@@ -257,8 +263,8 @@ impl Engine {
                 }
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                let progress = reader.read(loose, marks, tool, text, look, &mut kept, again, &mut emit);
-                notes = std::mem::take(&mut reader.notes);
+                let progress = reader.read(loose, marks, tool(), text, look, &mut kept, again, &mut emit);
+                notes = reader.notes.take();
                 match progress {
                     LooseProgress::More => Outcome::More,
                     LooseProgress::Begun => Outcome::Begins,
@@ -268,11 +274,16 @@ impl Engine {
                 }
             }
             (Kind::Fields(reader), Body::Fields(marks), codec) => {
-                let raw = FieldForm::raw();
-                let form = if let Codec::Fields(form) = codec { form } else { &raw };
+                let raw;
+                let form = if let Codec::Fields(form) = codec {
+                    form
+                } else {
+                    raw = FieldForm::raw();
+                    &raw
+                };
                 let progress =
-                    reader.read(form, marks, tool, text, look, &mut kept, end.is_some(), again, &mut emit);
-                notes = std::mem::take(&mut reader.notes);
+                    reader.read(form, marks, tool(), text, look, &mut kept, end.is_some(), again, &mut emit);
+                notes = reader.notes.take();
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
@@ -290,7 +301,7 @@ impl Engine {
             }
             _ => Outcome::Broken(FaultKind::BadArguments),
         };
-        for (kind, at) in notes.iter() {
+        for (kind, at) in notes.or_else(|| mended.take()).iter().flat_map(Notes::iter) {
             if !reading.notes.iter().any(|(known, _)| *known == kind) {
                 reading.notes.push((kind, base + at as u64));
             }
