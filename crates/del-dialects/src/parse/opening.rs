@@ -139,31 +139,11 @@ impl Engine {
                 Settled::On => {}
                 Settled::Nothing => {
                     let opening = *opening;
-                    if self.try_next(io, opening) == Flow::Next {
-                        return Flow::Next;
-                    }
-                }
-                // Another dialect may know what stands here.
-                Settled::Malformed if !self.candidates.is_empty() => {
-                    let opening = *opening;
                     return self.try_next(io, opening);
                 }
                 Settled::Malformed => {
                     let opening = *opening;
-                    let start = io.at + opening.start;
-                    let name = opening.name(io).unwrap_or_default();
-                    if matches!(self.before(io, start)[1], b'\n' | b'>') {
-                        let number = opening.walk;
-                        if self.commit(io, &opening, name, opening.id(io)) {
-                            let depth = self.turn.limits.depth;
-                            let reading =
-                                Reading::new(number, &plan.walks[number], true, depth, &mut self.spare);
-                            self.state = State::Reading(reading);
-                            return self.break_call(io, FaultKind::BadArguments);
-                        }
-                        return Flow::Next;
-                    }
-                    return self.try_next(io, opening);
+                    return self.malformed(io, opening);
                 }
                 Settled::Nameless => {
                     let opening = *opening;
@@ -177,6 +157,21 @@ impl Engine {
                 Settled::Body(target) => return self.begin(io, target),
             }
         }
+    }
+
+    /// Something else stands where the arguments should begin. Another dialect may know it, and in a sentence the mark
+    /// was talked about; otherwise the call began, and is broken.
+    fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
+        let before = self.before(io, io.at + opening.start)[1];
+        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') {
+            return self.try_next(io, opening);
+        }
+        if !self.commit(io, &opening, opening.name(io).unwrap_or_default(), opening.id(io)) {
+            return Flow::Next;
+        }
+        let (walk, depth) = (opening.walk, self.turn.limits.depth);
+        self.state = State::Reading(Reading::new(walk, &io.plan.walks[walk], true, depth, &mut self.spare));
+        self.break_call(io, FaultKind::BadArguments)
     }
 
     /// The markup that was read so far is repeated at `start`: there the call begins, if anywhere.
