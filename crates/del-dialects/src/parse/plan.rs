@@ -63,6 +63,13 @@ pub(super) struct Opener {
     pub(super) step: Option<usize>,
 }
 
+impl Opener {
+    /// The beginning of a call by whatever stands there.
+    pub(super) fn of(walk: usize) -> Self {
+        Self { walk, line_start: false, skips: false, step: None }
+    }
+}
+
 /// A kind of thinking.
 #[derive(Debug)]
 pub(super) struct Thought {

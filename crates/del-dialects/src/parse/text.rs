@@ -81,6 +81,8 @@ impl Engine {
             return true;
         }
         let (fault, framing) = match (&mark.thought_end, mark.dropped) {
+            // A token that ends turns as well as thinking: no one misses an opener.
+            (Some(framing), Some(Dropped::TurnEnd)) => (None, framing.as_str()),
             (Some(framing), _) => (Some(FaultKind::ReasoningNotOpened), framing.as_str()),
             (_, Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
             (_, Some(Dropped::TurnEnd)) => (None, ""),
