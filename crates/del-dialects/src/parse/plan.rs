@@ -29,8 +29,7 @@ pub(super) struct TextMark {
     /// Walks of which it may be the beginning, in order of preference.
     pub(super) openers: Vec<Opener>,
     pub(super) thought: Option<usize>,
-    /// It ends thinking; this stands before it then.
-    pub(super) thought_end: Option<String>,
+    pub(super) thought_end: Option<ThoughtEnd>,
     pub(super) invented: Option<usize>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
@@ -42,6 +41,15 @@ impl TextMark {
         let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
         !other && self.dropped.is_none() && self.openers.iter().all(|opener| opener.line_start)
     }
+}
+
+/// The end of thinking.
+#[derive(Debug)]
+pub(super) struct ThoughtEnd {
+    /// What is written before the mark.
+    pub(super) before: String,
+    /// A template may end inside the thinking, so that no opening mark is in the answer.
+    pub(super) prefilled: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,7 +178,10 @@ impl Plan {
                 for end in &reasoning.end {
                     let before = &end[..end.len() - end.trim_start().len()];
                     for spelling in framings(end.trim_start()) {
-                        self.mark(&spelling).thought_end = Some(before.to_owned());
+                        let known = &mut self.mark(&spelling).thought_end;
+                        let prefilled =
+                            reasoning.prefilled || known.as_ref().is_some_and(|end| end.prefilled);
+                        *known = Some(ThoughtEnd { before: before.to_owned(), prefilled });
                     }
                 }
             }
@@ -202,6 +213,11 @@ impl Plan {
             walk.invented = self.invented.len();
             self.invented.push(Automaton::new(channels.ends.iter().map(String::as_str)));
         }
+    }
+
+    /// True when a dialect's template may end inside the thinking.
+    pub(super) fn is_prefilled(&self) -> bool {
+        self.marks.iter().any(|mark| mark.thought_end.as_ref().is_some_and(|end| end.prefilled))
     }
 
     /// True when `text` is the beginning of such a mark, and not yet more.

@@ -156,6 +156,13 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
                 for mark in marks.iter().filter(|mark| got.contains(*mark) && !all.contains(*mark)) {
                     found.push(format!("{mark:?} in {kind} {got:?}"));
                 }
+                // Before the mark that tells, what will be thinking is text.
+                let all = if case.turn().starts == Start::Unknown && whole.reasoning.starts_with(got.as_str())
+                {
+                    &whole.reasoning
+                } else {
+                    all
+                };
                 if !all.starts_with(got.as_str()) && !is_tail(got, all, &case.text[..at]) {
                     found.push(format!("{kind} {got:?} does not begin {all:?}"));
                 }
