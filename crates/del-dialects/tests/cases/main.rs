@@ -157,13 +157,8 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
                     found.push(format!("{mark:?} in {kind} {got:?}"));
                 }
                 // Before the mark that tells, what will be thinking is text.
-                let all = if case.turn().starts == Start::Unknown && whole.reasoning.starts_with(got.as_str())
-                {
-                    &whole.reasoning
-                } else {
-                    all
-                };
-                if !all.starts_with(got.as_str()) && !is_tail(got, all, &case.text[..at]) {
+                let undecided = case.turn().starts == Start::Unknown && case.text.starts_with(got.as_str());
+                if !undecided && !all.starts_with(got.as_str()) && !is_tail(got, all, &case.text[..at]) {
                     found.push(format!("{kind} {got:?} does not begin {all:?}"));
                 }
             }
