@@ -39,6 +39,7 @@ mod neutral;
 pub mod parse;
 pub mod render;
 mod schema;
+pub mod template;
 
 pub use collect::{Collect, Evidence, Message, Part, Report};
 pub use dialect::{Dialect, DialectError};
