@@ -18,6 +18,8 @@ pub struct Plan {
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
     pub(super) invented: Vec<Automaton>,
+    /// Tokens that end a turn.
+    turn_ends: Automaton,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
 }
@@ -92,6 +94,7 @@ impl Plan {
             marks: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
+            turn_ends: Automaton::default(),
             leads: Vec::new(),
             walks: Vec::new(),
         };
@@ -101,6 +104,8 @@ impl Plan {
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
         plan.text = Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str()));
+        let turn_ends = plan.marks.iter().filter(|mark| mark.dropped == Some(Dropped::TurnEnd));
+        plan.turn_ends = Automaton::new(turn_ends.map(|mark| mark.spelling.as_str()));
         plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
         plan.walks = walks;
         plan
@@ -222,15 +227,12 @@ impl Plan {
 
     /// True when `text` is the beginning of such a mark, and not yet more.
     pub(super) fn may_end_here(&self, text: &str) -> bool {
-        let whole = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
-        self.marks.iter().any(|mark| mark.dropped == Some(Dropped::TurnEnd) && whole(mark))
+        !text.is_empty() && self.turn_ends.starts(text.as_bytes()).is_none()
     }
 
     /// True when `text` begins with a mark that ends a turn or a body.
     pub(super) fn ends_here(&self, text: &str) -> bool {
-        self.marks
-            .iter()
-            .any(|mark| mark.dropped == Some(Dropped::TurnEnd) && text.starts_with(&mark.spelling))
+        self.turn_ends.starts(text.as_bytes()) == Some(true)
     }
 }
 

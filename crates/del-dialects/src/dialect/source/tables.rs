@@ -31,6 +31,8 @@ pub(super) struct Description {
     /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
     #[serde(default)]
     pub(super) namespaces: Vec<String>,
+    /// What marks carry that differs from checkpoint to checkpoint: `:opensource`.
+    pub(super) suffix: Option<Spanned<String>>,
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
