@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use automaton::Scan;
 use body::Reading;
+use channels::{Header, Origin};
 use gap::Gap;
 use opening::Opening;
 use plan::Opener;
@@ -96,9 +97,10 @@ pub struct Parser {
 impl Parser {
     /// A parser for one answer in any dialect of `plan`.
     pub fn new(plan: Arc<Plan>, turn: Turn) -> Self {
-        let state = match turn.starts {
-            Start::Text | Start::Unknown => State::Text(Scan::default()),
-            Start::Reasoning => State::Thought { kind: 0, scan: Scan::default() },
+        let state = match (turn.starts, plan.headless) {
+            (Start::Text | Start::Unknown, Some(walk)) => State::Header(Header::new(walk, Origin::Start)),
+            (Start::Text | Start::Unknown, None) => State::Text(Scan::default()),
+            (Start::Reasoning, _) => State::Thought { kind: plan.first_thought, scan: Scan::default() },
         };
         let undecided = turn.starts == Start::Unknown && plan.is_prefilled();
         Self {
@@ -118,6 +120,7 @@ impl Parser {
                 call_from: 0,
                 name: String::new(),
                 in_block: false,
+                in_tool: true,
                 opened: 0,
                 work: 0,
                 candidates: Vec::new(),
@@ -186,6 +189,8 @@ struct Engine {
     name: String,
     /// The marks around a group of calls are open.
     in_block: bool,
+    /// In the message to a tool, or behind no header at all.
+    in_tool: bool,
     /// The steps of the block's opening that were there, a bit each.
     opened: u32,
     work: u64,
@@ -224,11 +229,7 @@ enum State {
         scan: Scan,
     },
     /// In the header of a channel.
-    Header {
-        walk: usize,
-        scan: Scan,
-        marks: u8,
-    },
+    Header(Header),
     /// Behind the last call that is allowed.
     Dropping,
 }
@@ -342,7 +343,7 @@ impl Engine {
                 State::Reading(_) => self.reading(&mut io),
                 State::Gap(_) => self.gap(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
-                State::Header { .. } => self.header(&mut io),
+                State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();
                     io.at = text.len();

@@ -1,6 +1,7 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::automaton::{Match, Scan};
+use super::channels::{Header, Origin};
 use super::opening::Opening;
 use super::plan::{Dropped, Opener};
 use super::{Engine, Fence, Flow, Io, State};
@@ -136,15 +137,18 @@ impl Engine {
                 return false;
             }
             let bare = io.plan.walks[opener.walk].is_bare();
-            (starts_line || !opener.line_start) && (!bare || (here >= self.deaf && !fenced))
+            let inside = opener.step.is_some() && io.plan.walks[opener.walk].is_inside();
+            (starts_line || !opener.line_start)
+                && (!bare || (here >= self.deaf && !fenced))
+                && (!inside || self.in_tool)
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
         let Some(first) = self.candidates.pop() else { return false };
-        self.state = if io.plan.walks[first.walk].channels().is_some() {
+        self.state = if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
-            State::Header { walk: first.walk, scan: Scan::default(), marks: 0 }
+            State::Header(Header::new(first.walk, Origin::Text))
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
@@ -200,9 +204,9 @@ impl Engine {
                 continue;
             };
             think(io, hit.start);
-            self.state = if plan.walks[first.walk].channels().is_some() {
+            self.state = if first.is_header(plan) {
                 io.rewind(hit.start);
-                State::Header { walk: first.walk, scan: Scan::default(), marks: 0 }
+                State::Header(Header::new(first.walk, Origin::Thought(kind)))
             } else {
                 let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
                 io.rewind(io.at + opening.token());

@@ -39,6 +39,8 @@ pub(super) enum ValueEnd {
     Call(usize),
     /// The body, which is the value, ends.
     Body(usize),
+    /// The body, which is the value, ends if another message begins here.
+    Message,
 }
 
 impl FieldMarks {
@@ -79,15 +81,18 @@ impl FieldMarks {
         marks
     }
 
-    /// The marks of a body that is one value.
-    pub(crate) fn raw(closers: &[(usize, String)]) -> Self {
-        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step)).collect();
+    /// The marks of a body that is one value: what closes it, and what opens the next message.
+    pub(crate) fn raw(closers: &[(usize, String)], messages: &[String]) -> Self {
+        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step));
+        let kinds = kinds.chain(messages.iter().map(|_| ValueEnd::Message)).collect();
         Self {
             next: Automaton::default(),
             next_kinds: Vec::new(),
             header_close: Automaton::default(),
             value_open: None,
-            value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
+            value: Some(Automaton::new(
+                closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
+            )),
             value_kinds: kinds,
             ends: Vec::new(),
         }
