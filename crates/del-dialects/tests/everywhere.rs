@@ -22,8 +22,16 @@ fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
 /// Calls come back as they were, and nothing was wrong with them.
 fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
-    assert_eq!(message.calls, calls, "{}", dialect.name);
+    assert_eq!(as_meant(message.calls, calls), calls, "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
+}
+
+/// Calls without ids that nobody gave them: in some dialects the writer has to make one up.
+fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
+    for (call, meant) in calls.iter_mut().zip(meant) {
+        call.id = call.id.take().filter(|_| meant.id.is_some());
+    }
+    calls
 }
 
 #[test]
@@ -264,7 +272,7 @@ fn a_broken_call_does_not_hide_the_next() {
                 dialect.render_calls(&calls, &tools()).unwrap().replacen(r#"{"city":"Oslo"}"#, damage, 1);
             for name in [Some(dialect.name.as_str()), None] {
                 let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
-                assert_eq!(message.calls, calls[1..], "{name:?} {text:?}");
+                assert_eq!(as_meant(message.calls, &calls[1..]), calls[1..], "{name:?} {text:?}");
                 let kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
                 assert_eq!(kinds, [FaultKind::BadArguments], "{name:?} {text:?}");
                 assert_eq!(message.content.trim(), "", "{name:?} {text:?}");

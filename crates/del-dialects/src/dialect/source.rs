@@ -69,7 +69,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
     };
     let pieces_of = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Piece>, DialectError> {
         let mut list = list.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<Vec<_>, _>>()?;
-        close_raw(&mut list);
+        let start = match &frame {
+            Frame::Channels(channels) => channels.start.first(),
+            _ => None,
+        };
+        close_raw(&mut list, start);
         Ok(list)
     };
     let mut dialect = Dialect {
@@ -80,7 +84,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         models: source.models,
         aliases: source.aliases.into_iter().map(|(engine, names)| (engine, names.into_vec())).collect(),
         rank: source.rank,
-        frame,
+        frame: frame.clone(),
         reasoning: match source.reasoning {
             Some(reasoning) => Some(Reasoning {
                 begin: thought_marks(reasoning.begin.into_vec()),
@@ -158,8 +162,8 @@ impl Dialect {
     }
 }
 
-/// A raw body ends at the mark behind it.
-fn close_raw(pieces: &mut [Piece]) {
+/// A raw body ends at the mark behind it, in channels where there is none at the next message.
+fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
     let behind =
         pieces.iter().skip_while(|piece| !matches!(piece, Piece::Args(_))).find_map(|piece| match piece {
             Piece::Mark(mark, _) => mark.read.first().cloned(),
@@ -167,7 +171,7 @@ fn close_raw(pieces: &mut [Piece]) {
         });
     for piece in pieces {
         if let Piece::Args(Codec::Raw { close, .. }) = piece {
-            *close = behind.clone().unwrap_or_default();
+            *close = behind.as_ref().or(start).cloned().unwrap_or_default();
         }
     }
 }

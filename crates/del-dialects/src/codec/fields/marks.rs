@@ -56,6 +56,8 @@ pub(super) enum ValueEnd {
     Call(usize),
     /// The body, which is the value, ends.
     Body(usize),
+    /// The body, which is the value, ends if another message begins here.
+    Message,
 }
 
 impl FieldMarks {
@@ -109,9 +111,10 @@ impl FieldMarks {
         marks
     }
 
-    /// The marks of a body that is one value.
-    pub(crate) fn raw(closers: &[(usize, String)]) -> Self {
-        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step)).collect();
+    /// The marks of a body that is one value: what closes it, and what opens the next message.
+    pub(crate) fn raw(closers: &[(usize, String)], messages: &[String]) -> Self {
+        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step));
+        let kinds = kinds.chain(messages.iter().map(|_| ValueEnd::Message)).collect();
         Self {
             next: Automaton::default(),
             next_kinds: Vec::new(),
@@ -120,7 +123,9 @@ impl FieldMarks {
             between: None,
             between_kinds: Vec::new(),
             type_close: Automaton::default(),
-            value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
+            value: Some(Automaton::new(
+                closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
+            )),
             value_kinds: kinds,
             ends: Vec::new(),
         }
