@@ -88,13 +88,7 @@ pub(super) fn invented(dialect: &Arc<Dialect>) -> Outcome {
 pub(super) fn behind_a_thought(dialect: &Arc<Dialect>) -> Outcome {
     let call = alone(dialect, &weather())?;
     let thoughts = match (&dialect.frame, &dialect.reasoning) {
-        (Frame::Channels(channels), _) => {
-            let (Some(kind), Some(end)) = (channels.reasoning.first(), channels.ends.first()) else {
-                return Ok(Built::ByHand("no channel of thinking"));
-            };
-            let header = format!("{}{kind}{}", channels.channel, channels.message);
-            vec![[header, format!("{end}{}{}", channels.start, channels.author)]]
-        }
+        (Frame::Channels(_), _) => return Ok(Built::ByHand("a thought in a channel of its own")),
         (_, Some(reasoning)) => {
             let pairs = reasoning.begin.iter().zip(&reasoning.end);
             pairs.map(|(begin, end)| [begin.clone(), end.clone()]).collect()
