@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::codec::{call, fields, loose, members};
 use crate::collect::Collect;
-use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::dialects::Dialects;
 use crate::message::{Call, CallResult, Tool};
 use crate::parse::{End, Turn};
@@ -67,11 +67,6 @@ impl Dialect {
         count: usize,
         out: &mut String,
     ) -> Result<(), RenderError> {
-        if let Frame::Channels(channels) = &self.frame {
-            arguments(call)?;
-            write_in_channel(channels, call, place, out);
-            return Ok(());
-        }
         if place == 0 {
             self.block.open.iter().for_each(|mark| write_mark(mark, call, out));
         } else {
@@ -244,20 +239,6 @@ fn arguments(call: &Call) -> Result<Vec<(String, &RawValue)>, RenderError> {
 
 fn no_object(call: &Call) -> RenderError {
     RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() }
-}
-
-fn write_in_channel(channels: &Channels, call: &Call, place: usize, out: &mut String) {
-    if place > 0 {
-        out.push_str(&channels.start);
-        out.push_str(&channels.author);
-    }
-    let Channels { channel, calls, prefix, constrain, content, message, .. } = channels;
-    for part in
-        [channel, calls, " to=", prefix, &call.name, " ", constrain, content, message, &call.arguments]
-    {
-        out.push_str(part);
-    }
-    out.push_str(channels.ends.last().map_or("", String::as_str));
 }
 
 /// True when two JSON texts mean the same; number spelling does not matter.

@@ -50,6 +50,8 @@ pub(crate) struct FieldsReader {
 /// Offsets count from the first byte that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// In a body that has just begun: a field, or what closes a call without any.
+    First,
     Header,
     ValueOpen,
     ValueStart,
@@ -65,6 +67,11 @@ enum Phase {
     FieldOpens {
         end: usize,
         header: usize,
+    },
+    /// Another message seems to begin at `end`.
+    Message {
+        end: usize,
+        behind: usize,
     },
     /// The call seems to close at `end`.
     CallCloses {
@@ -87,6 +94,9 @@ pub(crate) enum FieldsProgress {
     TooDeep,
 }
 
+/// The longest word that a message may begin with, in bytes.
+const MAX_WORD: usize = 64;
+
 /// The longest header of a field, in bytes.
 const MAX_HEADER: usize = 512;
 
@@ -108,6 +118,21 @@ impl FieldsReader {
             undecided: false,
             max_depth,
         }
+    }
+
+    /// A reader for a body that holds nothing but fields, from its first byte on.
+    pub(crate) fn of_body(max_depth: usize) -> Self {
+        Self { phase: Phase::First, ..Self::new(max_depth) }
+    }
+
+    /// True before the first byte of a body that holds nothing but fields.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.phase == Phase::First && self.scan.is_fresh()
+    }
+
+    /// What closes the object that was passed on.
+    pub(crate) fn end(&self) -> &'static str {
+        if self.keys.is_empty() { "{}" } else { "}" }
     }
 
     /// A reader for a body that is the one text of `key`.
@@ -140,6 +165,26 @@ impl FieldsReader {
                 return FieldsProgress::TooDeep;
             }
             match self.phase {
+                Phase::First => {
+                    if self.scan.is_fresh() {
+                        *look += white_space(&bytes[*look..]);
+                    }
+                    match marks.next.follow(&mut self.scan, bytes, look, work) {
+                        Anchored::More => return FieldsProgress::More,
+                        Anchored::Nothing => return FieldsProgress::Broken,
+                        Anchored::Found(hit) => match marks.next_kinds[hit.pattern as usize] {
+                            Next::Field => {
+                                *kept = hit.end;
+                                self.enter(Phase::Header);
+                            }
+                            next => {
+                                *kept = if next == Next::Opener { hit.start } else { hit.end };
+                                rewind(look, *kept, work);
+                                return FieldsProgress::Done(next);
+                            }
+                        },
+                    }
+                }
                 Phase::Header => {
                     let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
                         return if *look - *kept > MAX_HEADER {
@@ -210,7 +255,12 @@ impl FieldsReader {
                         *kept = end;
                     }
                     let Some(hit) = hit else {
-                        if last && matches!(marks.value_kinds[..], [ValueEnd::Body(_)]) {
+                        if last
+                            && matches!(
+                                marks.value_kinds[..],
+                                [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]
+                            )
+                        {
                             self.close_value(form, &text[*kept..], *kept, emit);
                             *kept = text.len();
                             return FieldsProgress::Ended;
@@ -230,6 +280,7 @@ impl FieldsReader {
                             continue;
                         }
                         ValueEnd::Field => Phase::FieldOpens { end, header: behind },
+                        ValueEnd::Message => Phase::Message { end, behind },
                         ValueEnd::Call(step) | ValueEnd::Body(step) => {
                             Phase::CallCloses { end, behind, step }
                         }
@@ -329,6 +380,22 @@ impl FieldsReader {
                             self.deaf = *look - *kept;
                             self.resume(end, header, *kept, look, work);
                         }
+                    }
+                }
+                Phase::Message { end, behind } => {
+                    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+                    while *look - *kept - behind <= MAX_WORD && bytes.get(*look).is_some_and(word) {
+                        *look += 1;
+                    }
+                    match bytes.get(*look) {
+                        None if !last => return FieldsProgress::More,
+                        Some(b'\n') if *look > *kept + behind => {
+                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            *kept += end;
+                            rewind(look, *kept, work);
+                            return self.done(Next::Opener);
+                        }
+                        _ => self.resume(end, behind, *kept, look, work),
                     }
                 }
                 Phase::CallCloses { end, behind, step } => {

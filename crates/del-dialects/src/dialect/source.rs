@@ -11,6 +11,7 @@ use super::{
     Block, CallForm, Codec, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need,
     Piece, Reasoning, Results,
 };
+use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
 /// Reads a description; [`check`](super::check) has the last word on its meaning.
@@ -19,7 +20,15 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: error.message().trim().replace('\n', "\\n"),
     })?;
-    let pieces = Pieces { fold: &source.fold, namespaces: &source.namespaces, text };
+    let suffix = source.suffix.as_ref();
+    if let Some(suffix) = suffix.filter(|suffix| !is_suffix(suffix.get_ref())) {
+        return Err(DialectError::new(
+            line_of(text, suffix.span().start),
+            format!("expected a colon and a word of at most {MAX_WORD} bytes, got {:?}", suffix.get_ref()),
+        ));
+    }
+    let suffix = suffix.map(|suffix| suffix.get_ref().as_str());
+    let pieces = Pieces { fold: &source.fold, namespaces: &source.namespaces, suffix, text };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -38,6 +47,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         }
     };
     let channels_frame = matches!(frame, Frame::Channels(_));
+    // What is written stands first.
+    let thought_marks = |list: Vec<String>| -> Vec<String> {
+        let read: Vec<String> = list.iter().flat_map(|mark| pieces.suffixed(mark)).collect();
+        list.first().into_iter().filter(|written| !read.contains(written)).chain(&read).cloned().collect()
+    };
     let fold = |list: Vec<String>| list.iter().flat_map(|mark| pieces.folded(mark)).collect::<Vec<_>>();
     let marks = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Mark>, DialectError> {
         list.into_iter()
@@ -55,7 +69,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
     };
     let pieces_of = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Piece>, DialectError> {
         let mut list = list.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<Vec<_>, _>>()?;
-        close_raw(&mut list);
+        let start = match &frame {
+            Frame::Channels(channels) => channels.start.first(),
+            _ => None,
+        };
+        close_raw(&mut list, start);
         Ok(list)
     };
     let mut dialect = Dialect {
@@ -66,11 +84,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         models: source.models,
         aliases: source.aliases.into_iter().map(|(engine, names)| (engine, names.into_vec())).collect(),
         rank: source.rank,
-        frame,
+        frame: frame.clone(),
         reasoning: match source.reasoning {
             Some(reasoning) => Some(Reasoning {
-                begin: reasoning.begin.into_vec(),
-                end: reasoning.end.into_vec(),
+                begin: thought_marks(reasoning.begin.into_vec()),
+                end: thought_marks(reasoning.end.into_vec()),
                 until_call: reasoning.until_call,
                 prefilled: reasoning.prefilled,
             }),
@@ -144,8 +162,8 @@ impl Dialect {
     }
 }
 
-/// A raw body ends at the mark behind it.
-fn close_raw(pieces: &mut [Piece]) {
+/// A raw body ends at the mark behind it, in channels where there is none at the next message.
+fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
     let behind =
         pieces.iter().skip_while(|piece| !matches!(piece, Piece::Args(_))).find_map(|piece| match piece {
             Piece::Mark(mark, _) => mark.read.first().cloned(),
@@ -153,14 +171,21 @@ fn close_raw(pieces: &mut [Piece]) {
         });
     for piece in pieces {
         if let Piece::Args(Codec::Raw { close, .. }) = piece {
-            *close = behind.clone().unwrap_or_default();
+            *close = behind.as_ref().or(start).cloned().unwrap_or_default();
         }
     }
+}
+
+/// True for a colon and a word.
+fn is_suffix(text: &str) -> bool {
+    let word = text.strip_prefix(':').unwrap_or_default();
+    (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_word)
 }
 
 struct Pieces<'a> {
     fold: &'a [String],
     namespaces: &'a [String],
+    suffix: Option<&'a str>,
     text: &'a str,
 }
 
@@ -234,7 +259,19 @@ impl Pieces<'_> {
 
     /// The spellings of an opener, each with its closer.
     fn pairs(&self, open: &str, close: &str) -> Vec<[String; 2]> {
-        self.folded(open).into_iter().zip(self.folded(close)).map(|(open, close)| [open, close]).collect()
+        let closes = self.folded(close);
+        let opens = self.folded(open).into_iter();
+        opens.zip(closes.iter().cycle()).map(|(open, close)| [open, close.clone()]).collect()
+    }
+
+    /// A mark with any suffix in the place of its own, and without one.
+    fn suffixed(&self, spelling: &str) -> Vec<String> {
+        match self.suffix.and_then(|suffix| spelling.split_once(suffix)) {
+            Some((before, behind)) if !before.is_empty() && !behind.bytes().next().is_some_and(is_word) => {
+                vec![format!("{before}{SUFFIX}{behind}"), format!("{before}{behind}")]
+            }
+            _ => vec![spelling.to_owned()],
+        }
     }
 
     /// All spellings of a mark whose characters stand for each other; within one spelling the choice is the same
@@ -265,6 +302,6 @@ impl Pieces<'_> {
                 spellings.push(format!("<{namespace}{rest}"));
             }
         }
-        spellings
+        spellings.iter().flat_map(|spelling| self.suffixed(spelling)).collect()
     }
 }

@@ -8,9 +8,7 @@ use super::rules::{Class, Expr, Rules};
 use super::shape::Parameters;
 use super::value::Values;
 use crate::codec::call::drop_id;
-use crate::dialect::{
-    Channels, Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot,
-};
+use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::message::Tool;
 use crate::schema::quoted;
 
@@ -65,11 +63,12 @@ pub(super) fn calls(
         }
         let steps = steps(dialect);
         let call = call(dialect, &steps, &tools, rules, warnings);
-        if let Frame::Channels(channels) = &dialect.frame {
-            return in_channels(channels, call, parallel);
-        }
         let open = Expr::sequence(dialect.block.open.iter().map(written));
-        let close = Expr::sequence(dialect.block.close.iter().map(written));
+        let mut close = Expr::sequence(dialect.block.close.iter().map(written));
+        // Servers keep the mark that ends the last message to themselves.
+        if matches!(dialect.frame, Frame::Channels(_)) && close != Expr::empty() {
+            close = close.optional();
+        }
         triggers.extend(self::triggers(dialect, &open, &steps, &tools));
         let next = Expr::sequence([Expr::text(&dialect.between), call.clone()]);
         forms.push(Form { open, call, next, close });
@@ -91,31 +90,7 @@ pub(super) fn calls(
     Calls { body, triggers }
 }
 
-/// Servers keep the mark that ends the last call to themselves, so it may be missing.
-fn in_channels(channels: &Channels, call: Expr, parallel: bool) -> Calls {
-    let end = channels.ends.last().map_or("", String::as_str);
-    let next = Expr::sequence([end, &channels.start, &channels.author].map(Expr::text));
-    let trigger = format!("{}{} to=", channels.channel, channels.calls);
-    let last = if end.is_empty() { Expr::empty() } else { Expr::text(end).optional() };
-    let body = if parallel {
-        let more = Expr::sequence([next, call.clone()]).repeat(0, None);
-        Expr::sequence([call, more, last])
-    } else {
-        Expr::sequence([call, last])
-    };
-    Calls { body, triggers: vec![trigger] }
-}
-
 fn steps(dialect: &Dialect) -> Vec<Step> {
-    if let Frame::Channels(channels) = &dialect.frame {
-        let Channels { channel, calls, prefix, constrain, content, message, .. } = &**channels;
-        return vec![
-            Step::Fixed(Expr::Literal(format!("{channel}{calls} to={prefix}"))),
-            Step::Name,
-            Step::Fixed(Expr::Literal(format!(" {constrain}{content}{message}"))),
-            Step::Args,
-        ];
-    }
     let mut steps = Vec::new();
     for piece in &dialect.call {
         match piece {

@@ -81,6 +81,7 @@ impl Reading {
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
+                _ if walk.channels().is_some() && !walk.is_inside() => FieldsReader::of_body(depth),
                 _ => FieldsReader::new(depth),
             })),
         };
@@ -221,9 +222,7 @@ impl Engine {
                     }
                 }
                 let progress = json.read(text, look, &mut kept, &mut emit);
-                if let Some(at) = json.take_mended() {
-                    mended.add(FaultKind::Repaired, at);
-                }
+                mended.add_all(json.take_notes());
                 match progress {
                     Progress::More => Outcome::More,
                     Progress::Done => Outcome::Done { step: behind, fault: None },
@@ -274,6 +273,14 @@ impl Engine {
                 }
             }
             (Kind::Fields(reader), Body::Fields(marks), codec) => {
+                if reader.is_fresh() {
+                    *look += white_space(&bytes[*look..]);
+                    kept = *look;
+                    if bytes.get(*look) == Some(&b'{') {
+                        reading.kind = Kind::Object(Json::new(self.turn.limits.depth));
+                        return keep(reading, io, kept, Outcome::Again);
+                    }
+                }
                 let raw;
                 let form = if let Codec::Fields(form) = codec {
                     form
@@ -287,7 +294,7 @@ impl Engine {
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
-                    emit("}", kept..kept);
+                    emit(reader.end(), kept..kept);
                 }
                 match progress {
                     FieldsProgress::More => Outcome::More,
@@ -373,7 +380,15 @@ impl Engine {
 
     fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let walk = reading.walk;
         match reading.pending.take() {
+            // The header said that this is a call.
+            Some(_) if io.plan.walks[walk].channels().is_some() => {
+                io.fault(FaultKind::BadCall, None, io.at, io.look);
+                io.at = io.look;
+                self.state = State::Rescue { walk, scan: Scan::default() };
+                Flow::Next
+            }
             Some(opening) => self.try_next(io, opening),
             None => Flow::Next,
         }
@@ -395,11 +410,7 @@ impl Engine {
         {
             self.spare = Some(reader);
         }
-        if io.plan.walks[walk].channels().is_some() {
-            self.resume_text();
-        } else {
-            self.state = State::Gap(Gap::new(walk, step));
-        }
+        self.state = State::Gap(Gap::new(walk, step));
     }
 
     /// Faults of the call whose arguments are over.
@@ -441,11 +452,7 @@ impl Engine {
             Some(hit) => {
                 io.at = hit.start;
                 io.rewind(hit.start);
-                if walk.channels().is_some() {
-                    self.resume_text();
-                } else {
-                    self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
-                }
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 Flow::Next
             }
         }

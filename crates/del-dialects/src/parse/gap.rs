@@ -111,6 +111,13 @@ impl Engine {
                     io.at = hit.end;
                     io.rewind(hit.end);
                 }
+                Target::Header => {
+                    self.miss_closers(io);
+                    io.at = hit.start;
+                    io.rewind(hit.start);
+                    self.resume_text();
+                    return Flow::Next;
+                }
                 Target::Separator => {
                     gap.separated = true;
                     gap.scan = Scan::default();

@@ -74,6 +74,11 @@ impl Opening {
         Self::new(walk, start, start, From::Gap)
     }
 
+    /// A call that a header announced; the header begins at the first held byte.
+    pub(super) fn behind_header(walk: usize) -> Self {
+        Self { marked: true, ..Self::new(walk, 0, 0, From::Gap) }
+    }
+
     fn new(walk: usize, start: usize, found: usize, from: From) -> Self {
         Self {
             walk,
@@ -267,6 +272,7 @@ impl Engine {
         io.at = io.look;
         io.passed.clear();
         self.call_from = io.base + start as u64;
+        let name = self.registered(name, walk);
         name.clone_into(&mut self.name);
         self.fresh = false;
         if opening.block {
@@ -284,6 +290,19 @@ impl Engine {
             io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
         }
         true
+    }
+
+    /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
+    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> &'n str {
+        let doubled = walk.channels().is_some_and(|channels| channels.doubled);
+        match name.split_once('.') {
+            Some((space, plain))
+                if doubled && space == plain && self.tool(name).is_none() && self.tool(plain).is_some() =>
+            {
+                plain
+            }
+            _ => name,
+        }
     }
 
     /// Settles what is held before an opening: text, but for what the dialect writes between text and a call.

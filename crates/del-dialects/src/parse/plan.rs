@@ -1,10 +1,12 @@
 //! A set of dialects, ready to be read all at once.
 
+mod heading;
 mod walk;
 use std::sync::Arc;
 
 use super::automaton::Automaton;
 use crate::dialect::{Dialect, Frame, Mark};
+pub(super) use heading::HeaderMark;
 pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
@@ -18,8 +20,14 @@ pub struct Plan {
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
     pub(super) invented: Vec<Automaton>,
+    /// Marks that end a turn or a body.
+    body_ends: Automaton,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
+    /// The walk whose header an answer may begin in the middle of, its opening mark being the prompt's last.
+    pub(super) headless: Option<usize>,
+    /// The kind of thinking that an answer may start inside.
+    pub(super) first_thought: usize,
 }
 
 /// What a spelling in text may be.
@@ -29,8 +37,7 @@ pub(super) struct TextMark {
     /// Walks of which it may be the beginning, in order of preference.
     pub(super) openers: Vec<Opener>,
     pub(super) thought: Option<usize>,
-    /// It ends thinking; this stands before it then.
-    pub(super) thought_end: Option<String>,
+    pub(super) thought_end: Option<ThoughtEnd>,
     pub(super) invented: Option<usize>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
@@ -42,6 +49,15 @@ impl TextMark {
         let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
         !other && self.dropped.is_none() && self.openers.iter().all(|opener| opener.line_start)
     }
+}
+
+/// The end of thinking.
+#[derive(Debug)]
+pub(super) struct ThoughtEnd {
+    /// What is written before the mark.
+    pub(super) before: String,
+    /// A template may end inside the thinking, so that no opening mark is in the answer.
+    pub(super) prefilled: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +75,13 @@ pub(super) struct Opener {
     skips: bool,
     /// The step whose mark it is; none when it begins the arguments.
     pub(super) step: Option<usize>,
+}
+
+impl Opener {
+    /// True when what begins is the header of a message.
+    pub(super) fn is_header(&self, plan: &Plan) -> bool {
+        self.step.is_none() && plan.walks[self.walk].heading.is_some()
+    }
 }
 
 /// A kind of thinking.
@@ -84,7 +107,10 @@ impl Plan {
             marks: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
+            body_ends: Automaton::default(),
             leads: Vec::new(),
+            headless: None,
+            first_thought: 0,
             walks: Vec::new(),
         };
         for (number, walk) in walks.iter().enumerate() {
@@ -95,6 +121,8 @@ impl Plan {
         plan.text = Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str()));
         plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
         plan.walks = walks;
+        let body_ends = plan.marks.iter().filter(|mark| plan.ends_body(mark));
+        plan.body_ends = Automaton::new(body_ends.map(|mark| mark.spelling.as_str()));
         plan
     }
 
@@ -170,7 +198,10 @@ impl Plan {
                 for end in &reasoning.end {
                     let before = &end[..end.len() - end.trim_start().len()];
                     for spelling in framings(end.trim_start()) {
-                        self.mark(&spelling).thought_end = Some(before.to_owned());
+                        let known = &mut self.mark(&spelling).thought_end;
+                        let prefilled =
+                            reasoning.prefilled || known.as_ref().is_some_and(|end| end.prefilled);
+                        *known = Some(ThoughtEnd { before: before.to_owned(), prefilled });
                     }
                 }
             }
@@ -181,40 +212,61 @@ impl Plan {
 impl Plan {
     /// The thinking of channel formats, and the ends of their bodies.
     fn gather_channels(&mut self, walks: &mut [Walk]) {
+        let starts: Vec<Vec<String>> =
+            walks.iter().map(|walk| walk.channels().map_or(Vec::new(), |all| all.start.clone())).collect();
+        let alone = walks.iter().all(|walk| walk.heading.is_some());
         for (number, walk) in walks.iter_mut().enumerate() {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
-            let openers = [&channels.start, &channels.channel];
-            let spellings = channels.ends.iter().chain(openers).map(String::as_str);
+            let Some(heading) = &mut walk.heading else { continue };
+            let openers: Vec<&String> = channels.openers().collect();
+            let spellings = channels.ends.iter().chain(openers.iter().copied()).map(String::as_str);
             let opener = Opener { walk: number, line_start: false, skips: false, step: None };
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
-                marks: Automaton::new(spellings),
-                openers: ends.chain(openers.map(|_| vec![opener])).collect(),
+                marks: Automaton::new(spellings.clone()),
+                openers: ends.chain(openers.iter().map(|_| vec![opener])).collect(),
                 begins: usize::MAX,
             });
             for end in &channels.ends {
                 self.mark(end).dropped = Some(Dropped::TurnEnd);
             }
-            for mark in [&channels.message, &channels.constrain] {
-                self.mark(mark).dropped = Some(Dropped::Closer);
+            for mark in channels.message.iter().chain(&channels.constrain) {
+                if is_distinct(mark) {
+                    self.mark(mark).dropped.get_or_insert(Dropped::Closer);
+                }
             }
-            walk.thought = self.thoughts.len() - 1;
-            walk.invented = self.invented.len();
-            self.invented.push(Automaton::new(channels.ends.iter().map(String::as_str)));
+            let alike = |at: &usize| starts[*at].iter().any(|start| channels.start.contains(start));
+            heading.group = (0..starts.len()).filter(alike).collect();
+            heading.thought = self.thoughts.len() - 1;
+            heading.invented = self.invented.len();
+            self.invented.push(Automaton::new(spellings));
+            // Among all dialects a bare word at the start is no header.
+            if self.headless.is_none() && (alone || !channels.recipient.is_empty()) {
+                self.headless = Some(number);
+            }
+            if alone && number == 0 {
+                self.first_thought = heading.thought;
+            }
         }
+    }
+
+    /// True when a dialect's template may end inside the thinking.
+    pub(super) fn is_prefilled(&self) -> bool {
+        self.marks.iter().any(|mark| mark.thought_end.as_ref().is_some_and(|end| end.prefilled))
     }
 
     /// True when `text` is the beginning of such a mark, and not yet more.
     pub(super) fn may_end_here(&self, text: &str) -> bool {
-        let whole = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
-        self.marks.iter().any(|mark| mark.dropped == Some(Dropped::TurnEnd) && whole(mark))
+        !text.is_empty() && self.body_ends.starts(text.as_bytes()).is_none()
     }
 
     /// True when `text` begins with a mark that ends a turn or a body.
     pub(super) fn ends_here(&self, text: &str) -> bool {
-        self.marks
-            .iter()
-            .any(|mark| mark.dropped == Some(Dropped::TurnEnd) && text.starts_with(&mark.spelling))
+        self.body_ends.starts(text.as_bytes()) == Some(true)
+    }
+
+    fn ends_body(&self, mark: &TextMark) -> bool {
+        mark.dropped == Some(Dropped::TurnEnd) || mark.openers.iter().any(|opener| opener.is_header(self))
     }
 }
 

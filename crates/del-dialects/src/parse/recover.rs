@@ -37,11 +37,7 @@ impl Engine {
                 self.say(io, end);
             }
             State::Reading(_) => self.end_reading(io),
-            State::Header { .. } => {
-                let call = io.text[io.at..].contains("to=");
-                let kind = if call { FaultKind::UnclosedCall } else { FaultKind::OrphanMark };
-                io.fault(kind, None, io.at, io.text.len());
-            }
+            State::Header(_) => self.end_header(io),
             State::Opening(_) | State::Invented { .. } | State::Rescue { .. } | State::Dropping => {}
         }
         io.at = io.text.len();

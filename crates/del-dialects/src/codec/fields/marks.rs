@@ -39,6 +39,8 @@ pub(super) enum ValueEnd {
     Call(usize),
     /// The body, which is the value, ends.
     Body(usize),
+    /// The body, which is the value, ends if another message begins here.
+    Message,
 }
 
 impl FieldMarks {
@@ -61,8 +63,9 @@ impl FieldMarks {
                 ends.push((lines(mark), ValueEnd::Call(*step)));
             }
         }
-        let value_open = form.value_open.as_deref().map(|mark| Automaton::new([mark]));
-        let header_close = Automaton::new([form.header_close.as_str()]);
+        let automaton = |marks: &[String]| Automaton::new(marks.iter().map(String::as_str));
+        let value_open = (!form.value_open.is_empty()).then(|| automaton(&form.value_open));
+        let header_close = automaton(&form.header_close);
         let mut marks = Self {
             next: Automaton::new(next.iter().map(|(mark, _)| mark.as_str())),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
@@ -78,15 +81,18 @@ impl FieldMarks {
         marks
     }
 
-    /// The marks of a body that is one value.
-    pub(crate) fn raw(closers: &[(usize, String)]) -> Self {
-        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step)).collect();
+    /// The marks of a body that is one value: what closes it, and what opens the next message.
+    pub(crate) fn raw(closers: &[(usize, String)], messages: &[String]) -> Self {
+        let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step));
+        let kinds = kinds.chain(messages.iter().map(|_| ValueEnd::Message)).collect();
         Self {
             next: Automaton::default(),
             next_kinds: Vec::new(),
             header_close: Automaton::default(),
             value_open: None,
-            value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
+            value: Some(Automaton::new(
+                closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
+            )),
             value_kinds: kinds,
             ends: Vec::new(),
         }
