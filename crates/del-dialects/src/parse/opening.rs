@@ -3,6 +3,7 @@
 mod site;
 use super::automaton::Scan;
 use super::body::Reading;
+use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
@@ -158,6 +159,7 @@ impl Engine {
                     self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
                     return Flow::Next;
                 }
+                Settled::Empty(step) => return self.empty(io, step),
                 Settled::Again(start) => return self.start_over(io, start),
                 Settled::Body(target) => return self.begin(io, target),
             }
@@ -179,16 +181,26 @@ impl Engine {
         self.break_call(io, FaultKind::BadArguments)
     }
 
+    /// The markup that was read so far is closed by `step`, with nothing in it.
+    fn empty(&mut self, io: &mut Io<'_>, step: usize) -> Flow {
+        let State::Opening(opening) = self.state else { return Flow::Next };
+        self.say_before(io, &opening);
+        let in_call = opening.step > io.plan.walks[opening.walk].call;
+        let kind = if in_call { FaultKind::BadCall } else { FaultKind::OrphanMark };
+        io.fault(kind, None, io.at, io.look);
+        io.at = io.look;
+        self.state = match opening.from {
+            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
+            _ => State::Gap(Gap::behind_broken(opening.walk, step + 1)),
+        };
+        Flow::Next
+    }
+
     /// The markup that was read so far is repeated at `start`: there the call begins, if anywhere.
     fn start_over(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
         let State::Opening(opening) = self.state else { return Flow::Next };
-        let dropped = io.at + opening.start;
-        match opening.from {
-            From::Thought(_) => think(io, dropped),
-            From::Text { .. } => self.say(io, dropped),
-            From::Gap => {}
-        }
-        io.fault(FaultKind::OrphanMark, None, dropped, start);
+        self.say_before(io, &opening);
+        io.fault(FaultKind::OrphanMark, None, io.at, start);
         io.at = start;
         io.rewind(start);
         self.state = match opening.from {
@@ -196,6 +208,17 @@ impl Engine {
             _ => State::Text(Scan::default()),
         };
         Flow::Next
+    }
+
+    /// Settles what is held before markup that begins no call, to the byte.
+    fn say_before(&mut self, io: &mut Io<'_>, opening: &Opening) {
+        let start = io.at + opening.start;
+        match opening.from {
+            From::Thought(_) => think(io, start),
+            From::Text { .. } => self.say(io, start),
+            From::Gap => {}
+        }
+        io.at = start;
     }
 
     /// A call begins for sure, or for as much as can be said before its object is read.
@@ -328,7 +351,7 @@ impl Engine {
     /// markup, or a mark on a line of its own.
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
         let before = self.before(io, start)[1];
-        let alone = before == b'\n' && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
+        let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
         let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(');
         (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
     }

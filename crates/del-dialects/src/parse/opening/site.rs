@@ -16,6 +16,8 @@ pub(super) enum Settled {
     Nameless,
     /// Something else stands where the arguments should begin.
     Malformed,
+    /// Nothing stands between the marks that were passed and the closer of this step.
+    Empty(usize),
     /// The opening begins once more, here: what came before means nothing.
     Again(usize),
     /// The arguments begin at `look`, or this target was found.
@@ -57,7 +59,8 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     opening.place = Place::Head(step);
                     Settled::On
                 }
-                Then::Head(step) if opening.marked => {
+                // Without a mark of its own, a bracket is data.
+                Then::Head(step) if opening.marked && !walk.is_bare() => {
                     nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
@@ -68,7 +71,7 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if walk.takes_object()
+                    if (walk.takes_object() || matches!(walk.dialect.codec(), Codec::Fields(_)))
                         && opening.step == walk.args
                         && opening.marked
                         && !walk.is_line() =>
@@ -101,6 +104,7 @@ pub(super) fn passed(
             Settled::On
         }
         Target::Again => Settled::Again(hit.start),
+        Target::Empty(step) if opening.marked && opening.name.is_none() => Settled::Empty(step),
         Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
             Settled::Nameless
         }
@@ -109,7 +113,7 @@ pub(super) fn passed(
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Opener { .. } | Target::Header | Target::Separator => Settled::Nothing,
+        Target::Empty(_) | Target::Opener { .. } | Target::Header | Target::Separator => Settled::Nothing,
     }
 }
 

@@ -66,6 +66,8 @@ pub(in crate::parse) enum Target {
     Field,
     /// What closes a call without arguments.
     Closer(usize),
+    /// What closes a group, or a call, in which no name stands.
+    Empty(usize),
     /// What opens the next call, or the next block.
     Opener { block: bool },
     /// A header begins.
@@ -288,6 +290,13 @@ impl Walk {
                 for (place, mark) in self.closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
                     spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
+                }
+            }
+            if step > 0 && !self.is_bare() {
+                for (place, mark) in self.closers() {
+                    let own =
+                        mark.read.iter().filter(|spelling| place >= self.close || is_distinct(spelling));
+                    spellings.extend(own.map(|spelling| (spelling.clone(), Target::Empty(place))));
                 }
             }
             for passed in &self.steps[..step] {
