@@ -195,7 +195,8 @@ fn write_mark(mark: &Mark, call: &Call, out: &mut String) {
 }
 
 fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
-    if let (true, Some(id)) = (form.is_id, &call.id) {
+    // Where the head is the id, an id of another form would confuse the model.
+    if let Some(id) = call.id.as_ref().filter(|id| form.is_id && form.says(id, &call.name)) {
         out.push_str(id);
         return;
     }

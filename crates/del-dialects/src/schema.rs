@@ -34,6 +34,19 @@ pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key, 0).is_some())
 }
 
+/// The one tool that takes these arguments: it declares all of them, and misses none.
+pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> {
+    let arguments: serde_json::Map<String, Value> = serde_json::from_str(arguments).ok()?;
+    let takes = |tool: &&Tool| {
+        let required = tool.parameters.get("required").and_then(Value::as_array);
+        let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+        arguments.keys().all(|key| may_have(Some(tool), key))
+            && required.all(|key| arguments.contains_key(key))
+    };
+    let mut fitting = tools.iter().filter(takes);
+    fitting.next().filter(|_| fitting.next().is_none())
+}
+
 impl Types {
     /// True when the value can only be text, so that it can go out while it arrives.
     pub(crate) fn only_string(self) -> bool {

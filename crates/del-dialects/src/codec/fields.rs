@@ -3,6 +3,7 @@
 //! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
 //! follow a value.
 
+mod between;
 mod header;
 mod marks;
 mod write;
@@ -11,10 +12,10 @@ use std::borrow::Cow;
 
 use super::Notes;
 use super::json::{Emit, white_space};
-use crate::dialect::FieldForm;
+use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::automaton::{Anchored, Automaton, Scan};
+use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
 use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
 use header::Header;
 use marks::ValueEnd;
@@ -53,13 +54,22 @@ enum Phase {
     /// In a body that has just begun: a field, or what closes a call without any.
     First,
     Header,
-    ValueOpen,
+    /// Behind the header, where the value has an opener of its own.
+    Between,
+    /// In the type of the value.
+    Type,
     ValueStart,
     Value,
     /// Behind a value's closer, which begins at `end`: is it one?
     After {
         end: usize,
         behind: usize,
+    },
+    /// Behind what looks like a value's closer, in a word from `from` on: a key, if a header closes behind it.
+    Key {
+        end: usize,
+        behind: usize,
+        from: usize,
     },
     /// Behind a value, in something that is no field: up to the next field or the end of the call.
     Junk,
@@ -130,11 +140,6 @@ impl FieldsReader {
         self.phase == Phase::First && self.scan.is_fresh()
     }
 
-    /// What closes the object that was passed on.
-    pub(crate) fn end(&self) -> &'static str {
-        if self.keys.is_empty() { "{}" } else { "}" }
-    }
-
     /// A reader for a body that is the one text of `key`.
     pub(crate) fn raw(key: &str, max_depth: usize) -> Self {
         let mut reader = Self::new(max_depth);
@@ -143,6 +148,11 @@ impl FieldsReader {
         reader.types = Types { string: true, ..Types::default() };
         reader.phase = Phase::ValueStart;
         reader
+    }
+
+    /// What closes the object.
+    pub(crate) fn closing(&self) -> &'static str {
+        if self.keys.is_empty() { "{}" } else { "}" }
     }
 
     /// Reads on from `*look`; `last` says that no more text will come.
@@ -186,7 +196,7 @@ impl FieldsReader {
                     }
                 }
                 Phase::Header => {
-                    let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
+                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
                         return if *look - *kept > MAX_HEADER {
                             FieldsProgress::Broken
                         } else {
@@ -198,26 +208,23 @@ impl FieldsReader {
                     };
                     self.open_field(&header, tool, hit.start);
                     *kept = hit.end;
-                    self.enter(if marks.value_open.is_some() { Phase::ValueOpen } else { Phase::ValueStart });
+                    self.pass_header(marks, hit);
                 }
-                Phase::ValueOpen => {
-                    if self.scan.is_fresh() {
-                        *look += white_space(&bytes[*look..]);
-                    }
-                    let Some(_) = bytes.get(*look) else { return FieldsProgress::More };
-                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work))
-                    {
-                        Some(Anchored::More) => {}
-                        Some(Anchored::Found(hit)) => {
-                            *kept = hit.end;
-                            self.enter(Phase::ValueStart);
-                        }
-                        _ => {
-                            self.notes.add(FaultKind::MissingCloser, *kept);
-                            rewind(look, *kept, work);
-                            self.enter(Phase::ValueStart);
-                        }
-                    }
+                Phase::Between => match self.between(marks, bytes, look, kept, work) {
+                    Some(progress) => return progress,
+                    None => continue,
+                },
+                Phase::Type => {
+                    let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
+                        return if *look - *kept > MAX_HEADER {
+                            FieldsProgress::Broken
+                        } else {
+                            FieldsProgress::More
+                        };
+                    };
+                    self.set_type(text[*kept..hit.start].trim());
+                    *kept = hit.end;
+                    self.enter(Phase::Between);
                 }
                 Phase::ValueStart => {
                     if form.framed {
@@ -335,7 +342,38 @@ impl FieldsReader {
                             self.notes.add(FaultKind::Repaired, *kept);
                             self.enter(Phase::Junk);
                         }
+                        Anchored::Nothing if form.key == KeyKind::Whole => {
+                            let from = *kept + behind + white_space(&bytes[*kept + behind..]);
+                            rewind(look, from, work);
+                            self.enter(Phase::Key { end, behind, from: from - *kept });
+                        }
                         Anchored::Nothing => self.resume(end, behind, *kept, look, work),
+                    }
+                }
+                Phase::Key { end, behind, from } => {
+                    if self.scan.is_fresh() {
+                        *look += word(&bytes[*look..]);
+                    }
+                    let Some(_) = bytes.get(*look).filter(|_| *look - *kept - from <= MAX_HEADER) else {
+                        if last || *look < bytes.len() {
+                            self.resume(end, behind, *kept, look, work);
+                            continue;
+                        }
+                        return FieldsProgress::More;
+                    };
+                    match marks.header.follow(&mut self.scan, bytes, look, work) {
+                        Anchored::More => return FieldsProgress::More,
+                        Anchored::Found(hit)
+                            if (hit.pattern as usize) < marks.header_closers && hit.start > *kept + from =>
+                        {
+                            let key = text[*kept + from..hit.start].to_owned();
+                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            self.notes.add(FaultKind::MissingOpener, *kept + from);
+                            self.open_field(&Header { key, type_word: None }, tool, hit.start);
+                            *kept = hit.end;
+                            self.pass_header(marks, hit);
+                        }
+                        _ => self.resume(end, behind, *kept, look, work),
                     }
                 }
                 Phase::Junk => {
@@ -356,7 +394,7 @@ impl FieldsReader {
                     }
                 }
                 Phase::FieldOpens { end, header } => {
-                    let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
+                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
                         if *look - *kept - header > MAX_HEADER || last {
                             self.deaf = *look - *kept;
                             self.resume(end, header, *kept, look, work);
@@ -370,11 +408,7 @@ impl FieldsReader {
                             self.close_value(form, &text[*kept..*kept + end], *kept, emit);
                             self.open_field(&found, tool, hit.start);
                             *kept = hit.end;
-                            self.enter(if marks.value_open.is_some() {
-                                Phase::ValueOpen
-                            } else {
-                                Phase::ValueStart
-                            });
+                            self.pass_header(marks, hit);
                         }
                         _ => {
                             self.deaf = *look - *kept;
@@ -452,10 +486,16 @@ impl FieldsReader {
         self.keys.push(header.key.clone());
         self.types = types_of(tool, &header.key);
         self.says_json = false;
-        match header.type_word.as_deref() {
-            Some("true" | "string" | "raw") => self.types = Types { string: true, ..Types::default() },
-            Some(_) => self.says_json = true,
-            None => {}
+        if let Some(word) = &header.type_word {
+            self.set_type(word);
+        }
+    }
+
+    /// The field itself says what its value is.
+    fn set_type(&mut self, word: &str) {
+        match word {
+            "true" | "string" | "raw" => self.types = Types { string: true, ..Types::default() },
+            _ => self.says_json = true,
         }
     }
 
@@ -513,6 +553,11 @@ impl FieldsReader {
         }
         emit(&json, at..at + text.len());
     }
+}
+
+/// How long the word is that `bytes` begins with.
+fn word(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| is_word(**byte)).count()
 }
 
 /// Goes back to look at something again.

@@ -58,6 +58,10 @@ pub struct FieldForm {
     pub header_close: Vec<String>,
     /// Opens the value, where that is a mark of its own.
     pub value_open: Vec<String>,
+    /// Marks around the type of the value, which may stand before the value's own mark: read, and not written.
+    pub typed: Option<[Vec<String>; 2]>,
+    /// May stand between two marks, and means nothing.
+    pub noise: Vec<String>,
     /// Closes the value, the written spelling first; holds `{key}` when the key is repeated there.
     pub value_close: Vec<String>,
     /// How the key stands in the header.
@@ -75,6 +79,8 @@ pub struct FieldForm {
 pub enum KeyKind {
     /// Bare or quoted, perhaps with attributes behind it.
     First,
+    /// Alone: the header is nothing else.
+    Whole,
     /// As the attribute of this name.
     Attribute(String),
 }
@@ -126,9 +132,30 @@ impl HeadForm {
         Ok(Self { parts, is_id })
     }
 
-    /// Takes a head apart: where name and id stand in it. Text of the form that is missing in `head` is forgiven.
+    /// True when `id` is what this head would say for a call of `name`.
+    pub(crate) fn says(&self, id: &str, name: &str) -> bool {
+        let mut rest = Some(id);
+        for part in &self.parts {
+            rest = rest.and_then(|rest| match part {
+                Slot::Text(text) => rest.strip_prefix(text.as_str()),
+                Slot::Name => rest.strip_prefix(name),
+                Slot::Index => {
+                    let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                    (behind.len() < rest.len()).then_some(behind)
+                }
+                _ => Some(rest),
+            });
+        }
+        rest == Some("")
+    }
+
+    /// Takes a head apart: where name and id stand in it. Text of the form that is missing in `head` is forgiven, and so
+    /// is the name where nothing but the call's number is left.
     pub(crate) fn read(&self, head: &str) -> (Option<Range<usize>>, Option<Range<usize>>) {
         let (mut name, mut id) = (None, None);
+        if self.is_id && head.bytes().all(|byte| byte.is_ascii_digit()) {
+            return (None, Some(0..head.len()));
+        }
         let mut at = 0;
         for (place, part) in self.parts.iter().enumerate() {
             let rest = &head[at..];
@@ -195,6 +222,8 @@ impl FieldForm {
             open: Vec::new(),
             header_close: Vec::new(),
             value_open: Vec::new(),
+            typed: None,
+            noise: Vec::new(),
             value_close: Vec::new(),
             key: KeyKind::First,
             framed: false,
@@ -234,6 +263,7 @@ impl FieldForm {
                 Some(at) => (&header_and_value[..=at], header_and_value[at + 1..].trim_start()),
                 None => (header_and_value, ""),
             };
+        let key_kind = if value_open.is_empty() { key_kind } else { KeyKind::Whole };
         let closer: String = parts[value + 1..]
             .iter()
             .map(|part| match part {
@@ -253,6 +283,8 @@ impl FieldForm {
             open: folded(&open),
             header_close,
             value_open,
+            typed: None,
+            noise: Vec::new(),
             value_close: folded(&value_close),
             key: key_kind,
             framed,

@@ -243,6 +243,8 @@ impl Pieces<'_> {
                         let mut form = FieldForm::new(&form, |mark| self.folded(mark)).map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
+                        form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
+                        form.noise = piece.noise;
                         Codec::Fields(form)
                     }
                     ArgsSource::Raw => {

@@ -153,6 +153,10 @@ impl Engine {
                 }
                 Settled::Nameless => {
                     let opening = *opening;
+                    // An object may be the call in another form.
+                    if io.bytes[io.look] == b'{' && !self.candidates.is_empty() {
+                        return self.try_next(io, opening);
+                    }
                     self.settle_before(io, &opening);
                     io.fault(FaultKind::BadCall, None, io.at, io.look);
                     io.at = io.look;
@@ -231,6 +235,11 @@ impl Engine {
             (Body::Fields(_), None) => !raw,
             (body, _) => matches!(body, Body::Object),
         };
+        if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
+            let reading = Reading::unnamed(number, self.turn.limits.depth);
+            self.state = State::Reading(reading.pending(opening, io.look - io.at));
+            return Flow::Next;
+        }
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
         match (&walk.body, object) {
             (Body::Call | Body::Loose(_), false) => {
@@ -352,7 +361,8 @@ impl Engine {
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
         let before = self.before(io, start)[1];
         let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(');
+        // A sentence goes on behind a mark, and not with the next mark.
+        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
         (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
     }
 

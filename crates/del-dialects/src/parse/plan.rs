@@ -78,6 +78,11 @@ pub(super) struct Opener {
 }
 
 impl Opener {
+    /// The beginning of a call by whatever stands there.
+    pub(super) fn of(walk: usize) -> Self {
+        Self { walk, line_start: false, skips: false, step: None }
+    }
+
     /// True when what begins is the header of a message.
     pub(super) fn is_header(&self, plan: &Plan) -> bool {
         self.step.is_none() && plan.walks[self.walk].heading.is_some()

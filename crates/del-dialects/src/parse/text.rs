@@ -90,6 +90,8 @@ impl Engine {
                 self.was_thinking(io, hit, &end.before);
                 return true;
             }
+            // A token that ends turns as well as thinking: no one misses an opener.
+            (Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
             (_, Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
             (_, Some(Dropped::TurnEnd)) => (None, ""),

@@ -17,6 +17,7 @@ impl Header {
                 let (key, rest) = first_word(text);
                 (Some(key.to_owned()), rest)
             }
+            KeyKind::Whole => (Some(text.to_owned()), ""),
             KeyKind::Attribute(_) => (None, text),
         };
         let mut type_word = None;

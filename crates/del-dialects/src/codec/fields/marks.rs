@@ -9,8 +9,14 @@ pub(crate) struct FieldMarks {
     /// What may follow a value: another field, or what closes the call, or the next call.
     pub(super) next: Automaton,
     pub(super) next_kinds: Vec<Next>,
-    pub(super) header_close: Automaton,
-    pub(super) value_open: Option<Automaton>,
+    /// What may end the header of a field.
+    pub(super) header: Automaton,
+    /// From this spelling on it is the opener of the value that ends the header.
+    pub(super) header_closers: usize,
+    /// What may stand between the header and the value, where the value has an opener of its own.
+    pub(super) between: Option<Automaton>,
+    pub(super) between_kinds: Vec<Between>,
+    pub(super) type_close: Automaton,
     /// What may end a value; none when the closer repeats the key.
     pub(super) value: Option<Automaton>,
     pub(super) value_kinds: Vec<ValueEnd>,
@@ -27,6 +33,17 @@ pub(crate) enum Next {
     Closer(usize),
     /// The next call.
     Opener,
+}
+
+/// What stands behind the header of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Between {
+    /// The value.
+    Value,
+    /// Its type.
+    Type,
+    /// Something that follows a value: this key has none.
+    Orphan(Next),
 }
 
 /// What looks like the end of a value.
@@ -51,6 +68,10 @@ impl FieldMarks {
             next.push((open.clone(), Next::Field));
         }
         next.extend(closers.iter().map(|(step, mark)| (mark.clone(), Next::Closer(*step))));
+        for noise in &form.noise {
+            let behind: Vec<_> = next.iter().map(|(mark, kind)| (format!("{noise}{mark}"), *kind)).collect();
+            next.extend(behind);
+        }
         next.extend(openers.iter().map(|mark| (mark.clone(), Next::Opener)));
         let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
         let mut ends = Vec::new();
@@ -63,14 +84,23 @@ impl FieldMarks {
                 ends.push((lines(mark), ValueEnd::Call(*step)));
             }
         }
-        let automaton = |marks: &[String]| Automaton::new(marks.iter().map(String::as_str));
-        let value_open = (!form.value_open.is_empty()).then(|| automaton(&form.value_open));
-        let header_close = automaton(&form.header_close);
+        let mut between: Vec<(String, Between)> = Vec::new();
+        for open in &form.value_open {
+            between.push((open.clone(), Between::Value));
+            between.extend(form.noise.iter().map(|noise| (format!("{noise}{open}"), Between::Value)));
+        }
+        let typed = form.typed.as_ref();
+        between.extend(typed.iter().flat_map(|[open, _]| open).map(|open| (open.clone(), Between::Type)));
+        let has_own = !between.is_empty();
+        between.extend(next.iter().map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
         let mut marks = Self {
-            next: Automaton::new(next.iter().map(|(mark, _)| mark.as_str())),
+            next: automaton(next.iter().map(|(mark, _)| mark)),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
-            header_close,
-            value_open,
+            header: automaton(form.header_close.iter().chain(&form.value_open)),
+            header_closers: form.header_close.len(),
+            between: has_own.then(|| automaton(between.iter().map(|(mark, _)| mark))),
+            between_kinds: between.into_iter().map(|(_, kind)| kind).collect(),
+            type_close: automaton(typed.iter().flat_map(|[_, close]| close)),
             value: None,
             value_kinds: Vec::new(),
             ends,
@@ -88,8 +118,11 @@ impl FieldMarks {
         Self {
             next: Automaton::default(),
             next_kinds: Vec::new(),
-            header_close: Automaton::default(),
-            value_open: None,
+            header: Automaton::default(),
+            header_closers: 0,
+            between: None,
+            between_kinds: Vec::new(),
+            type_close: Automaton::default(),
             value: Some(Automaton::new(
                 closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
             )),
@@ -115,4 +148,8 @@ impl FieldMarks {
         let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
         (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
     }
+}
+
+fn automaton<'m>(marks: impl Iterator<Item = &'m String>) -> Automaton {
+    Automaton::new(marks.map(String::as_str))
 }

@@ -181,6 +181,11 @@ pub(super) struct PieceSource {
     pub(super) xml: bool,
     #[serde(default)]
     pub(super) python: bool,
+    /// Marks around the type of a field, for `args = "fields"`.
+    pub(super) typed: Option<[String; 2]>,
+    /// What may stand between the marks of fields, for `args = "fields"`.
+    #[serde(default)]
+    pub(super) noise: Vec<String>,
     pub(super) loose: Option<LooseSource>,
 }
 

@@ -59,6 +59,11 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     opening.place = Place::Head(step);
                     Settled::On
                 }
+                // A head that holds only an id may be empty.
+                Then::Head(step) if walk.head(step).is_some_and(|head| !head.parts.contains(&Slot::Name)) => {
+                    opening.enter(step + 1, opening.token);
+                    Settled::On
+                }
                 // Without a mark of its own, a bracket is data.
                 Then::Head(step) if opening.marked && !walk.is_bare() => {
                     nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
@@ -137,8 +142,11 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     let Some(form) = walk.head(step).filter(|_| named) else { return Settled::Nothing };
     let (name, id) = form.read(text);
     if form.parts.contains(&Slot::Name) {
-        let Some(name) = name.filter(|name| !name.is_empty()) else { return Settled::Nothing };
-        opening.name = Some((from + name.start, from + name.end));
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => opening.name = Some((from + name.start, from + name.end)),
+            None if id.is_some() && walk.takes_object() => {}
+            None => return Settled::Nothing,
+        }
     }
     if let Some(id) = id {
         opening.id = Some((from + id.start, from + id.end));
