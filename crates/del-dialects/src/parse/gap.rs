@@ -111,6 +111,14 @@ impl Engine {
                     io.at = hit.end;
                     io.rewind(hit.end);
                 }
+                Target::Other => {
+                    let at = hit.start;
+                    self.miss_closers(io);
+                    io.at = at;
+                    io.rewind(at);
+                    self.resume_text();
+                    return Flow::Next;
+                }
                 Target::Separator => {
                     gap.separated = true;
                     gap.scan = Scan::default();

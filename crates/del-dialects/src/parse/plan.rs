@@ -79,6 +79,12 @@ impl Plan {
     pub fn new(dialects: &[Arc<Dialect>]) -> Self {
         let forms = dialects.iter().flat_map(|dialect| std::iter::once(dialect).chain(&dialect.variants));
         let mut walks: Vec<Walk> = forms.map(|dialect| Walk::new(Arc::clone(dialect))).collect();
+        let mut from = 0;
+        for dialect in dialects {
+            let to = from + 1 + dialect.variants.len();
+            introduce(&mut walks[from..to]);
+            from = to;
+        }
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
@@ -210,11 +216,33 @@ impl Plan {
         self.marks.iter().any(|mark| mark.dropped == Some(Dropped::TurnEnd) && whole(mark))
     }
 
+    /// True when `text` is the beginning of a mark.
+    pub(super) fn holds_more(&self, text: &str) -> bool {
+        self.marks.iter().any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
+    }
+
     /// True when `text` begins with a mark that ends a turn or a body.
     pub(super) fn ends_here(&self, text: &str) -> bool {
         self.marks
             .iter()
             .any(|mark| mark.dropped == Some(Dropped::TurnEnd) && text.starts_with(&mark.spelling))
+    }
+}
+
+/// Tells each form of a dialect what opens the others.
+fn introduce(forms: &mut [Walk]) {
+    let openers: Vec<Vec<String>> = forms
+        .iter()
+        .map(|form| {
+            form.openers(0).into_iter().map(|(mark, _)| mark).filter(|mark| is_distinct(mark)).collect()
+        })
+        .collect();
+    for (place, form) in forms.iter_mut().enumerate() {
+        let others = openers.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<String> = others.flat_map(|(_, marks)| marks.iter().cloned()).collect();
+        if !others.is_empty() {
+            form.beside(others);
+        }
     }
 }
 

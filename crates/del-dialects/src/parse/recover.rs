@@ -159,7 +159,7 @@ impl Walk {
 }
 
 /// True when what an answer ends with is half a mark rather than text.
-fn is_markup(text: &str, end: Option<End>) -> bool {
+pub(super) fn is_markup(text: &str, end: Option<End>) -> bool {
     let text = text.trim_start();
     let min = if end == Some(End::Cut) { 1 } else { MIN_PARTIAL };
     !text.starts_with(char::is_alphanumeric) && text.chars().count() >= min

@@ -1,5 +1,6 @@
 //! The marks of a field, ready to be found.
 
+use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
 use crate::parse::automaton::Automaton;
 
@@ -16,6 +17,8 @@ pub(crate) struct FieldMarks {
     pub(super) value_kinds: Vec<ValueEnd>,
     /// Spellings that end a value beside its own closer.
     pub(super) ends: Vec<(String, ValueEnd)>,
+    /// The marks inside a value of elements.
+    pub(super) elements: Option<ElementMarks>,
 }
 
 /// What follows a value.
@@ -27,6 +30,10 @@ pub(crate) enum Next {
     Closer(usize),
     /// The next call.
     Opener,
+    /// A closer of something else: nothing that can follow a value.
+    Stray,
+    /// The end of the model's turn.
+    Turn,
 }
 
 /// What looks like the end of a value.
@@ -39,17 +46,31 @@ pub(super) enum ValueEnd {
     Call(usize),
     /// The body, which is the value, ends.
     Body(usize),
+    /// The model's turn ends inside the value, if nothing follows.
+    Turn,
+    /// An element of the same key opens inside the value.
+    Nested,
 }
 
 impl FieldMarks {
-    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call.
-    pub(crate) fn new(form: &FieldForm, closers: &[(usize, String)], openers: &[String]) -> Self {
+    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call, and
+    /// `turns` those that end the model's turn.
+    pub(crate) fn new(
+        form: &FieldForm,
+        closers: &[(usize, String)],
+        openers: &[String],
+        turns: &[String],
+    ) -> Self {
         let mut next: Vec<(String, Next)> = Vec::new();
         for open in &form.open {
             next.push((open.clone(), Next::Field));
         }
         next.extend(closers.iter().map(|(step, mark)| (mark.clone(), Next::Closer(*step))));
         next.extend(openers.iter().map(|mark| (mark.clone(), Next::Opener)));
+        // Where any tag is a field, a closing one is none.
+        let tags = form.open.iter().filter(|open| open.ends_with('<'));
+        next.extend(tags.map(|open| (format!("{open}/"), Next::Stray)));
+        next.extend(turns.iter().map(|mark| (mark.clone(), Next::Turn)));
         let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
         let mut ends = Vec::new();
         // A mark as short as `<` is too common in values to mean that their closer is missing.
@@ -61,6 +82,7 @@ impl FieldMarks {
                 ends.push((lines(mark), ValueEnd::Call(*step)));
             }
         }
+        ends.extend(turns.iter().map(|mark| (mark.clone(), ValueEnd::Turn)));
         let value_open = form.value_open.as_deref().map(|mark| Automaton::new([mark]));
         let header_close = Automaton::new([form.header_close.as_str()]);
         let mut marks = Self {
@@ -71,6 +93,7 @@ impl FieldMarks {
             value: None,
             value_kinds: Vec::new(),
             ends,
+            elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);
@@ -89,12 +112,27 @@ impl FieldMarks {
             value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
             value_kinds: kinds,
             ends: Vec::new(),
+            elements: None,
         }
     }
 
     /// The spellings that a call may begin its fields with, and what each of them means.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)
+    }
+
+    /// What ends a value of elements: its closer, once all elements of the same key in it are closed.
+    pub(super) fn elements_automaton(&self, form: &FieldForm, key: &str) -> (Automaton, Vec<ValueEnd>) {
+        let closers = form.value_close.iter().map(|mark| (mark.replace("{key}", key), ValueEnd::Closer));
+        let openers = form.open.iter().map(|open| match form.repeats_key() {
+            true => (format!("{open}{key}{}", form.header_close), ValueEnd::Nested),
+            false => (open.clone(), ValueEnd::Nested),
+        });
+        let calls =
+            self.ends.iter().filter(|(_, kind)| matches!(kind, ValueEnd::Call(_) | ValueEnd::Turn)).cloned();
+        let spellings: Vec<(String, ValueEnd)> = closers.chain(openers).chain(calls).collect();
+        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
+        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
     }
 
     pub(super) fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {

@@ -109,7 +109,7 @@ pub(super) fn passed(
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Opener { .. } | Target::Separator => Settled::Nothing,
+        Target::Opener { .. } | Target::Other | Target::Separator => Settled::Nothing,
     }
 }
 
