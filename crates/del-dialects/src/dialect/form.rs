@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::schema::Types;
+
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadForm {
@@ -72,6 +74,21 @@ pub struct FieldForm {
     pub xml: bool,
     /// Non-strings are written as Python does.
     pub python: bool,
+    /// The words of `{type}` for text, an object, a list and anything else; JSON's own where there are none.
+    pub types: Option<[String; 4]>,
+    /// Values may be elements of the same form.
+    pub nest: Option<Nest>,
+}
+
+/// Objects and lists as elements inside an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nest {
+    /// An item of a list: text and slots, in order.
+    pub item: Vec<Slot>,
+    /// The key that an item carries, where it carries one.
+    pub key: Option<String>,
+    /// Objects and lists are written as elements; otherwise they are only read so, and written as JSON.
+    pub written: bool,
 }
 
 /// How the key stands in the header of a field.
@@ -215,6 +232,40 @@ impl FieldForm {
         self.value_close.iter().any(|mark| mark.contains("{key}"))
     }
 
+    /// True when a field says the type of its value.
+    pub(crate) fn says_type(&self) -> bool {
+        self.parts.contains(&Slot::Type)
+    }
+
+    /// What `{type}` says of a value.
+    pub(crate) fn type_word(&self, json: &str) -> &str {
+        let words = self.types.as_ref();
+        match (json.as_bytes().first(), words) {
+            (Some(b'"'), Some([text, ..])) => text,
+            (Some(b'{'), Some([_, object, ..])) => object,
+            (Some(b'['), Some([_, _, list, _])) => list,
+            (_, Some([.., other])) => other,
+            (Some(b'"'), None) => "string",
+            (Some(b'{'), None) => "object",
+            (Some(b'['), None) => "array",
+            (Some(b't' | b'f'), None) => "boolean",
+            (Some(b'n'), None) => "null",
+            _ => "number",
+        }
+    }
+
+    /// The types that the word of a field stands for; none for a word that says nothing but that it is JSON.
+    pub(crate) fn types_said(&self, word: Option<&str>) -> Option<Types> {
+        let word = word?;
+        let own = |place: usize| self.types.as_ref().is_some_and(|words| words[place] == word);
+        Some(Types {
+            string: own(0) || matches!(word, "true" | "string" | "raw"),
+            object: own(1) || word == "object",
+            array: own(2) || word == "array",
+            ..Types::default()
+        })
+    }
+
     /// The form of a value that has no markup of its own.
     pub(crate) fn raw() -> Self {
         Self {
@@ -229,11 +280,29 @@ impl FieldForm {
             framed: false,
             xml: false,
             python: false,
+            types: None,
+            nest: None,
         }
     }
 
+    /// This form, in which an item of a list is written as `item`; `Err` holds what was expected.
+    pub(super) fn nested(mut self, item: &str, written: bool) -> Result<Self, &'static str> {
+        let wrong = "an item with the markup of the form and {value}";
+        let (before, _) = item.split_once("{value}").ok_or(wrong)?;
+        let header = before.strip_prefix(self.open[0].as_str()).ok_or(wrong)?;
+        let header = header.strip_suffix(self.header_close[0].as_str()).ok_or(wrong)?;
+        let bare = header.trim().trim_matches(['"', '\'']);
+        let key = (self.key == KeyKind::First).then(|| bare.to_owned());
+        self.nest = Some(Nest { item: parts(item), key, written });
+        Ok(self)
+    }
+
     /// `text` as a form; `Err` holds what was expected.
-    pub(super) fn new(text: &str, folded: impl Fn(&str) -> Vec<String>) -> Result<Self, &'static str> {
+    pub(super) fn new(
+        text: &str,
+        elements: bool,
+        folded: impl Fn(&str) -> Vec<String>,
+    ) -> Result<Self, &'static str> {
         let parts = parts(text);
         let place = |slot: &Slot| parts.iter().position(|part| part == slot);
         let key = place(&Slot::Key).ok_or("a field with {key}")?;
@@ -250,7 +319,9 @@ impl FieldForm {
         let opener = before_key.trim_start().trim_end_matches(['"', '\'']);
         let (open, key_kind) = match opener.rsplit_once(' ') {
             Some((open, attribute))
-                if attribute.ends_with('=') && !open.contains('=') && open.starts_with("<|") =>
+                if attribute.ends_with('=')
+                    && !open.contains('=')
+                    && (elements || open.starts_with("<|")) =>
             {
                 (open.to_owned(), KeyKind::Attribute(attribute.trim_end_matches('=').to_owned()))
             }
@@ -290,6 +361,8 @@ impl FieldForm {
             framed,
             xml: false,
             python: false,
+            types: None,
+            nest: None,
         })
     }
 }

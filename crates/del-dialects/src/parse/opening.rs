@@ -5,6 +5,7 @@ use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
+use super::recover::is_markup;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
@@ -339,7 +340,10 @@ impl Engine {
         // Behind a call nothing else has been tried for this place.
         let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
-        if found > start && self.is_markup(io, start, found) {
+        // The answer may end inside a longer mark.
+        let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
+        let found = if half { io.text.len() } else { found };
+        if half || (found > start && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
                 From::Thought(_) => think(io, start),

@@ -11,6 +11,13 @@ pub(super) struct Header {
 impl Header {
     /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
     pub(super) fn read(text: &str, kind: &KeyKind) -> Option<Self> {
+        let (key, type_word) = Self::attributes(text, kind);
+        let key = key.filter(|key| !key.is_empty() && !key.contains(['\n', '<', '>']))?;
+        Some(Self { key, type_word })
+    }
+
+    /// Key and type, as far as they are there.
+    pub(super) fn attributes(text: &str, kind: &KeyKind) -> (Option<String>, Option<String>) {
         let text = text.trim();
         let (mut key, mut rest) = match kind {
             KeyKind::First => {
@@ -32,8 +39,7 @@ impl Header {
             }
             rest = after;
         }
-        let key = key.filter(|key| !key.is_empty() && !key.contains(['\n', '<', '>']))?;
-        Some(Self { key, type_word })
+        (key, type_word)
     }
 }
 

@@ -28,6 +28,9 @@ pub(super) struct Description {
     /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
     #[serde(default)]
     pub(super) fold: Vec<String>,
+    /// Words in marks behind which a space may stand or be missing: `["｜DSML｜"]`.
+    #[serde(default)]
+    pub(super) spaces: Vec<String>,
     /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
     #[serde(default)]
     pub(super) namespaces: Vec<String>,
@@ -186,6 +189,10 @@ pub(super) struct PieceSource {
     /// What may stand between the marks of fields, for `args = "fields"`.
     #[serde(default)]
     pub(super) noise: Vec<String>,
+    /// An item of a list, where values may be elements themselves.
+    pub(super) item: Option<String>,
+    /// The words of `{type}` for text, an object, a list and anything else.
+    pub(super) types: Option<[String; 4]>,
     pub(super) loose: Option<LooseSource>,
 }
 
@@ -206,6 +213,7 @@ pub(super) enum ArgsSource {
     Object,
     Call,
     Fields,
+    Elements,
     Raw,
 }
 

@@ -118,7 +118,9 @@ pub(super) fn passed(
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Empty(_) | Target::Opener { .. } | Target::Header | Target::Separator => Settled::Nothing,
+        Target::Empty(_) | Target::Opener { .. } | Target::Header | Target::Other | Target::Separator => {
+            Settled::Nothing
+        }
     }
 }
 
