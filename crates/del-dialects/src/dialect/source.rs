@@ -19,7 +19,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: error.message().trim().replace('\n', "\\n"),
     })?;
-    let pieces = Pieces { fold: &source.fold, namespaces: &source.namespaces, text };
+    let pieces =
+        Pieces { fold: &source.fold, namespaces: &source.namespaces, respell: &source.respell, text };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -165,6 +166,7 @@ fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
 struct Pieces<'a> {
     fold: &'a [String],
     namespaces: &'a [String],
+    respell: &'a [[String; 2]],
     text: &'a str,
 }
 
@@ -261,6 +263,10 @@ impl Pieces<'_> {
         }
         if let Some(at) = spellings.iter().position(|folded| folded == spelling) {
             spellings.swap(0, at);
+        }
+        let other = self.respell.iter().fold(spelling.to_owned(), |text, [from, to]| text.replace(from, to));
+        if other != spelling {
+            spellings.push(other.trim().to_owned());
         }
         for namespace in self.namespaces {
             if let Some(rest) = spelling.strip_prefix("</") {

@@ -94,7 +94,7 @@ impl Fields<'_, '_> {
             let value = Expr::choice(values);
             Expr::sequence(self.form.parts.iter().map(|part| match part {
                 Slot::Text(text) => Expr::text(text),
-                Slot::Key => key.map_or_else(any_key, Expr::text),
+                Slot::Key => key.map_or_else(any_key, |key| Expr::text(&fields::written_key(self.form, key))),
                 Slot::IsString => Expr::text(&typed.is_text),
                 Slot::Type => Expr::text(&typed.word),
                 Slot::Value => value.clone(),

@@ -1,5 +1,6 @@
 //! What stands between the opening mark of a field and its value.
 
+use crate::codec::attributes;
 use crate::dialect::KeyKind;
 
 /// What stands between a field's opening mark and the end of its header.
@@ -31,7 +32,12 @@ impl Header {
             }
             rest = after;
         }
-        let key = key.filter(|key| !key.is_empty() && !key.contains(['\n', '<', '>']))?;
+        let marked = |key: &str| *kind == KeyKind::First && key.contains(['<', '>']);
+        let key = key.filter(|key| !key.is_empty() && !key.contains('\n') && !marked(key))?;
+        let key = match kind {
+            KeyKind::Attribute(_) => attributes::read(&key).into_owned(),
+            KeyKind::First => key,
+        };
         Some(Self { key, type_word })
     }
 }

@@ -1,14 +1,17 @@
 //! Writing a field.
 
+use std::borrow::Cow;
+
 use super::xml::ENTITIES;
-use crate::dialect::{FieldForm, Slot};
+use crate::codec::attributes;
+use crate::dialect::{FieldForm, KeyKind, Slot};
 
 /// Writes one field. `value` is the JSON of the value, `text` the value itself where it is a string.
 pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>, out: &mut String) {
     for part in &form.parts {
         match part {
             Slot::Text(literal) => out.push_str(literal),
-            Slot::Key => out.push_str(key),
+            Slot::Key => out.push_str(&written_key(form, key)),
             Slot::IsString => out.push_str(if text.is_some() { "true" } else { "false" }),
             Slot::Type => out.push_str(type_word(value)),
             Slot::Value => match text {
@@ -29,6 +32,14 @@ pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>
             },
             _ => {}
         }
+    }
+}
+
+/// A key as the form writes it.
+pub(crate) fn written_key<'k>(form: &FieldForm, key: &'k str) -> Cow<'k, str> {
+    match form.key {
+        KeyKind::Attribute(_) => attributes::written(key),
+        KeyKind::First => Cow::Borrowed(key),
     }
 }
 

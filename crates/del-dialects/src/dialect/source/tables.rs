@@ -31,6 +31,9 @@ pub(super) struct Description {
     /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
     #[serde(default)]
     pub(super) namespaces: Vec<String>,
+    /// Parts of marks that are also spelled otherwise, all of them at once: `[["<|sep|>", " <|sep|>"]]`.
+    #[serde(default)]
+    pub(super) respell: Vec<[String; 2]>,
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
