@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::codec::{call, fields, loose, members};
+use crate::codec::{attributes, call, fields, loose, members};
 use crate::collect::Collect;
 use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::dialects::Dialects;
@@ -204,9 +204,16 @@ fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
     for part in &form.parts {
         match part {
             Slot::Text(text) => out.push_str(text),
+            Slot::Name if !form.attributes.is_empty() => out.push_str(&attributes::written(&call.name)),
             Slot::Name => out.push_str(&call.name),
             Slot::Id => out.push_str(call.id.as_deref().unwrap_or_default()),
             Slot::Index => out.push_str(&place.to_string()),
+            Slot::Number => match call.id.as_deref() {
+                Some(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    out.push_str(id)
+                }
+                _ => out.push_str(&(place + 1).to_string()),
+            },
             _ => {}
         }
     }

@@ -22,7 +22,7 @@ use elements::Element;
 use header::Header;
 use marks::ValueEnd;
 pub(crate) use marks::{FieldMarks, Next};
-pub(crate) use write::write;
+pub(crate) use write::{write, written_key};
 use xml::{SECTION, entities_read, half_entity, unescaped};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::codec::attributes;
 use crate::schema::Types;
 
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
@@ -11,6 +12,8 @@ pub struct HeadForm {
     pub parts: Vec<Slot>,
     /// True when the whole head is also the call's id.
     pub is_id: bool,
+    /// The attributes that the slots are values of, in any order when read; none where the head is plain text.
+    pub attributes: Vec<(String, Slot)>,
 }
 
 /// A part of a form.
@@ -24,6 +27,8 @@ pub enum Slot {
     Id,
     /// `{index}`: the call's number in the answer.
     Index,
+    /// `{number}`: the call's number in the answer, counted from 1; it is the call's id.
+    Number,
     /// `{args}`: the arguments as JSON.
     Args,
     /// `{key}`: an argument's key.
@@ -104,10 +109,11 @@ pub enum KeyKind {
 
 /// Cuts a form into text and slots. An unknown or unclosed brace is text.
 pub(super) fn parts(form: &str) -> Vec<Slot> {
-    const SLOTS: [(&str, Slot); 8] = [
+    const SLOTS: [(&str, Slot); 9] = [
         ("{name}", Slot::Name),
         ("{id}", Slot::Id),
         ("{index}", Slot::Index),
+        ("{number}", Slot::Number),
         ("{args}", Slot::Args),
         ("{key}", Slot::Key),
         ("{value}", Slot::Value),
@@ -146,7 +152,15 @@ impl HeadForm {
             return Err("text between two slots of a head");
         }
         let is_id = parts.contains(&Slot::Index);
-        Ok(Self { parts, is_id })
+        let attributes = parts.windows(2).filter_map(|pair| match pair {
+            [Slot::Text(before), slot] => {
+                let name = before.strip_suffix("=\"")?.rsplit(['"', ' ']).next()?;
+                Some((name.to_owned(), slot.clone()))
+            }
+            _ => None,
+        });
+        let attributes = attributes.collect();
+        Ok(Self { parts, is_id, attributes })
     }
 
     /// True when `id` is what this head would say for a call of `name`.
@@ -172,6 +186,16 @@ impl HeadForm {
         let (mut name, mut id) = (None, None);
         if self.is_id && head.bytes().all(|byte| byte.is_ascii_digit()) {
             return (None, Some(0..head.len()));
+        }
+        if !self.attributes.is_empty() {
+            for (attribute, slot) in &self.attributes {
+                match slot {
+                    Slot::Name => name = attributes::find(head, attribute),
+                    Slot::Id | Slot::Number => id = attributes::find(head, attribute),
+                    _ => {}
+                }
+            }
+            return (name, id);
         }
         let mut at = 0;
         for (place, part) in self.parts.iter().enumerate() {

@@ -28,8 +28,14 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         ));
     }
     let suffix = suffix.map(|suffix| suffix.get_ref().as_str());
-    let spaces = &source.spaces;
-    let pieces = Pieces { fold: &source.fold, spaces, namespaces: &source.namespaces, suffix, text };
+    let pieces = Pieces {
+        fold: &source.fold,
+        spaces: &source.spaces,
+        namespaces: &source.namespaces,
+        respell: &source.respell,
+        suffix,
+        text,
+    };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -188,6 +194,7 @@ struct Pieces<'a> {
     spaces: &'a [String],
     namespaces: &'a [String],
     suffix: Option<&'a str>,
+    respell: &'a [[String; 2]],
     text: &'a str,
 }
 
@@ -301,6 +308,10 @@ impl Pieces<'_> {
                     spellings.push(other);
                 }
             }
+        }
+        let other = self.respell.iter().fold(spelling.to_owned(), |text, [from, to]| text.replace(from, to));
+        if other != spelling {
+            spellings.push(other.trim().to_owned());
         }
         for namespace in self.namespaces {
             if let Some(rest) = spelling.strip_prefix("</") {

@@ -111,7 +111,7 @@ impl Fields<'_, '_> {
             Expr::sequence(parts.iter().map(|part| match part {
                 Slot::Text(text) => Expr::text(text),
                 Slot::Key => match key {
-                    Key::Named(key) => Expr::text(key),
+                    Key::Named(key) => Expr::text(&fields::written_key(self.form, key)),
                     _ => any_key(),
                 },
                 Slot::IsString => Expr::text(&typed.is_text),

@@ -1,6 +1,8 @@
 //! The beginning of a call: nothing of it is settled before it is sure that it is one.
 
 mod site;
+use std::borrow::Cow;
+
 use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
@@ -8,6 +10,7 @@ use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token}
 use super::recover::is_markup;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
+use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -283,6 +286,7 @@ impl Engine {
         io.passed.clear();
         self.call_from = io.base + start as u64;
         let name = self.registered(name, walk);
+        let name = name.as_ref();
         name.clone_into(&mut self.name);
         self.fresh = false;
         if opening.block {
@@ -303,15 +307,18 @@ impl Engine {
     }
 
     /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
-    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> &'n str {
+    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> Cow<'n, str> {
+        if walk.has_attributes() {
+            return attributes::read(name);
+        }
         let doubled = walk.channels().is_some_and(|channels| channels.doubled);
         match name.split_once('.') {
             Some((space, plain))
                 if doubled && space == plain && self.tool(name).is_none() && self.tool(plain).is_some() =>
             {
-                plain
+                Cow::Borrowed(plain)
             }
-            _ => name,
+            _ => Cow::Borrowed(name),
         }
     }
 

@@ -63,6 +63,8 @@ pub(super) struct ThoughtEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
     Closer,
+    /// A closer in messages to tools, and text in any other.
+    Inside,
     TurnEnd,
 }
 
@@ -156,7 +158,8 @@ impl Plan {
         for mark in walk.dialect.marks() {
             for spelling in &mark.read {
                 if is_distinct(spelling) && (is_closer(walk, mark) || is_token(spelling)) {
-                    self.mark(spelling).dropped.get_or_insert(Dropped::Closer);
+                    let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
+                    self.mark(spelling).dropped.get_or_insert(closer);
                 }
             }
         }

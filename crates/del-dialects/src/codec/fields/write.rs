@@ -1,12 +1,14 @@
 //! Writing a field.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 use serde_json::{Value, from_str};
 
 use super::elements::{self, ElementMarks};
 use super::xml::ENTITIES;
-use crate::codec::members;
-use crate::dialect::{FieldForm, Nest, Slot};
+use crate::codec::{attributes, members};
+use crate::dialect::{FieldForm, KeyKind, Nest, Slot};
 use crate::message::Tool;
 use crate::schema::Place;
 
@@ -78,7 +80,7 @@ fn fill(form: &FieldForm, parts: &[Slot], key: &str, value: &str, inside: &str, 
     for part in parts {
         match part {
             Slot::Text(literal) => out.push_str(literal),
-            Slot::Key => out.push_str(key),
+            Slot::Key => out.push_str(&written_key(form, key)),
             Slot::IsString => out.push_str(if value.starts_with('"') { "true" } else { "false" }),
             Slot::Type => out.push_str(form.type_word(value)),
             Slot::Value => out.push_str(inside),
@@ -107,5 +109,13 @@ fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
         }
         .to_owned(),
         None => value.to_owned(),
+    }
+}
+
+/// A key as the form writes it.
+pub(crate) fn written_key<'k>(form: &FieldForm, key: &'k str) -> Cow<'k, str> {
+    match form.key {
+        KeyKind::Attribute(_) => attributes::written(key),
+        _ => Cow::Borrowed(key),
     }
 }

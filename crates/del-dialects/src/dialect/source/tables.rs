@@ -36,6 +36,9 @@ pub(super) struct Description {
     pub(super) namespaces: Vec<String>,
     /// What marks carry that differs from checkpoint to checkpoint: `:opensource`.
     pub(super) suffix: Option<Spanned<String>>,
+    /// Parts of marks that are also spelled otherwise, all of them at once: `[["<|sep|>", " <|sep|>"]]`.
+    #[serde(default)]
+    pub(super) respell: Vec<[String; 2]>,
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]

@@ -129,6 +129,9 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
         io.look += white_space(&io.bytes[io.look..]);
         opening.token = io.look - io.at;
     }
+    if walk.head(step).is_some_and(|form| !form.attributes.is_empty()) {
+        return attributes(opening, walk, step, io);
+    }
     while io.look < io.bytes.len() && is_name(io.text, io.look) {
         io.look += first_char(io.text, io.look);
     }
@@ -156,6 +159,29 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     opening.enter(step + 1, io.look - io.at);
     Settled::On
 }
+
+/// A head of attributes: it reaches up to the next mark.
+fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) -> Settled {
+    let from = opening.token;
+    let Some(hit) = walk.sites[step + 1].marks.find(&mut opening.scan, io.bytes, &mut io.look, &mut io.again)
+    else {
+        return if io.look - io.at - from > MAX_ATTRIBUTES { Settled::Nothing } else { Settled::More };
+    };
+    let Some(form) = walk.head(step) else { return Settled::Nothing };
+    let (name, id) = form.read(&io.text[io.at + from..hit.start]);
+    let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
+    opening.name = name.filter(|name| !name.is_empty()).map(place);
+    opening.id = id.map(place);
+    if opening.name.is_none() {
+        return Settled::Nameless;
+    }
+    io.rewind(hit.start);
+    opening.enter(step + 1, hit.start - io.at);
+    Settled::On
+}
+
+/// The longest head of attributes, in bytes.
+const MAX_ATTRIBUTES: usize = 512;
 
 /// What follows where a name should be: all the rest of a call, or something else.
 pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {

@@ -367,6 +367,11 @@ impl Walk {
         Automaton::new(spellings)
     }
 
+    /// True where the name is the value of an attribute.
+    pub(in crate::parse) fn has_attributes(&self) -> bool {
+        (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
+    }
+
     /// The head at `step`.
     pub(in crate::parse) fn head(&self, step: usize) -> Option<&HeadForm> {
         match self.steps.get(step) {
