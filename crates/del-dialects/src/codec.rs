@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::fault::FaultKind;
 
+pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod json;

@@ -5,7 +5,7 @@ mod reading;
 
 use del_dialects::dialect::{Codec, Literal};
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
-use reading::{call, chunks, every_dialect, every_parser, parser, read, sample, tools, turn};
+use reading::{as_meant, call, chunks, every_dialect, every_parser, parser, read, sample, tools, turn};
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
 fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
@@ -24,14 +24,6 @@ fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
     assert_eq!(as_meant(message.calls, calls), calls, "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
-}
-
-/// Calls without ids that nobody gave them: in some dialects the writer has to make one up.
-fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
-    for (call, meant) in calls.iter_mut().zip(meant) {
-        call.id = call.id.take().filter(|_| meant.id.is_some());
-    }
-    calls
 }
 
 #[test]

@@ -321,7 +321,7 @@ impl Engine {
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
-                    emit(reader.end(), kept..kept);
+                    emit(reader.closing(), kept..kept);
                 }
                 match progress {
                     FieldsProgress::More => Outcome::More,

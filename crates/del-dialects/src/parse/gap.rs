@@ -111,10 +111,11 @@ impl Engine {
                     io.at = hit.end;
                     io.rewind(hit.end);
                 }
-                Target::Header => {
+                Target::Header | Target::Other => {
+                    let at = hit.start;
                     self.miss_closers(io);
-                    io.at = hit.start;
-                    io.rewind(hit.start);
+                    io.at = at;
+                    io.rewind(at);
                     self.resume_text();
                     return Flow::Next;
                 }

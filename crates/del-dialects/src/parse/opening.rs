@@ -1,11 +1,16 @@
 //! The beginning of a call: nothing of it is settled before it is sure that it is one.
 
 mod site;
+use std::borrow::Cow;
+
 use super::automaton::Scan;
 use super::body::Reading;
+use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
+use super::recover::is_markup;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
+use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -162,6 +167,7 @@ impl Engine {
                     self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
                     return Flow::Next;
                 }
+                Settled::Empty(step) => return self.empty(io, step),
                 Settled::Again(start) => return self.start_over(io, start),
                 Settled::Body(target) => return self.begin(io, target),
             }
@@ -183,16 +189,26 @@ impl Engine {
         self.break_call(io, FaultKind::BadArguments)
     }
 
+    /// The markup that was read so far is closed by `step`, with nothing in it.
+    fn empty(&mut self, io: &mut Io<'_>, step: usize) -> Flow {
+        let State::Opening(opening) = self.state else { return Flow::Next };
+        self.say_before(io, &opening);
+        let in_call = opening.step > io.plan.walks[opening.walk].call;
+        let kind = if in_call { FaultKind::BadCall } else { FaultKind::OrphanMark };
+        io.fault(kind, None, io.at, io.look);
+        io.at = io.look;
+        self.state = match opening.from {
+            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
+            _ => State::Gap(Gap::behind_broken(opening.walk, step + 1)),
+        };
+        Flow::Next
+    }
+
     /// The markup that was read so far is repeated at `start`: there the call begins, if anywhere.
     fn start_over(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
         let State::Opening(opening) = self.state else { return Flow::Next };
-        let dropped = io.at + opening.start;
-        match opening.from {
-            From::Thought(_) => think(io, dropped),
-            From::Text { .. } => self.say(io, dropped),
-            From::Gap => {}
-        }
-        io.fault(FaultKind::OrphanMark, None, dropped, start);
+        self.say_before(io, &opening);
+        io.fault(FaultKind::OrphanMark, None, io.at, start);
         io.at = start;
         io.rewind(start);
         self.state = match opening.from {
@@ -200,6 +216,17 @@ impl Engine {
             _ => State::Text(Scan::default()),
         };
         Flow::Next
+    }
+
+    /// Settles what is held before markup that begins no call, to the byte.
+    fn say_before(&mut self, io: &mut Io<'_>, opening: &Opening) {
+        let start = io.at + opening.start;
+        match opening.from {
+            From::Thought(_) => think(io, start),
+            From::Text { .. } => self.say(io, start),
+            From::Gap => {}
+        }
+        io.at = start;
     }
 
     /// A call begins for sure, or for as much as can be said before its object is read.
@@ -259,6 +286,7 @@ impl Engine {
         io.passed.clear();
         self.call_from = io.base + start as u64;
         let name = self.registered(name, walk);
+        let name = name.as_ref();
         name.clone_into(&mut self.name);
         self.fresh = false;
         if opening.block {
@@ -279,15 +307,18 @@ impl Engine {
     }
 
     /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
-    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> &'n str {
+    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> Cow<'n, str> {
+        if walk.has_attributes() {
+            return attributes::read(name);
+        }
         let doubled = walk.channels().is_some_and(|channels| channels.doubled);
         match name.split_once('.') {
             Some((space, plain))
                 if doubled && space == plain && self.tool(name).is_none() && self.tool(plain).is_some() =>
             {
-                plain
+                Cow::Borrowed(plain)
             }
-            _ => name,
+            _ => Cow::Borrowed(name),
         }
     }
 
@@ -316,7 +347,10 @@ impl Engine {
         // Behind a call nothing else has been tried for this place.
         let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
-        if found > start && self.is_markup(io, start, found) {
+        // The answer may end inside a longer mark.
+        let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
+        let found = if half { io.text.len() } else { found };
+        if half || (found > start && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
                 From::Thought(_) => think(io, start),
@@ -337,7 +371,7 @@ impl Engine {
     /// markup, or a mark on a line of its own.
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
         let before = self.before(io, start)[1];
-        let alone = before == b'\n' && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
+        let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
         // A sentence goes on behind a mark, and not with the next mark.
         let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
         (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))

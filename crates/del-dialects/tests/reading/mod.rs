@@ -214,6 +214,14 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks
 }
 
+/// Calls without ids that nobody gave them: in some dialects the writer has to make one up.
+pub fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
+    for (call, meant) in calls.iter_mut().zip(meant) {
+        call.id = call.id.take().filter(|_| meant.id.is_some());
+    }
+    calls
+}
+
 /// Does this for every dialect, and says at the end for which of them it failed.
 pub fn every_dialect(check: impl Fn(&Arc<Dialect>)) {
     let failed = |dialect: &&Arc<Dialect>| catch_unwind(AssertUnwindSafe(|| check(dialect))).is_err();

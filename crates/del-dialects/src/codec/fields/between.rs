@@ -57,7 +57,7 @@ impl FieldsReader {
                         rewind(look, *kept, work);
                         return Some(FieldsProgress::Done(next));
                     }
-                    Next::Closer(_) => return Some(FieldsProgress::Done(next)),
+                    _ => return Some(FieldsProgress::Done(next)),
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The marks of a field, ready to be found.
 
+use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
 use crate::parse::automaton::Automaton;
 
@@ -22,6 +23,8 @@ pub(crate) struct FieldMarks {
     pub(super) value_kinds: Vec<ValueEnd>,
     /// Spellings that end a value beside its own closer.
     pub(super) ends: Vec<(String, ValueEnd)>,
+    /// The marks inside a value of elements.
+    pub(super) elements: Option<ElementMarks>,
 }
 
 /// What follows a value.
@@ -33,6 +36,10 @@ pub(crate) enum Next {
     Closer(usize),
     /// The next call.
     Opener,
+    /// A closer of something else: nothing that can follow a value.
+    Stray,
+    /// The end of the model's turn.
+    Turn,
 }
 
 /// What stands behind the header of a field.
@@ -58,11 +65,21 @@ pub(super) enum ValueEnd {
     Body(usize),
     /// The body, which is the value, ends if another message begins here.
     Message,
+    /// The model's turn ends inside the value, if nothing follows.
+    Turn,
+    /// An element of the same key opens inside the value.
+    Nested,
 }
 
 impl FieldMarks {
-    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call.
-    pub(crate) fn new(form: &FieldForm, closers: &[(usize, String)], openers: &[String]) -> Self {
+    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call, and
+    /// `turns` those that end the model's turn.
+    pub(crate) fn new(
+        form: &FieldForm,
+        closers: &[(usize, String)],
+        openers: &[String],
+        turns: &[String],
+    ) -> Self {
         let mut next: Vec<(String, Next)> = Vec::new();
         for open in &form.open {
             next.push((open.clone(), Next::Field));
@@ -73,6 +90,10 @@ impl FieldMarks {
             next.extend(behind);
         }
         next.extend(openers.iter().map(|mark| (mark.clone(), Next::Opener)));
+        // Where any tag is a field, a closing one is none.
+        let tags = form.open.iter().filter(|open| open.ends_with('<'));
+        next.extend(tags.map(|open| (format!("{open}/"), Next::Stray)));
+        next.extend(turns.iter().map(|mark| (mark.clone(), Next::Turn)));
         let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
         let mut ends = Vec::new();
         // A mark as short as `<` is too common in values to mean that their closer is missing.
@@ -84,6 +105,7 @@ impl FieldMarks {
                 ends.push((lines(mark), ValueEnd::Call(*step)));
             }
         }
+        ends.extend(turns.iter().map(|mark| (mark.clone(), ValueEnd::Turn)));
         let mut between: Vec<(String, Between)> = Vec::new();
         for open in &form.value_open {
             between.push((open.clone(), Between::Value));
@@ -92,7 +114,8 @@ impl FieldMarks {
         let typed = form.typed.as_ref();
         between.extend(typed.iter().flat_map(|[open, _]| open).map(|open| (open.clone(), Between::Type)));
         let has_own = !between.is_empty();
-        between.extend(next.iter().map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
+        let follows = next.iter().filter(|(_, kind)| !matches!(kind, Next::Stray | Next::Turn));
+        between.extend(follows.map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
         let mut marks = Self {
             next: automaton(next.iter().map(|(mark, _)| mark)),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
@@ -104,6 +127,7 @@ impl FieldMarks {
             value: None,
             value_kinds: Vec::new(),
             ends,
+            elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);
@@ -128,12 +152,28 @@ impl FieldMarks {
             )),
             value_kinds: kinds,
             ends: Vec::new(),
+            elements: None,
         }
     }
 
     /// The spellings that a call may begin its fields with, and what each of them means.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)
+    }
+
+    /// What ends a value of elements: its closer, once all elements of the same key in it are closed.
+    pub(super) fn elements_automaton(&self, form: &FieldForm, key: &str) -> (Automaton, Vec<ValueEnd>) {
+        let closers = form.value_close.iter().map(|mark| (mark.replace("{key}", key), ValueEnd::Closer));
+        let openers = form.open.iter().flat_map(|open| match form.repeats_key() {
+            true => form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect(),
+            false => vec![open.clone()],
+        });
+        let openers = openers.map(|open| (open, ValueEnd::Nested));
+        let calls =
+            self.ends.iter().filter(|(_, kind)| matches!(kind, ValueEnd::Call(_) | ValueEnd::Turn)).cloned();
+        let spellings: Vec<(String, ValueEnd)> = closers.chain(openers).chain(calls).collect();
+        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
+        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
     }
 
     pub(super) fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
