@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 pub use check::DialectError;
-pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Slot};
+pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
 
 use crate::dialects::Dialects;
 use crate::parse::{Parser, Plan, Turn};

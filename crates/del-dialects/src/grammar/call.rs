@@ -7,6 +7,7 @@ use super::fields;
 use super::rules::{Class, Expr, Rules};
 use super::shape::Parameters;
 use super::value::Values;
+use crate::codec::attributes;
 use crate::codec::call::drop_id;
 use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::message::Tool;
@@ -36,6 +37,8 @@ enum Step {
     Name,
     /// The name inside a JSON string.
     EscapedName,
+    /// The name as the value of an attribute.
+    Attribute,
     Args,
     /// Either way.
     Either(Vec<Step>, Vec<Step>),
@@ -120,7 +123,7 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
 }
 
 fn head(form: &HeadForm) -> Vec<Step> {
-    slots(&form.parts, &Step::Name)
+    slots(&form.parts, if form.attributes.is_empty() { &Step::Name } else { &Step::Attribute })
 }
 
 fn slots(parts: &[Slot], name: &Step) -> Vec<Step> {
@@ -130,7 +133,7 @@ fn slots(parts: &[Slot], name: &Step) -> Vec<Step> {
         Slot::Name => name.clone(),
         Slot::Args => Step::Args,
         Slot::Id => Step::Fixed(id()),
-        Slot::Index => Step::Fixed(digits()),
+        Slot::Index | Slot::Number => Step::Fixed(digits()),
         _ => Step::Fixed(Expr::empty()),
     };
     parts.iter().map(step).collect()
@@ -200,6 +203,7 @@ fn filled(steps: &[Step], name: &str, arguments: &Expr) -> Expr {
     Expr::sequence(steps.iter().map(|step| match step {
         Step::Fixed(expr) => expr.clone(),
         Step::Name => Expr::text(name),
+        Step::Attribute => Expr::text(&attributes::written(name)),
         Step::EscapedName => {
             let json = quoted(name);
             Expr::text(&json[1..json.len() - 1])
@@ -237,8 +241,9 @@ fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[&Tool]) -> 
             _ => String::new(),
         }
     };
-    let before_name =
-        tools.first().map(|tool| start(tool, |step| matches!(step, Step::Name | Step::EscapedName)));
+    let before_name = tools
+        .first()
+        .map(|tool| start(tool, |step| matches!(step, Step::Name | Step::EscapedName | Step::Attribute)));
     if let Some(text) = before_name.filter(|text| text.trim().len() >= MIN_DISTINCT) {
         return vec![text.trim_end().to_owned()];
     }

@@ -136,7 +136,7 @@ impl Engine {
         let (Some((pattern, from, behind)), own) = (header.ended, header.walk) else { return Flow::Next };
         let message = channels.message[pattern as usize].trim();
         let said = Said::read(&io.text[io.at..io.at + from], channels, message);
-        if channels.known && !self.knows(&said, channels) {
+        if channels.known && !self.knows(&said, channels, &heading.group, plan) {
             match io.bytes.get(io.at + behind) {
                 Some(b'{') => {}
                 None if !io.last() => {
@@ -154,9 +154,13 @@ impl Engine {
     }
 
     /// True when the recipient is one that the tools or the routes name. Without tools anybody may be one.
-    fn knows(&self, said: &Said<'_>, channels: &Channels) -> bool {
+    fn knows(&self, said: &Said<'_>, channels: &Channels, group: &[usize], plan: &Plan) -> bool {
         let named = said.recipient.unwrap_or_default();
-        channels.routes.contains_key(named) || self.turn.tools.is_empty() || self.tool(named).is_some()
+        let own = |walk: &usize| plan.walks[*walk].dialect.tool.as_deref() == Some(named);
+        channels.routes.contains_key(named)
+            || self.turn.tools.is_empty()
+            || self.tool(named).is_some()
+            || group.iter().any(own)
     }
 
     /// Goes where a whole header says; its body begins at `body`.

@@ -1,12 +1,16 @@
 //! The beginning of a call: nothing of it is settled before it is sure that it is one.
 
 mod site;
+use std::borrow::Cow;
+
 use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
+use super::recover::is_markup;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
+use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -153,6 +157,10 @@ impl Engine {
                 }
                 Settled::Nameless => {
                     let opening = *opening;
+                    // An object may be the call in another form.
+                    if io.bytes[io.look] == b'{' && !self.candidates.is_empty() {
+                        return self.try_next(io, opening);
+                    }
                     self.settle_before(io, &opening);
                     io.fault(FaultKind::BadCall, None, io.at, io.look);
                     io.at = io.look;
@@ -231,6 +239,11 @@ impl Engine {
             (Body::Fields(_), None) => !raw,
             (body, _) => matches!(body, Body::Object),
         };
+        if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
+            let reading = Reading::unnamed(number, self.turn.limits.depth);
+            self.state = State::Reading(reading.pending(opening, io.look - io.at));
+            return Flow::Next;
+        }
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
         match (&walk.body, object) {
             (Body::Call | Body::Loose(_), false) => {
@@ -273,6 +286,7 @@ impl Engine {
         io.passed.clear();
         self.call_from = io.base + start as u64;
         let name = self.registered(name, walk);
+        let name = name.as_ref();
         name.clone_into(&mut self.name);
         self.fresh = false;
         if opening.block {
@@ -293,15 +307,18 @@ impl Engine {
     }
 
     /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
-    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> &'n str {
+    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> Cow<'n, str> {
+        if walk.has_attributes() {
+            return attributes::read(name);
+        }
         let doubled = walk.channels().is_some_and(|channels| channels.doubled);
         match name.split_once('.') {
             Some((space, plain))
                 if doubled && space == plain && self.tool(name).is_none() && self.tool(plain).is_some() =>
             {
-                plain
+                Cow::Borrowed(plain)
             }
-            _ => name,
+            _ => Cow::Borrowed(name),
         }
     }
 
@@ -330,7 +347,10 @@ impl Engine {
         // Behind a call nothing else has been tried for this place.
         let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
-        if found > start && self.is_markup(io, start, found) {
+        // The answer may end inside a longer mark.
+        let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
+        let found = if half { io.text.len() } else { found };
+        if half || (found > start && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
                 From::Thought(_) => think(io, start),
@@ -352,7 +372,8 @@ impl Engine {
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
         let before = self.before(io, start)[1];
         let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(');
+        // A sentence goes on behind a mark, and not with the next mark.
+        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
         (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
     }
 

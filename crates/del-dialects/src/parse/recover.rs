@@ -160,7 +160,7 @@ fn least(end: Option<End>) -> usize {
 }
 
 /// True when what an answer ends with is half a mark rather than text.
-fn is_markup(text: &str, end: Option<End>) -> bool {
+pub(super) fn is_markup(text: &str, end: Option<End>) -> bool {
     let text = text.trim_start();
     !text.starts_with(char::is_alphanumeric) && text.chars().count() >= least(end)
 }

@@ -16,6 +16,16 @@ impl Engine {
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
             if hit.is_none() && io.last() {
                 hit = plan.text.take(scan, &mut io.look, &mut io.again);
+                // The end of a turn that goes on as a longer mark would, up to the end of the answer.
+                if let Some(hit) = hit.filter(|hit| hit.end < io.text.len())
+                    && plan.marks[hit.pattern as usize].dropped == Some(Dropped::TurnEnd)
+                {
+                    self.say(io, hit.start);
+                    io.fault(FaultKind::OrphanMark, None, hit.start, io.text.len());
+                    io.look = io.text.len();
+                    io.at = io.look;
+                    return Flow::More;
+                }
             }
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
@@ -90,8 +100,11 @@ impl Engine {
                 self.was_thinking(io, hit, &end.before);
                 return true;
             }
+            // A token that ends turns as well as thinking: no one misses an opener.
+            (Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
-            (_, Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
+            (_, Some(Dropped::Inside)) if !self.in_tool => return false,
+            (_, Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
             (_, Some(Dropped::TurnEnd)) => (None, ""),
             _ => return false,
         };

@@ -25,6 +25,8 @@ pub(in crate::parse) struct Walk {
     /// What may stand behind a call, to open the next one.
     pub(in crate::parse) again: Site,
     pub(in crate::parse) body: Body,
+    /// What opens calls of the other forms of this dialect.
+    pub(in crate::parse) others: Vec<String>,
     /// Finds where reading may go on after a broken call.
     pub(in crate::parse) rescue: Automaton,
     /// Of a format of channels, all that concerns headers.
@@ -72,6 +74,8 @@ pub(in crate::parse) enum Target {
     Opener { block: bool },
     /// A header begins.
     Header,
+    /// What opens a call of another form of the dialect.
+    Other,
     /// What stands between two calls.
     Separator,
 }
@@ -113,6 +117,7 @@ impl Walk {
             sites: Vec::new(),
             again: Site::default(),
             body: Body::Object,
+            others: Vec::new(),
             rescue: Automaton::default(),
             heading,
             dialect,
@@ -122,6 +127,14 @@ impl Walk {
         walk.again = walk.again();
         walk.rescue = walk.rescue();
         walk
+    }
+
+    /// Goes on beside other forms of the same dialect, which these marks open.
+    pub(in crate::parse) fn beside(&mut self, others: Vec<String>) {
+        self.others = others;
+        for step in self.args + 1..=self.steps.len() {
+            self.sites[step] = self.site(step);
+        }
     }
 
     pub(in crate::parse) fn is_bare(&self) -> bool {
@@ -237,7 +250,7 @@ impl Walk {
                     openers
                         .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
                 }
-                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers)))
+                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers, &self.dialect.ends)))
             }
         }
     }
@@ -257,6 +270,7 @@ impl Walk {
                 spellings
                     .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
             }
+            spellings.extend(self.others.iter().map(|mark| (mark.clone(), Target::Other)));
             let between = self.dialect.between.trim();
             let marks = self
                 .closers()
@@ -351,6 +365,11 @@ impl Walk {
             spellings.push("\n");
         }
         Automaton::new(spellings)
+    }
+
+    /// True where the name is the value of an attribute.
+    pub(in crate::parse) fn has_attributes(&self) -> bool {
+        (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
     }
 
     /// The head at `step`.
