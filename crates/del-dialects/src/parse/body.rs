@@ -315,8 +315,7 @@ impl Engine {
                     raw = FieldForm::raw();
                     &raw
                 };
-                let progress =
-                    reader.read(form, marks, tool(), text, look, &mut kept, end.is_some(), again, &mut emit);
+                let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
                 notes = reader.notes.take();
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
