@@ -49,11 +49,6 @@ impl<'s> Place<'s> {
         Self { schema: items, ..self }
     }
 
-    /// True when this very text is one of the values that are declared here.
-    pub(crate) fn lists(self, text: &str) -> bool {
-        self.schema.is_some_and(|schema| allowed::lists(self.root, schema, text))
-    }
-
     /// True when something is declared here.
     pub(crate) fn is_declared(self) -> bool {
         self.schema.is_some()

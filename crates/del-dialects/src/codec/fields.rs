@@ -606,11 +606,7 @@ impl FieldsReader {
             }
             _ => {
                 let plain = if form.xml { unescaped(text) } else { text.to_owned() };
-                let types = match self.says_json {
-                    true => Types::default(),
-                    false if Place::argument(tool, &self.key).lists(&plain) => Types::TEXT,
-                    false => self.types,
-                };
+                let types = if self.says_json { Types::default() } else { self.types };
                 typed(&plain, types, self.max_depth).map(|(json, fits)| Element { json, fits, closed: true })
             }
         };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use std::cell::Cell;
 
-use super::{MAX_DEPTH, MAX_PLACES, Types, part, reference};
+use super::{MAX_DEPTH, MAX_PLACES, Types, reference};
 
 /// A type of JSON, with numbers that are integers told from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +32,6 @@ pub(super) fn types(root: &Value, schema: &Value) -> Types {
         string: allows(Kind::String),
     };
     Types { string: types.string || types == Types::default(), ..types }
-}
-
-/// True when `text` is one of the constants of a schema.
-pub(super) fn lists(root: &Value, schema: &Value, text: &str) -> bool {
-    let listed = |schema: &Value| {
-        let all = schema.get("const").into_iter().chain(list(schema, "enum"));
-        all.into_iter().any(|value| value == text).then_some(())
-    };
-    part(root, schema, &listed).is_some()
 }
 
 struct Reader<'s> {
@@ -134,10 +125,6 @@ fn one(kind: Kind, members: impl Iterator<Item = Option<bool>>) -> Option<bool> 
 
 fn says_only_types(schema: &Value) -> bool {
     schema.as_object().is_some_and(|words| words.keys().all(|word| word == "type"))
-}
-
-fn list<'v>(schema: &'v Value, word: &str) -> &'v [Value] {
-    schema.get(word).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn kind_of(value: &Value) -> Kind {
