@@ -20,6 +20,8 @@ pub(crate) struct Json {
     /// Where something was mended first.
     mended: Option<usize>,
     max_depth: usize,
+    /// The value is a literal of Python.
+    python: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +96,13 @@ impl Json {
             owed: false,
             mended: None,
             max_depth,
+            python: false,
         }
+    }
+
+    /// From now on, values are literals of Python or not: what Python writes otherwise than JSON is no fault then.
+    pub(crate) fn expect_python(&mut self, python: bool) {
+        self.python = python;
     }
 
     /// Ready for another value.
@@ -105,7 +113,7 @@ impl Json {
 
     /// Where something was mended first, in the text at hand; asking forgets it.
     pub(crate) fn take_mended(&mut self) -> Option<usize> {
-        self.mended.take()
+        self.mended.take().filter(|_| !self.python)
     }
 
     /// True before the first byte of the value.
@@ -360,7 +368,16 @@ impl Json {
                 run.at += 1;
                 self.state = State::Escape { key, quote, seen: seen + 1 };
             }
+            (0, b'x') if self.python => {
+                run.at += 1;
+                self.state = State::Escape { key, quote, seen: 3 };
+            }
             (4, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                if run.bytes[run.hold + 1] == b'x' {
+                    run.flush(run.hold);
+                    (run.emit)("\\u00", run.hold..run.hold + 2);
+                    run.kept += 2;
+                }
                 run.at += 1;
                 self.state = text;
             }

@@ -8,8 +8,8 @@ use toml::Spanned;
 
 use super::check::{DialectError, line_of};
 use super::{
-    Block, CallForm, Codec, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need,
-    Piece, Reasoning, Results,
+    Block, CallForm, Codec, Content, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
+    Need, Piece, Reasoning, Results,
 };
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
@@ -72,6 +72,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
                 begin: reasoning.begin.into_vec(),
                 end: reasoning.end.into_vec(),
                 until_call: reasoning.until_call,
+                holds_calls: reasoning.holds_calls,
                 prefilled: reasoning.prefilled,
             }),
             // Models that think in channels have no other thinking; any other model may be one that was taught this.
@@ -79,13 +80,17 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
                 begin: vec!["<think>\n".to_owned()],
                 end: vec!["\n</think>\n\n".to_owned()],
                 until_call: false,
+                holds_calls: false,
                 prefilled: false,
             }),
         },
+        content: Content { begin: source.content.begin, end: source.content.end },
         block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
         call: pieces_of(source.call.pieces)?,
         between: source.call.between,
         lead: source.call.lead,
+        none: source.call.none,
+        ids: source.call.ids,
         tool: None,
         reads: source.reads,
         variants: Vec::new(),
@@ -128,10 +133,13 @@ impl Dialect {
             rank: self.rank,
             frame: self.frame.clone(),
             reasoning: self.reasoning.clone(),
+            content: Content::default(),
             block: Block::default(),
             call: Vec::new(),
             between: String::new(),
             lead: self.lead.clone(),
+            none: self.none.clone(),
+            ids: self.ids.clone(),
             tool: None,
             reads: Vec::new(),
             variants: Vec::new(),
@@ -209,7 +217,7 @@ impl Pieces<'_> {
                         let form = form.ok_or_else(|| {
                             expected("form = '{\"name\": \"{name}\", …}' beside args = \"call\"")
                         })?;
-                        Codec::Call(CallForm::new(&form).map_err(expected)?)
+                        Codec::Call(CallForm::new(&form, piece.python).map_err(expected)?)
                     }
                     ArgsSource::Fields => {
                         let form = form.ok_or_else(|| {

@@ -42,7 +42,11 @@ impl Engine {
                 let kind = if call { FaultKind::UnclosedCall } else { FaultKind::OrphanMark };
                 io.fault(kind, None, io.at, io.text.len());
             }
-            State::Opening(_) | State::Invented { .. } | State::Rescue { .. } | State::Dropping => {}
+            State::Opening(_)
+            | State::Tentative(_)
+            | State::Invented { .. }
+            | State::Rescue { .. }
+            | State::Dropping => {}
         }
         io.at = io.text.len();
     }
@@ -72,6 +76,8 @@ impl Engine {
                 self.settle_before(io, &opening);
                 io.fault(FaultKind::UnclosedCall, None, start, end);
             }
+        } else if self.silent {
+            // Nothing was begun.
         } else if whole {
             io.fault(FaultKind::MissingCloser, Some(self.call), end, end);
             io.send(Event::CallEnd { call: self.call, id: None }, end, end);
@@ -96,8 +102,10 @@ impl Engine {
             }
             if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
                 let at = io.at;
-                io.send(Event::Args { call: self.call, json: "{}" }, at, at);
-                io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                self.no_arguments(io);
+                if !self.silent {
+                    io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                }
             }
             if line {
                 self.say(io, end);

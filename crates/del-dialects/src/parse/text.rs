@@ -2,7 +2,7 @@
 
 use super::automaton::{Match, Scan};
 use super::opening::Opening;
-use super::plan::{Dropped, Opener};
+use super::plan::{Dropped, Opener, TextMark, Wrapper, is_token, is_wordy};
 use super::{Engine, Flow, Io, State};
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -15,6 +15,12 @@ impl Engine {
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
             if hit.is_none() && io.last() {
                 hit = plan.text.take(scan, &mut io.look, &mut io.again);
+                if let Some(hit) = hit
+                    && plan.is_half(&io.text[hit.start..])
+                {
+                    self.say(io, hit.start);
+                    return Flow::More;
+                }
             }
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
@@ -65,7 +71,7 @@ impl Engine {
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
             return true;
         }
-        if let Some(kind) = mark.thought {
+        if let Some(kind) = mark.thought.filter(|_| self.fresh || !is_wordy(&mark.spelling)) {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
@@ -80,10 +86,11 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let (fault, framing) = match (&mark.thought_end, mark.dropped) {
-            (Some(framing), _) => (Some(FaultKind::ReasoningNotOpened), framing.as_str()),
-            (_, Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
-            (_, Some(Dropped::TurnEnd)) => (None, ""),
+        let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
+            (Some(framing), ..) => (None, framing),
+            (_, Some(framing), _) => (Some(FaultKind::ReasoningNotOpened), framing.as_str()),
+            (.., Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
+            (.., Some(Dropped::TurnEnd)) => (None, ""),
             _ => return false,
         };
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
@@ -92,9 +99,24 @@ impl Engine {
         io.rewind(hit.end);
         if let Some(kind) = fault {
             io.fault(kind, None, hit.start, hit.end);
+            // What came before was thinking, whatever it went out as.
+            self.fresh |= kind == FaultKind::ReasoningNotOpened;
         }
         self.resume_text();
         true
+    }
+
+    /// Takes a mark as one around the answer, if it is one here: what belongs to it of the text before.
+    fn wrapper<'m>(&mut self, mark: &'m TextMark) -> Option<&'m str> {
+        let token = is_token(&mark.spelling);
+        match mark.wrapper.as_ref()? {
+            Wrapper::Begin if self.fresh => {
+                self.wrapped = true;
+                Some("")
+            }
+            Wrapper::Begin => (token && mark.thought_end.is_none()).then_some(""),
+            Wrapper::End(framing) => (std::mem::take(&mut self.wrapped) || token).then_some(framing.as_str()),
+        }
     }
 
     /// Tries the calls that may begin at `start`.
@@ -105,7 +127,8 @@ impl Engine {
         let fresh = self.fresh;
         let starts_line = fresh || before == b'\n';
         // Code in a fence is an example, unless the fence is all there is.
-        let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
+        let behind = !fresh && io.bytes[start] == b'`' && self.called != Some(here);
+        let fenced = self.fence.open || behind;
         if here >= self.tried {
             io.passed.clear();
         }
@@ -119,6 +142,13 @@ impl Engine {
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
+        if behind && self.candidates.is_empty() && !self.fence.open && starts_line && here >= self.deaf {
+            let bare = openers.iter().any(|opener| io.plan.walks[opener.walk].is_bare());
+            if bare && !self.on_trial && !self.turn.tools.is_empty() {
+                self.try_fence(io, start);
+                return true;
+            }
+        }
         let Some(first) = self.candidates.pop() else { return false };
         self.state = if io.plan.walks[first.walk].channels().is_some() {
             io.rewind(start);
