@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::fault::FaultKind;
 
+pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod json;
@@ -19,11 +20,13 @@ pub(crate) struct Notes {
     first: [Option<usize>; NOTED.len()],
 }
 
-const NOTED: [FaultKind; 5] = [
+const NOTED: [FaultKind; 7] = [
     FaultKind::Repaired,
     FaultKind::DoubleEncoded,
     FaultKind::DuplicateKey,
     FaultKind::MissingCloser,
+    FaultKind::MissingOpener,
+    FaultKind::OrphanMark,
     FaultKind::WrongType,
 ];
 
@@ -36,9 +39,26 @@ impl Notes {
         }
     }
 
+    /// Remembers what others have noted.
+    pub(crate) fn add_all(&mut self, others: Option<Self>) {
+        for (kind, at) in others.iter().flat_map(Self::iter) {
+            self.add(kind, at);
+        }
+    }
+
     /// What was noted since this was asked last, if anything was: it mostly is not, piece after piece.
     pub(crate) fn take(&mut self) -> Option<Self> {
         self.any.then(|| std::mem::take(self))
+    }
+
+    /// All but those of one kind.
+    pub(crate) fn without(mut self, kind: FaultKind) -> Self {
+        for (place, noted) in NOTED.iter().enumerate() {
+            if *noted == kind {
+                self.first[place] = None;
+            }
+        }
+        self
     }
 
     /// All kinds that have a place.
