@@ -208,6 +208,46 @@ pub struct Loose {
     pub comma: String,
     /// Written between key and value of inner objects.
     pub colon: String,
+    /// Keys are written in alphabetical order.
+    pub sorted: bool,
+}
+
+impl Loose {
+    /// Python's literals, as its `repr` writes them.
+    pub(crate) fn python() -> Self {
+        Self {
+            open: b'(',
+            close: b')',
+            pair: b'=',
+            quotes: vec!["'".to_owned()],
+            quoted_keys: true,
+            words: ["True", "False", "None"].map(str::to_owned),
+            comma: ", ".to_owned(),
+            colon: ": ".to_owned(),
+            sorted: false,
+        }
+    }
+
+    /// What closes the arguments that `open` opens, if it may: where keys stand bare in braces, parentheses are read too.
+    pub(crate) fn closer(&self, open: u8) -> Option<u8> {
+        match open {
+            _ if open == self.open => Some(self.close),
+            b'(' if self.open == b'{' => Some(b')'),
+            _ => None,
+        }
+    }
+
+    /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
+    pub(crate) fn writes_bare(&self, key: &str) -> bool {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let head = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
+    }
+
+    /// True when this byte alone is a quote.
+    pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
+        self.quotes.iter().any(|quote| quote.as_bytes() == [byte])
+    }
 }
 
 /// How results go back to the model.

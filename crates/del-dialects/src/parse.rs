@@ -3,6 +3,7 @@
 pub(crate) mod automaton;
 mod body;
 mod channels;
+mod echo;
 mod gap;
 mod opening;
 mod plan;
@@ -13,12 +14,14 @@ use std::sync::Arc;
 
 use automaton::Scan;
 use body::Reading;
+use echo::Echo;
 use gap::Gap;
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
 
 use crate::codec::call::CallReader;
+use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
@@ -107,6 +110,7 @@ impl Parser {
                 before: *b"\n\n",
                 fence: Fence::default(),
                 fresh: true,
+                word: None,
                 deaf: 0,
                 call: 0,
                 call_from: 0,
@@ -167,6 +171,8 @@ struct Engine {
     fence: Fence,
     /// Nothing but white space and thinking so far.
     fresh: bool,
+    /// Where in the answer a word was tried as the name of a call.
+    word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
     /// The number of the next call, or of the open one.
@@ -208,10 +214,14 @@ enum State {
     Reading(Reading),
     /// Behind a call.
     Gap(Gap),
+    /// Behind a block, where its calls may stand a second time.
+    Echo(Echo),
     /// Behind a broken call, up to where reading may go on.
     Rescue {
         walk: usize,
         scan: Scan,
+        /// Finds the end of its arguments.
+        skip: Option<Skip>,
     },
     /// In the header of a channel.
     Header {
@@ -331,6 +341,7 @@ impl Engine {
                 State::Opening(_) => self.opening(&mut io),
                 State::Reading(_) => self.reading(&mut io),
                 State::Gap(_) => self.gap(&mut io),
+                State::Echo(_) => self.echo(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
                 State::Header { .. } => self.header(&mut io),
                 State::Dropping => {

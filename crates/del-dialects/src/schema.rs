@@ -34,6 +34,15 @@ pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key, 0).is_some())
 }
 
+/// The name of the argument that stands at this place when none is named: that of the required one there, where `tool`
+/// declares the arguments in the same order.
+pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
+    let declared = tool.parameters.get("properties")?.as_object()?.keys().nth(place)?;
+    let required = tool.parameters.get("required").and_then(|required| required.get(place)?.as_str());
+    let only = place == 0 && tool.parameters.get("properties")?.as_object()?.len() == 1;
+    (only || required == Some(declared)).then_some(declared.as_str())
+}
+
 impl Types {
     /// True when the value can only be text, so that it can go out while it arrives.
     pub(crate) fn only_string(self) -> bool {

@@ -36,6 +36,8 @@ pub(crate) struct FieldsReader {
     /// The field itself says that the value is JSON.
     says_json: bool,
     closer: Option<Automaton>,
+    /// The value stands on the line of its header.
+    compact: bool,
     /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
     deaf: usize,
     scratch: String,
@@ -101,6 +103,7 @@ impl FieldsReader {
             streams: false,
             says_json: false,
             closer: None,
+            compact: false,
             deaf: 0,
             scratch: String::new(),
             notes: Notes::default(),
@@ -175,6 +178,7 @@ impl FieldsReader {
                     }
                 }
                 Phase::ValueStart => {
+                    self.compact = form.framed;
                     if form.framed {
                         match &bytes[*look..] {
                             [] | [b'\r'] if !last => return FieldsProgress::More,
@@ -182,12 +186,14 @@ impl FieldsReader {
                             [b'\r', b'\n', ..] => *look += 2,
                             _ => {}
                         }
+                        self.compact = *look == *kept;
                     }
                     *kept = *look;
                     self.begin_value(form, marks, *look, emit);
                 }
                 Phase::Value => {
-                    let automaton = self.closer.as_ref().or(marks.value.as_ref());
+                    let (automaton, kinds) = marks.ends(self.compact);
+                    let automaton = self.closer.as_ref().or(automaton);
                     let Some(automaton) = automaton else { return FieldsProgress::Broken };
                     let hit = automaton.find(&mut self.scan, bytes, look, work);
                     let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
@@ -210,7 +216,7 @@ impl FieldsReader {
                         *kept = end;
                     }
                     let Some(hit) = hit else {
-                        if last && matches!(marks.value_kinds[..], [ValueEnd::Body(_)]) {
+                        if last && matches!(kinds[..], [ValueEnd::Body(_)]) {
                             self.close_value(form, &text[*kept..], *kept, emit);
                             *kept = text.len();
                             return FieldsProgress::Ended;
@@ -218,12 +224,12 @@ impl FieldsReader {
                         return FieldsProgress::More;
                     };
                     let (end, behind) = (hit.start - *kept, hit.end - *kept);
-                    if let ValueEnd::Body(step) = marks.value_kinds[hit.pattern as usize] {
+                    if let ValueEnd::Body(step) = kinds[hit.pattern as usize] {
                         self.close_value(form, &text[*kept..hit.start], *kept, emit);
                         *kept = hit.end;
                         return self.done(Next::Closer(step));
                     }
-                    let phase = match marks.value_kinds[hit.pattern as usize] {
+                    let phase = match kinds[hit.pattern as usize] {
                         ValueEnd::Closer => Phase::After { end, behind },
                         ValueEnd::Field if end < self.deaf => {
                             self.resume(end, behind, *kept, look, work);
@@ -374,7 +380,9 @@ impl FieldsReader {
     }
 
     fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
-        !self.keys.iter().any(|seen| seen == key) && may_have(tool, key) && (form.framed || tool.is_some())
+        !self.keys.iter().any(|seen| seen == key)
+            && may_have(tool, key)
+            && ((form.framed && !self.compact) || tool.is_some())
     }
 
     fn open_field(&mut self, header: &Header, tool: Option<&Tool>, at: usize) {

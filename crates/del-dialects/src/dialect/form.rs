@@ -68,6 +68,8 @@ pub struct FieldForm {
     pub xml: bool,
     /// Non-strings are written as Python does.
     pub python: bool,
+    /// So are objects and arrays.
+    pub containers: bool,
 }
 
 /// How the key stands in the header of a field.
@@ -153,6 +155,19 @@ impl HeadForm {
     }
 }
 
+/// The spellings of a tag such as `<key=`, and beside them those with a space, as models write them.
+fn loosened(mut spellings: Vec<String>) -> Vec<String> {
+    for place in 0..spellings.len() {
+        let name = spellings[place].strip_prefix('<').and_then(|rest| rest.strip_suffix('='));
+        let name =
+            name.filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric())).map(str::to_owned);
+        if let Some(name) = name {
+            spellings.extend([format!("<{name} ="), format!("< {name}="), format!("< {name} =")]);
+        }
+    }
+    spellings
+}
+
 impl CallForm {
     /// `text` as a form; `Err` holds what was expected.
     pub(super) fn new(text: &str) -> Result<Self, &'static str> {
@@ -200,6 +215,7 @@ impl FieldForm {
             framed: false,
             xml: false,
             python: false,
+            containers: false,
         }
     }
 
@@ -251,7 +267,7 @@ impl FieldForm {
         let framed = framed && closer.starts_with('\n');
         Ok(Self {
             parts,
-            open: folded(&open),
+            open: loosened(folded(&open)),
             header_close,
             value_open,
             value_close: folded(&value_close),
@@ -259,6 +275,7 @@ impl FieldForm {
             framed,
             xml: false,
             python: false,
+            containers: false,
         })
     }
 }

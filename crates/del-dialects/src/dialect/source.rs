@@ -218,6 +218,7 @@ impl Pieces<'_> {
                         let mut form = FieldForm::new(&form, |mark| self.folded(mark)).map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
+                        form.containers = piece.containers;
                         Codec::Fields(form)
                     }
                     ArgsSource::Raw => {

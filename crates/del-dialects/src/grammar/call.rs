@@ -9,7 +9,7 @@ use super::shape::Parameters;
 use super::value::Values;
 use crate::codec::call::drop_id;
 use crate::dialect::{
-    Channels, Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot,
+    Channels, Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot,
 };
 use crate::message::Tool;
 use crate::schema::quoted;
@@ -193,8 +193,13 @@ fn call(
     rules: &mut Rules,
     warnings: &mut Vec<Warning>,
 ) -> Expr {
+    let python;
     let literal = match dialect.codec() {
         Codec::Object(literal) => literal,
+        Codec::Fields(form) if form.containers => {
+            python = Literal::Loose(Loose::python());
+            &python
+        }
         _ => &Literal::Json,
     };
     let differs = |step: &Step| !matches!(step, Step::Fixed(_));

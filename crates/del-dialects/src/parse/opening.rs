@@ -9,8 +9,8 @@ use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
-pub(super) use site::starts_name;
 use site::{Settled, head, site};
+pub(super) use site::{is_name, starts_name};
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]
@@ -150,7 +150,7 @@ impl Engine {
                     self.settle_before(io, &opening);
                     io.fault(FaultKind::BadCall, None, io.at, io.look);
                     io.at = io.look;
-                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
+                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
                     return Flow::Next;
                 }
                 Settled::Again(start) => return self.start_over(io, start),
@@ -282,11 +282,12 @@ impl Engine {
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
-        if io.plan.walks[opening.walk].is_bare() {
+        let word = found == start;
+        if io.plan.walks[opening.walk].is_bare() && !word {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
-        // Behind a call nothing else has been tried for this place.
-        let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
+        // Behind a call, and at a word without a mark, nothing else has been tried for this place.
+        let skip = if opening.from == From::Gap || word { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
         if found > start && self.is_markup(io, start, found) {
             // A token of the model's own markup is never meant for the user.

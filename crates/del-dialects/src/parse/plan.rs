@@ -14,6 +14,8 @@ pub struct Plan {
     /// What matters in text for the user.
     pub(super) text: Automaton,
     pub(super) marks: Vec<TextMark>,
+    /// Walks that may begin with a name, at the beginning of an answer.
+    pub(super) words: Vec<Opener>,
     /// Kinds of thinking; the first is for answers that start inside it.
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
@@ -55,6 +57,8 @@ pub(super) struct Opener {
     pub(super) walk: usize,
     /// Only at the start of a line.
     pub(super) line_start: bool,
+    /// At the end of a sentence as well, before the end of its line.
+    pub(super) announced: bool,
     /// A mark that is written before it is missing: others are tried first.
     skips: bool,
     /// The step whose mark it is; none when it begins the arguments.
@@ -82,6 +86,7 @@ impl Plan {
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
+            words: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
             leads: Vec::new(),
@@ -89,6 +94,7 @@ impl Plan {
         };
         for (number, walk) in walks.iter().enumerate() {
             plan.gather(number, walk);
+            plan.words.extend(walk.headless(number));
         }
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
@@ -185,7 +191,8 @@ impl Plan {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
             let openers = [&channels.start, &channels.channel];
             let spellings = channels.ends.iter().chain(openers).map(String::as_str);
-            let opener = Opener { walk: number, line_start: false, skips: false, step: None };
+            let opener =
+                Opener { walk: number, line_start: false, announced: false, skips: false, step: None };
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings),

@@ -1,15 +1,22 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::automaton::{Match, Scan};
-use super::opening::Opening;
+use super::opening::{Opening, starts_name};
 use super::plan::{Dropped, Opener};
 use super::{Engine, Flow, Io, State};
+use crate::codec::json::white_space;
 use crate::event::Event;
 use crate::fault::FaultKind;
 
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
+        if self.fresh
+            && !plan.words.is_empty()
+            && let Some(flow) = self.first_word(io)
+        {
+            return flow;
+        }
         loop {
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
@@ -33,6 +40,30 @@ impl Engine {
                 scan.restart();
             }
         }
+    }
+
+    /// The first word of an answer may be the name of a call that has no marks.
+    fn first_word(&mut self, io: &mut Io<'_>) -> Option<Flow> {
+        let start = io.at + white_space(&io.bytes[io.at..]);
+        let here = io.base + start as u64;
+        if start == io.bytes.len() {
+            return (!io.last()).then_some(Flow::More);
+        }
+        if self.word.is_some_and(|word| word >= here) {
+            return None;
+        }
+        self.word = Some(here);
+        if !starts_name(io.text, start) {
+            return None;
+        }
+        self.candidates.clear();
+        self.candidates.extend(io.plan.words.iter().rev());
+        let first = self.candidates.pop()?;
+        let lead = start - io.at;
+        io.rewind(start);
+        io.look = start;
+        self.state = State::Opening(Opening::in_text(first, io.plan, lead, lead, true));
+        Some(Flow::Next)
     }
 
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
@@ -62,7 +93,7 @@ impl Engine {
         if self.fence.inline && !io.bytes[io.at..hit.start].contains(&b'\n') {
             return false;
         }
-        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
+        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
             return true;
         }
         if let Some(kind) = mark.thought {
@@ -98,12 +129,13 @@ impl Engine {
     }
 
     /// Tries the calls that may begin at `start`.
-    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: u8) -> bool {
+    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: [u8; 2]) -> bool {
         let start = hit.start;
         let here = io.base + start as u64;
         let lead = start - io.at;
         let fresh = self.fresh;
-        let starts_line = fresh || before == b'\n';
+        let starts_line = fresh || before[1] == b'\n';
+        let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
         let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
         if here >= self.tried {
@@ -115,7 +147,8 @@ impl Engine {
                 return false;
             }
             let bare = io.plan.walks[opener.walk].is_bare();
-            (starts_line || !opener.line_start) && (!bare || (here >= self.deaf && !fenced))
+            (starts_line || !opener.line_start || (announced && opener.announced))
+                && (!bare || (here >= self.deaf && !fenced))
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));

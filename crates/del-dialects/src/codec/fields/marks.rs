@@ -12,10 +12,12 @@ pub(crate) struct FieldMarks {
     pub(super) header_close: Automaton,
     pub(super) value_open: Option<Automaton>,
     /// What may end a value; none when the closer repeats the key.
-    pub(super) value: Option<Automaton>,
-    pub(super) value_kinds: Vec<ValueEnd>,
+    value: Option<Automaton>,
+    value_kinds: Vec<ValueEnd>,
+    /// The same for a value that stands on the line of its field's header, where nothing else has lines of its own.
+    compact: Option<(Automaton, Vec<ValueEnd>)>,
     /// Spellings that end a value beside its own closer.
-    pub(super) ends: Vec<(String, ValueEnd)>,
+    ends: Vec<(String, ValueEnd)>,
 }
 
 /// What follows a value.
@@ -70,11 +72,17 @@ impl FieldMarks {
             value_open,
             value: None,
             value_kinds: Vec::new(),
+            compact: None,
             ends,
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);
         marks.value_kinds = kinds;
+        if form.framed && !form.repeats_key() {
+            let plain = |(mark, kind): &(String, ValueEnd)| (mark.trim_start().to_owned(), *kind);
+            marks.ends.extend(marks.ends.iter().map(plain).collect::<Vec<_>>());
+            marks.compact = Some(marks.value_automaton(&form.value_close, true));
+        }
         marks
     }
 
@@ -88,6 +96,7 @@ impl FieldMarks {
             value_open: None,
             value: Some(Automaton::new(closers.iter().map(|(_, mark)| mark.as_str()))),
             value_kinds: kinds,
+            compact: None,
             ends: Vec::new(),
         }
     }
@@ -95,6 +104,14 @@ impl FieldMarks {
     /// The spellings that a call may begin its fields with, and what each of them means.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)
+    }
+
+    /// What may end a value, and what each of the marks means.
+    pub(super) fn ends(&self, compact: bool) -> (Option<&Automaton>, &[ValueEnd]) {
+        match &self.compact {
+            Some((marks, kinds)) if compact => (Some(marks), kinds),
+            _ => (self.value.as_ref(), &self.value_kinds),
+        }
     }
 
     pub(super) fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {

@@ -1,7 +1,8 @@
 //! Writing a field.
 
 use super::xml::ENTITIES;
-use crate::dialect::{FieldForm, Slot};
+use crate::codec::loose;
+use crate::dialect::{FieldForm, Loose, Slot};
 
 /// Writes one field. `value` is the JSON of the value, `text` the value itself where it is a string.
 pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>, out: &mut String) {
@@ -19,6 +20,11 @@ pub(crate) fn write(form: &FieldForm, key: &str, value: &str, text: Option<&str>
                     });
                 }
                 Some(text) => out.push_str(text),
+                None if form.containers && value.starts_with(['{', '[']) => {
+                    if let Ok(value) = serde_json::from_str(value) {
+                        loose::write(&Loose::python(), value, out);
+                    }
+                }
                 None if form.python => out.push_str(match value {
                     "true" => "True",
                     "false" => "False",

@@ -153,6 +153,8 @@ pub(super) struct PieceSource {
     pub(super) xml: bool,
     #[serde(default)]
     pub(super) python: bool,
+    #[serde(default)]
+    pub(super) containers: bool,
     pub(super) loose: Option<LooseSource>,
 }
 
@@ -190,6 +192,8 @@ pub(super) struct LooseSource {
     pub(super) comma: String,
     #[serde(default = "default_colon")]
     pub(super) colon: String,
+    #[serde(default)]
+    pub(super) sorted: bool,
 }
 
 pub(super) fn default_comma() -> String {
@@ -238,6 +242,7 @@ impl TryFrom<LooseSource> for Loose {
             words: source.words.unwrap_or_else(|| ["true", "false", "null"].map(str::to_owned)),
             comma: source.comma,
             colon: source.colon,
+            sorted: source.sorted,
         })
     }
 }
