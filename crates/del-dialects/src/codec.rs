@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::fault::FaultKind;
 
+pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod json;
@@ -19,11 +20,13 @@ pub(crate) struct Notes {
     first: [Option<usize>; NOTED.len()],
 }
 
-const NOTED: [FaultKind; 5] = [
+const NOTED: [FaultKind; 7] = [
     FaultKind::Repaired,
     FaultKind::DoubleEncoded,
     FaultKind::DuplicateKey,
     FaultKind::MissingCloser,
+    FaultKind::MissingOpener,
+    FaultKind::OrphanMark,
     FaultKind::WrongType,
 ];
 
@@ -33,6 +36,13 @@ impl Notes {
         if let Some(place) = NOTED.iter().position(|noted| *noted == kind) {
             self.first[place].get_or_insert(at);
             self.any = true;
+        }
+    }
+
+    /// Remembers what others have noted.
+    pub(crate) fn add_all(&mut self, others: Option<Self>) {
+        for (kind, at) in others.iter().flat_map(Self::iter) {
+            self.add(kind, at);
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 pub use check::DialectError;
-pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Slot};
+pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
 
 use crate::dialects::Dialects;
 use crate::parse::{Parser, Plan, Turn};
@@ -72,31 +72,64 @@ pub enum Frame {
     Channels(Box<Channels>),
 }
 
-/// The marks of a channel format.
+/// How the headers of a channel format are read. How they are written, the pieces of a call say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Channels {
-    /// Opens a message, before its header: `<|start|>`.
-    pub start: String,
-    /// The author that follows [`start`](Self::start) in the model's own messages: `assistant`.
+    /// Opens a message, before its header: `<|start|>`, in all spellings.
+    pub start: Vec<String>,
+    /// What else a header may begin with, where the opening mark was left out.
+    pub also: Vec<String>,
+    /// The author that follows [`start`](Self::start) in the model's own messages: `assistant`. Empty where headers
+    /// name none.
     pub author: String,
+    /// Stands before the recipient: `to=`. Where it is empty, the recipient is all there is between the marks.
+    pub recipient: String,
     /// Names the channel inside the header: `<|channel|>`.
-    pub channel: String,
+    pub channel: Vec<String>,
     /// Stands before the content type: `<|constrain|>`.
-    pub constrain: String,
+    pub constrain: Vec<String>,
     /// Ends the header: `<|message|>`.
-    pub message: String,
-    /// End a body: `<|end|>`, `<|return|>`, `<|call|>`; the last one ends a call.
+    pub message: Vec<String>,
+    /// End a body: `<|end|>`, `<|return|>`, `<|call|>`.
     pub ends: Vec<String>,
-    /// Channels whose bodies are thinking.
-    pub reasoning: Vec<String>,
-    /// Recipients that are no tools.
-    pub people: Vec<String>,
+    /// Where bodies go, by the mark that ends the header, by the recipient, or by the channel. Any other recipient is a
+    /// tool, and anything else without a recipient is for the user.
+    pub routes: BTreeMap<String, Route>,
     /// Stands before a tool's name in a recipient: `functions.`.
     pub prefix: String,
-    /// The channel that calls are written on.
-    pub calls: String,
     /// The content type that calls are written with.
     pub content: String,
+    /// True where only a recipient that has a route or is a declared tool, or an object behind it, makes a header.
+    pub known: bool,
+    /// True where `name.name` is the tool `name`, if that is declared and the other is not.
+    pub doubled: bool,
+}
+
+/// Where a body goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// To the user.
+    Text,
+    /// It is thinking.
+    Reasoning,
+    /// It is a call.
+    Call,
+    /// It is for nobody.
+    Dropped,
+}
+
+impl Channels {
+    /// The marks that open a header wherever they stand.
+    pub fn openers(&self) -> impl Iterator<Item = &String> {
+        let routed = self.message.iter().filter(|mark| self.routes.contains_key(mark.trim()));
+        self.start.iter().chain(&self.channel).chain(&self.also).chain(routed)
+    }
+
+    /// All marks of headers and bodies.
+    pub fn marks(&self) -> impl Iterator<Item = &String> {
+        let header = self.start.iter().chain(&self.also).chain(&self.channel).chain(&self.constrain);
+        header.chain(&self.message).chain(&self.ends)
+    }
 }
 
 /// The marks of thinking.
@@ -312,9 +345,23 @@ impl Dialect {
             .unwrap_or(&Codec::Object(Literal::Json))
     }
 
-    /// All marks, in the order in which they are written.
+    /// The pieces of a call behind its header; all of them where calls have none.
+    pub fn body(&self) -> &[Piece] {
+        &self.call[self.header().unwrap_or(0)..]
+    }
+
+    /// How many pieces make the header of a call: up to the mark that ends it.
+    pub(crate) fn header(&self) -> Option<usize> {
+        let Frame::Channels(channels) = &self.frame else { return None };
+        let ends =
+            |mark: &Mark| channels.message.iter().any(|message| mark.write.ends_with(message.as_str()));
+        let place = self.call.iter().position(|piece| matches!(piece, Piece::Mark(mark, _) if ends(mark)));
+        place.map(|place| place + 1)
+    }
+
+    /// All marks but those of headers, in the order in which they are written.
     pub fn marks(&self) -> impl Iterator<Item = &Mark> {
-        let call = self.call.iter().filter_map(|piece| match piece {
+        let call = self.body().iter().filter_map(|piece| match piece {
             Piece::Mark(mark, _) => Some(mark),
             _ => None,
         });

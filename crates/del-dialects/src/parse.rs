@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use automaton::Scan;
 use body::Reading;
+use channels::{Header, Origin};
 use echo::Echo;
 use gap::Gap;
 use opening::Opening;
@@ -52,6 +53,9 @@ pub enum Start {
     Text,
     /// Inside thinking: the prompt ended with its opening mark.
     Reasoning,
+    /// Nobody said. Where a dialect's own template may end inside the thinking, text is held until a mark tells: what
+    /// stands before a closing mark without an opening one is thinking. For whole answers; nothing streams till then.
+    Unknown,
 }
 
 /// How an answer ended.
@@ -96,10 +100,12 @@ pub struct Parser {
 impl Parser {
     /// A parser for one answer in any dialect of `plan`.
     pub fn new(plan: Arc<Plan>, turn: Turn) -> Self {
-        let state = match turn.starts {
-            Start::Text => State::Text(Scan::default()),
-            Start::Reasoning => State::Thought { kind: 0, scan: Scan::default() },
+        let state = match (turn.starts, plan.headless) {
+            (Start::Text | Start::Unknown, Some(walk)) => State::Header(Header::new(walk, Origin::Start)),
+            (Start::Text | Start::Unknown, None) => State::Text(Scan::default()),
+            (Start::Reasoning, _) => State::Thought { kind: plan.first_thought, scan: Scan::default() },
         };
+        let undecided = turn.starts == Start::Unknown && plan.is_prefilled();
         Self {
             plan,
             engine: Engine {
@@ -109,6 +115,8 @@ impl Parser {
                 look: 0,
                 before: *b"\n\n",
                 fence: Fence::default(),
+                noted: 0,
+                undecided,
                 fresh: true,
                 word: None,
                 deaf: 0,
@@ -116,6 +124,7 @@ impl Parser {
                 call_from: 0,
                 name: String::new(),
                 in_block: false,
+                in_tool: true,
                 opened: 0,
                 work: 0,
                 candidates: Vec::new(),
@@ -167,8 +176,12 @@ struct Engine {
     look: usize,
     /// The last two bytes before the held text.
     before: [u8; 2],
-    /// In a code fence of the text, as far as it is settled.
+    /// In a code fence of the text, as far as it is settled or only waits for a decision.
     fence: Fence,
+    /// How far in the answer `fence` and `fresh` have seen the text.
+    noted: u64,
+    /// The text so far may turn out to be thinking.
+    undecided: bool,
     /// Nothing but white space and thinking so far.
     fresh: bool,
     /// Where in the answer a word was tried as the name of a call.
@@ -182,6 +195,8 @@ struct Engine {
     name: String,
     /// The marks around a group of calls are open.
     in_block: bool,
+    /// In the message to a tool, or behind no header at all.
+    in_tool: bool,
     /// The steps of the block's opening that were there, a bit each.
     opened: u32,
     work: u64,
@@ -224,11 +239,7 @@ enum State {
         skip: Option<Skip>,
     },
     /// In the header of a channel.
-    Header {
-        walk: usize,
-        scan: Scan,
-        marks: u8,
-    },
+    Header(Header),
     /// Behind the last call that is allowed.
     Dropping,
 }
@@ -343,7 +354,7 @@ impl Engine {
                 State::Gap(_) => self.gap(&mut io),
                 State::Echo(_) => self.echo(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
-                State::Header { .. } => self.header(&mut io),
+                State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();
                     io.at = text.len();
@@ -384,12 +395,31 @@ impl Engine {
 
     /// Settles text for the user up to `to`.
     fn say(&mut self, io: &mut Io<'_>, to: usize) {
+        self.note(io, to);
         if io.at < to {
+            self.undecided = false;
             let text = &io.text[io.at..to];
-            self.fresh = self.fresh && text.trim_start().is_empty();
-            self.fence.pass(text.as_bytes());
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
             io.at = to;
+        }
+    }
+
+    /// Text up to `to` is no mark. It goes out, unless it may still turn out to be thinking.
+    fn pass(&mut self, io: &mut Io<'_>, to: usize) {
+        if self.undecided {
+            self.note(io, to);
+        } else {
+            self.say(io, to);
+        }
+    }
+
+    fn note(&mut self, io: &Io<'_>, to: usize) {
+        let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
+        if from < to {
+            let text = &io.text[from..to];
+            self.fresh = self.fresh && text.trim_start().is_empty();
+            self.fence.pass(text.as_bytes());
+            self.noted = io.base + to as u64;
         }
     }
 

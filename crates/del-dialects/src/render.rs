@@ -6,9 +6,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::codec::{call, fields, loose, members};
+use crate::codec::{attributes, call, fields, loose, members};
 use crate::collect::Collect;
-use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::dialects::Dialects;
 use crate::message::{Call, CallResult, Tool};
 use crate::parse::{End, Turn};
@@ -54,7 +54,7 @@ impl Dialect {
         for (place, call) in calls.iter().enumerate() {
             let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
             let form = self.variants.iter().find(own).map_or(self.as_ref(), Arc::as_ref);
-            form.write_call(call, place, calls.len(), &mut out)?;
+            form.write_call(call, tools, place, calls.len(), &mut out)?;
         }
         self.read_back(calls, tools, &out)?;
         Ok(out)
@@ -63,15 +63,11 @@ impl Dialect {
     fn write_call(
         &self,
         call: &Call,
+        tools: &[Tool],
         place: usize,
         count: usize,
         out: &mut String,
     ) -> Result<(), RenderError> {
-        if let Frame::Channels(channels) = &self.frame {
-            arguments(call)?;
-            write_in_channel(channels, call, place, out);
-            return Ok(());
-        }
         if place == 0 {
             self.block.open.iter().for_each(|mark| write_mark(mark, call, out));
         } else {
@@ -89,7 +85,7 @@ impl Dialect {
                     }
                 }
                 Piece::Head(form) => write_head(form, call, place, out),
-                Piece::Args(codec) => write_args(codec, call, place, out)?,
+                Piece::Args(codec) => write_args(codec, call, tools, place, out)?,
             }
         }
         if place + 1 == count {
@@ -226,22 +222,36 @@ fn write_mark(mark: &Mark, call: &Call, out: &mut String) {
 }
 
 fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
-    if let (true, Some(id)) = (form.is_id, &call.id) {
+    // Where the head is the id, an id of another form would confuse the model.
+    if let Some(id) = call.id.as_ref().filter(|id| form.is_id && form.says(id, &call.name)) {
         out.push_str(id);
         return;
     }
     for part in &form.parts {
         match part {
             Slot::Text(text) => out.push_str(text),
+            Slot::Name if !form.attributes.is_empty() => out.push_str(&attributes::written(&call.name)),
             Slot::Name => out.push_str(&call.name),
             Slot::Id => out.push_str(call.id.as_deref().unwrap_or_default()),
             Slot::Index => out.push_str(&place.to_string()),
+            Slot::Number => match call.id.as_deref() {
+                Some(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    out.push_str(id)
+                }
+                _ => out.push_str(&(place + 1).to_string()),
+            },
             _ => {}
         }
     }
 }
 
-fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Result<(), RenderError> {
+fn write_args(
+    codec: &Codec,
+    call: &Call,
+    tools: &[Tool],
+    place: usize,
+    out: &mut String,
+) -> Result<(), RenderError> {
     let members = arguments(call)?;
     match codec {
         Codec::Object(Literal::Json) => out.push_str(&call.arguments),
@@ -255,9 +265,10 @@ fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Res
             out.push_str(&text.ok_or_else(|| no_object(call))?);
         }
         Codec::Fields(form) => {
+            let tool = tools.iter().find(|tool| tool.name == call.name);
             for (key, value) in members {
                 let text: Option<String> = serde_json::from_str(value.get()).ok();
-                fields::write(form, &key, value.get(), text.as_deref(), out);
+                fields::write(form, &key, value.get(), text.as_deref(), tool, out);
             }
         }
     }
@@ -270,20 +281,6 @@ fn arguments(call: &Call) -> Result<Vec<(String, &RawValue)>, RenderError> {
 
 fn no_object(call: &Call) -> RenderError {
     RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() }
-}
-
-fn write_in_channel(channels: &Channels, call: &Call, place: usize, out: &mut String) {
-    if place > 0 {
-        out.push_str(&channels.start);
-        out.push_str(&channels.author);
-    }
-    let Channels { channel, calls, prefix, constrain, content, message, .. } = channels;
-    for part in
-        [channel, calls, " to=", prefix, &call.name, " ", constrain, content, message, &call.arguments]
-    {
-        out.push_str(part);
-    }
-    out.push_str(channels.ends.last().map_or("", String::as_str));
 }
 
 /// True when two JSON texts mean the same; order of keys and number spelling do not matter.

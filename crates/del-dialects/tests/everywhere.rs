@@ -14,9 +14,20 @@ fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
     let own = read(dialect.parser(turn()), [text.as_str()], End::End);
     assert_eq!(read(dialect.parser(turn()), chunks(&text, 1), End::End), own, "{}", dialect.name);
     let all = read(parser(None, turn()), [text.as_str()], End::End);
-    assert_eq!(all.0.calls, own.0.calls, "{} with all: {text:?}", dialect.name);
+    let framed =
+        |calls: &[Call]| calls.iter().map(|call| framed(dialect, &call.arguments)).collect::<Vec<_>>();
+    assert_eq!(framed(&all.0.calls), framed(&own.0.calls), "{} with all: {text:?}", dialect.name);
     assert_eq!(all.0.content.trim(), "", "{} with all: {text:?}", dialect.name);
     own.0
+}
+
+/// Arguments without the line breaks around their texts, where the same tags in another dialect have lines of their own:
+/// there one line break on either side of a value is framing.
+fn framed(dialect: &Dialect, arguments: &str) -> String {
+    match dialect.codec() {
+        Codec::Fields(form) if !form.framed => arguments.replace("\"\\n", "\"").replace("\\n\"", "\""),
+        _ => arguments.to_owned(),
+    }
 }
 
 /// Calls come back as they were, and nothing was wrong with them.

@@ -38,9 +38,10 @@ pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
         ));
     }
     let codec = dialect.codec();
-    let heads = dialect.call.iter().filter(|piece| names(piece)).count();
+    let heads = dialect.body().iter().filter(|piece| names(piece)).count();
     let in_body = matches!(codec, Codec::Call(_)) || dialect.tool.is_some();
-    if matches!(codec, Codec::Raw { close, .. } if close.is_empty()) {
+    let channels = matches!(dialect.frame, Frame::Channels(_));
+    if !channels && matches!(codec, Codec::Raw { close, .. } if close.is_empty()) {
         return Err(DialectError::new(at("raw"), "expected a mark behind args = \"raw\", got none"));
     }
     match (heads, in_body) {
@@ -51,7 +52,7 @@ pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
                 "expected the name either in a head or in the form of args = \"call\", got both",
             ));
         }
-        (found, false) if !matches!(dialect.frame, Frame::Channels(_)) => {
+        (found, false) if !channels => {
             return Err(DialectError::new(
                 at("[call]"),
                 format!("expected one head with {{name}} before the arguments, got {found}"),
@@ -61,7 +62,7 @@ pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
     }
     let before: Vec<&Piece> =
         dialect.call.iter().take_while(|piece| !matches!(piece, Piece::Args(_))).collect();
-    if !in_body && !matches!(dialect.frame, Frame::Channels(_)) && !before.iter().any(|piece| names(piece)) {
+    if !in_body && !channels && !before.iter().any(|piece| names(piece)) {
         return Err(DialectError::new(
             at("head"),
             "expected the head before the arguments, got it behind them",
@@ -79,18 +80,19 @@ pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
         ));
     }
     if let Frame::Channels(channels) = &dialect.frame {
-        for (what, mark) in
-            [("start", &channels.start), ("channel", &channels.channel), ("message", &channels.message)]
-        {
-            if mark.trim().is_empty() {
+        for (what, marks) in [("start", &channels.start), ("message", &channels.message)] {
+            if marks.is_empty() || marks.iter().any(String::is_empty) {
                 return Err(DialectError::new(
                     at(what),
                     format!("expected {what} to be a mark, got an empty string"),
                 ));
             }
         }
-        if channels.ends.is_empty() {
-            return Err(DialectError::new(at("ends"), "expected at least one mark in ends, got none"));
+        if dialect.header().is_none() {
+            return Err(DialectError::new(
+                at("pieces"),
+                "expected pieces that begin with a header, and a mark there that ends as message does",
+            ));
         }
     }
     for mark in dialect.marks() {

@@ -11,6 +11,7 @@ use super::{
     Block, CallForm, Codec, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need,
     Piece, Reasoning, Results,
 };
+use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
 /// Reads a description; [`check`](super::check) has the last word on its meaning.
@@ -19,7 +20,22 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: error.message().trim().replace('\n', "\\n"),
     })?;
-    let pieces = Pieces { fold: &source.fold, namespaces: &source.namespaces, text };
+    let suffix = source.suffix.as_ref();
+    if let Some(suffix) = suffix.filter(|suffix| !is_suffix(suffix.get_ref())) {
+        return Err(DialectError::new(
+            line_of(text, suffix.span().start),
+            format!("expected a colon and a word of at most {MAX_WORD} bytes, got {:?}", suffix.get_ref()),
+        ));
+    }
+    let suffix = suffix.map(|suffix| suffix.get_ref().as_str());
+    let pieces = Pieces {
+        fold: &source.fold,
+        spaces: &source.spaces,
+        namespaces: &source.namespaces,
+        respell: &source.respell,
+        suffix,
+        text,
+    };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -38,6 +54,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         }
     };
     let channels_frame = matches!(frame, Frame::Channels(_));
+    // What is written stands first.
+    let thought_marks = |list: Vec<String>| -> Vec<String> {
+        let read: Vec<String> = list.iter().flat_map(|mark| pieces.suffixed(mark)).collect();
+        list.first().into_iter().filter(|written| !read.contains(written)).chain(&read).cloned().collect()
+    };
     let fold = |list: Vec<String>| list.iter().flat_map(|mark| pieces.folded(mark)).collect::<Vec<_>>();
     let marks = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Mark>, DialectError> {
         list.into_iter()
@@ -55,7 +76,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
     };
     let pieces_of = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Piece>, DialectError> {
         let mut list = list.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<Vec<_>, _>>()?;
-        close_raw(&mut list);
+        let start = match &frame {
+            Frame::Channels(channels) => channels.start.first(),
+            _ => None,
+        };
+        close_raw(&mut list, start);
         Ok(list)
     };
     let mut dialect = Dialect {
@@ -66,11 +91,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         models: source.models,
         aliases: source.aliases.into_iter().map(|(engine, names)| (engine, names.into_vec())).collect(),
         rank: source.rank,
-        frame,
+        frame: frame.clone(),
         reasoning: match source.reasoning {
             Some(reasoning) => Some(Reasoning {
-                begin: reasoning.begin.into_vec(),
-                end: reasoning.end.into_vec(),
+                begin: thought_marks(reasoning.begin.into_vec()),
+                end: thought_marks(reasoning.end.into_vec()),
                 until_call: reasoning.until_call,
                 prefilled: reasoning.prefilled,
             }),
@@ -137,15 +162,15 @@ impl Dialect {
             variants: Vec::new(),
             results: Results::default(),
             definitions: Definitions::default(),
-            ends: Vec::new(),
+            ends: self.ends.clone(),
             text: String::new(),
             plan: OnceLock::new(),
         }
     }
 }
 
-/// A raw body ends at the mark behind it.
-fn close_raw(pieces: &mut [Piece]) {
+/// A raw body ends at the mark behind it, in channels where there is none at the next message.
+fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
     let behind =
         pieces.iter().skip_while(|piece| !matches!(piece, Piece::Args(_))).find_map(|piece| match piece {
             Piece::Mark(mark, _) => mark.read.first().cloned(),
@@ -153,14 +178,23 @@ fn close_raw(pieces: &mut [Piece]) {
         });
     for piece in pieces {
         if let Piece::Args(Codec::Raw { close, .. }) = piece {
-            *close = behind.clone().unwrap_or_default();
+            *close = behind.as_ref().or(start).cloned().unwrap_or_default();
         }
     }
 }
 
+/// True for a colon and a word.
+fn is_suffix(text: &str) -> bool {
+    let word = text.strip_prefix(':').unwrap_or_default();
+    (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_word)
+}
+
 struct Pieces<'a> {
     fold: &'a [String],
+    spaces: &'a [String],
     namespaces: &'a [String],
+    suffix: Option<&'a str>,
+    respell: &'a [[String; 2]],
     text: &'a str,
 }
 
@@ -211,15 +245,27 @@ impl Pieces<'_> {
                         })?;
                         Codec::Call(CallForm::new(&form).map_err(expected)?)
                     }
-                    ArgsSource::Fields => {
+                    ArgsSource::Fields | ArgsSource::Elements => {
                         let form = form.ok_or_else(|| {
                             expected("form = \"<key {key}>{value}</key>\" beside args = \"fields\"")
                         })?;
-                        let mut form = FieldForm::new(&form, |mark| self.folded(mark)).map_err(expected)?;
+                        let written = matches!(args, ArgsSource::Elements);
+                        let mut form = FieldForm::new(&form, piece.item.is_some(), |mark| self.folded(mark))
+                            .map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
                         form.containers = piece.containers;
-                        Codec::Fields(form)
+                        form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
+                        form.noise = piece.noise;
+                        form.types = piece.types;
+                        form.open.extend(piece.also.iter().flat_map(|open| self.folded(open)));
+                        Codec::Fields(match piece.item {
+                            Some(item) => form.nested(&item, written).map_err(expected)?,
+                            None if written => {
+                                return Err(expected("item = \"…{value}…\" beside args = \"elements\""));
+                            }
+                            None => form,
+                        })
                     }
                     ArgsSource::Raw => {
                         let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;
@@ -235,12 +281,52 @@ impl Pieces<'_> {
 
     /// The spellings of an opener, each with its closer.
     fn pairs(&self, open: &str, close: &str) -> Vec<[String; 2]> {
-        self.folded(open).into_iter().zip(self.folded(close)).map(|(open, close)| [open, close]).collect()
+        let closes = self.folded(close);
+        let opens = self.folded(open).into_iter();
+        opens.zip(closes.iter().cycle()).map(|(open, close)| [open, close.clone()]).collect()
     }
 
-    /// All spellings of a mark whose characters stand for each other; within one spelling the choice is the same
-    /// throughout.
+    /// A mark with any suffix in the place of its own, and without one.
+    fn suffixed(&self, spelling: &str) -> Vec<String> {
+        match self.suffix.and_then(|suffix| spelling.split_once(suffix)) {
+            Some((before, behind)) if !before.is_empty() && !behind.bytes().next().is_some_and(is_word) => {
+                vec![format!("{before}{SUFFIX}{behind}"), format!("{before}{behind}")]
+            }
+            _ => vec![spelling.to_owned()],
+        }
+    }
+
+    /// All spellings of a mark: with characters that stand for each other, with and without a free space, and with a
+    /// namespace.
     fn folded(&self, spelling: &str) -> Vec<String> {
+        let mut spellings = self.exchanged(spelling);
+        for word in self.spaces.iter().flat_map(|word| self.exchanged(word)) {
+            let spaced = format!("{word} ");
+            for place in 0..spellings.len() {
+                let bare = spellings[place].replace(&spaced, &word);
+                let other = if bare == spellings[place] { bare.replace(&word, &spaced) } else { bare };
+                if !spellings.contains(&other) {
+                    spellings.push(other);
+                }
+            }
+        }
+        let other = self.respell.iter().fold(spelling.to_owned(), |text, [from, to]| text.replace(from, to));
+        if other != spelling {
+            spellings.push(other.trim().to_owned());
+        }
+        for namespace in self.namespaces {
+            if let Some(rest) = spelling.strip_prefix("</") {
+                spellings.push(format!("</{namespace}{rest}"));
+            } else if let Some(rest) = spelling.strip_prefix('<') {
+                spellings.push(format!("<{namespace}{rest}"));
+            }
+        }
+        spellings.iter().flat_map(|spelling| self.suffixed(spelling)).collect()
+    }
+
+    /// All spellings of a mark whose characters stand for each other, the given one first; within one spelling the
+    /// choice is the same throughout.
+    fn exchanged(&self, spelling: &str) -> Vec<String> {
         let mut spellings = vec![spelling.to_owned()];
         for group in self.fold {
             let chars: Vec<char> = group.chars().collect();
@@ -258,13 +344,6 @@ impl Pieces<'_> {
         }
         if let Some(at) = spellings.iter().position(|folded| folded == spelling) {
             spellings.swap(0, at);
-        }
-        for namespace in self.namespaces {
-            if let Some(rest) = spelling.strip_prefix("</") {
-                spellings.push(format!("</{namespace}{rest}"));
-            } else if let Some(rest) = spelling.strip_prefix('<') {
-                spellings.push(format!("<{namespace}{rest}"));
-            }
         }
         spellings
     }

@@ -7,10 +7,9 @@ use super::fields;
 use super::rules::{Class, Expr, Rules};
 use super::shape::Parameters;
 use super::value::Values;
+use crate::codec::attributes;
 use crate::codec::call::drop_id;
-use crate::dialect::{
-    Channels, Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot,
-};
+use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
 use crate::message::Tool;
 use crate::schema::quoted;
 
@@ -38,6 +37,8 @@ enum Step {
     Name,
     /// The name inside a JSON string.
     EscapedName,
+    /// The name as the value of an attribute.
+    Attribute,
     Args,
     /// Either way.
     Either(Vec<Step>, Vec<Step>),
@@ -65,11 +66,12 @@ pub(super) fn calls(
         }
         let steps = steps(dialect);
         let call = call(dialect, &steps, &tools, rules, warnings);
-        if let Frame::Channels(channels) = &dialect.frame {
-            return in_channels(channels, call, parallel);
-        }
         let open = Expr::sequence(dialect.block.open.iter().map(written));
-        let close = Expr::sequence(dialect.block.close.iter().map(written));
+        let mut close = Expr::sequence(dialect.block.close.iter().map(written));
+        // Servers keep the mark that ends the last message to themselves.
+        if matches!(dialect.frame, Frame::Channels(_)) && close != Expr::empty() {
+            close = close.optional();
+        }
         triggers.extend(self::triggers(dialect, &open, &steps, &tools));
         let next = Expr::sequence([Expr::text(&dialect.between), call.clone()]);
         forms.push(Form { open, call, next, close });
@@ -91,31 +93,7 @@ pub(super) fn calls(
     Calls { body, triggers }
 }
 
-/// Servers keep the mark that ends the last call to themselves, so it may be missing.
-fn in_channels(channels: &Channels, call: Expr, parallel: bool) -> Calls {
-    let end = channels.ends.last().map_or("", String::as_str);
-    let next = Expr::sequence([end, &channels.start, &channels.author].map(Expr::text));
-    let trigger = format!("{}{} to=", channels.channel, channels.calls);
-    let last = if end.is_empty() { Expr::empty() } else { Expr::text(end).optional() };
-    let body = if parallel {
-        let more = Expr::sequence([next, call.clone()]).repeat(0, None);
-        Expr::sequence([call, more, last])
-    } else {
-        Expr::sequence([call, last])
-    };
-    Calls { body, triggers: vec![trigger] }
-}
-
 fn steps(dialect: &Dialect) -> Vec<Step> {
-    if let Frame::Channels(channels) = &dialect.frame {
-        let Channels { channel, calls, prefix, constrain, content, message, .. } = &**channels;
-        return vec![
-            Step::Fixed(Expr::Literal(format!("{channel}{calls} to={prefix}"))),
-            Step::Name,
-            Step::Fixed(Expr::Literal(format!(" {constrain}{content}{message}"))),
-            Step::Args,
-        ];
-    }
     let mut steps = Vec::new();
     for piece in &dialect.call {
         match piece {
@@ -145,7 +123,7 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
 }
 
 fn head(form: &HeadForm) -> Vec<Step> {
-    slots(&form.parts, &Step::Name)
+    slots(&form.parts, if form.attributes.is_empty() { &Step::Name } else { &Step::Attribute })
 }
 
 fn slots(parts: &[Slot], name: &Step) -> Vec<Step> {
@@ -155,7 +133,7 @@ fn slots(parts: &[Slot], name: &Step) -> Vec<Step> {
         Slot::Name => name.clone(),
         Slot::Args => Step::Args,
         Slot::Id => Step::Fixed(id()),
-        Slot::Index => Step::Fixed(digits()),
+        Slot::Index | Slot::Number => Step::Fixed(digits()),
         _ => Step::Fixed(Expr::empty()),
     };
     parts.iter().map(step).collect()
@@ -230,6 +208,7 @@ fn filled(steps: &[Step], name: &str, arguments: &Expr) -> Expr {
     Expr::sequence(steps.iter().map(|step| match step {
         Step::Fixed(expr) => expr.clone(),
         Step::Name => Expr::text(name),
+        Step::Attribute => Expr::text(&attributes::written(name)),
         Step::EscapedName => {
             let json = quoted(name);
             Expr::text(&json[1..json.len() - 1])
@@ -267,8 +246,9 @@ fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[&Tool]) -> 
             _ => String::new(),
         }
     };
-    let before_name =
-        tools.first().map(|tool| start(tool, |step| matches!(step, Step::Name | Step::EscapedName)));
+    let before_name = tools
+        .first()
+        .map(|tool| start(tool, |step| matches!(step, Step::Name | Step::EscapedName | Step::Attribute)));
     if let Some(text) = before_name.filter(|text| text.trim().len() >= MIN_DISTINCT) {
         return vec![text.trim_end().to_owned()];
     }

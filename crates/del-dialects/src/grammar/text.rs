@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::rules::{Class, Expr, Rules};
-use crate::dialect::{Dialect, Frame, Mark, Need, Piece};
+use crate::dialect::{Channels, Dialect, Frame, Mark, Need, Piece, Route};
 
 /// Marks of fewer bytes begin a call only at the start of a line, if at all.
 const MIN_DISTINCT: usize = 5;
@@ -13,14 +13,7 @@ pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr 
     let text = match &dialect.frame {
         Frame::Tags => Expr::Without(minimal(&openers(dialect).filter_map(distinct).collect::<Vec<_>>())),
         Frame::Bare => bare(dialect),
-        Frame::Channels(channels) => {
-            let to = if channels.prefix.is_empty() {
-                format!("{}{} to=", channels.channel, channels.calls)
-            } else {
-                format!(" to={}", channels.prefix)
-            };
-            Expr::Without(vec![to])
-        }
+        Frame::Channels(channels) => Expr::Without(in_channels(dialect, channels)),
     };
     let lines = dialect.frame == Frame::Bare || openers(dialect).any(|(mark, _)| mark.line_start);
     let lead = if lines && !dialect.lead.ends_with('\n') {
@@ -32,6 +25,24 @@ pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr 
     let calls = rules.add("calls", calls);
     let behind = Expr::sequence([Expr::Literal(lead), calls.clone()]).optional();
     Expr::choice([calls, Expr::sequence([text, behind])])
+}
+
+/// What no text and no thinking has in a format of channels: the mark that begins the body of a call, or the header's
+/// mark that is only for calls, or the beginning of a tool's name.
+fn in_channels(dialect: &Dialect, channels: &Channels) -> Vec<String> {
+    let first = dialect.body().iter().find_map(|piece| match piece {
+        Piece::Mark(mark, _) => mark.read.first().cloned(),
+        _ => None,
+    });
+    let calls =
+        channels.routes.iter().find(|(_, route)| **route == Route::Call).map(|(mark, _)| mark.clone());
+    let to = if channels.recipient.is_empty() {
+        channels.start.first().cloned().unwrap_or_default()
+    } else {
+        format!(" {}{}", channels.recipient, channels.prefix)
+    };
+    let own = !matches!(dialect.body().first(), Some(Piece::Args(_)));
+    vec![first.filter(|_| own).or(calls).unwrap_or(to)]
 }
 
 /// Text in which no line begins as a call does, nor with white space before that at its very beginning.

@@ -13,6 +13,7 @@ use crate::codec::loose::{Given, LooseProgress, LooseReader};
 use crate::dialect::{Codec, FieldForm, Literal};
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
+use crate::schema::meant;
 
 /// A call whose arguments are being read.
 #[derive(Debug)]
@@ -34,6 +35,12 @@ enum Kind {
     Object(Json),
     /// The object inside a JSON string, read whole.
     Text(Json, String),
+    /// An object whose call has an id and no name: read whole, as only its keys tell the tool.
+    Unnamed {
+        json: Json,
+        object: String,
+        name: String,
+    },
     Call(Box<CallReader>),
     Loose(Box<LooseReader>),
     Fields(Box<FieldsReader>),
@@ -84,10 +91,17 @@ impl Reading {
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
+                _ if walk.channels().is_some() && !walk.is_inside() => FieldsReader::of_body(depth),
                 _ => FieldsReader::new(depth),
             })),
         };
         Self { walk: number, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
+    }
+
+    /// The object of a call that does not say its name.
+    pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
+        let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
+        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
     }
 
     /// A reading that may still turn out to be no call.
@@ -132,7 +146,7 @@ impl Engine {
             Outcome::Begins => self.named(io),
             Outcome::Done { step, fault } => {
                 if reading.pending.is_some() {
-                    return self.without_arguments(io);
+                    return self.at_once(io);
                 }
                 if let Some(kind) = fault {
                     io.fault(kind, Some(self.call), io.at, io.look);
@@ -237,9 +251,7 @@ impl Engine {
                     }
                 }
                 let progress = json.read(text, look, &mut kept, &mut emit);
-                if let Some(at) = json.take_mended() {
-                    mended.add(FaultKind::Repaired, at);
-                }
+                mended.add_all(json.take_notes());
                 match progress {
                     Progress::More => Outcome::More,
                     Progress::Done => Outcome::Done { step: behind, fault: None },
@@ -260,6 +272,20 @@ impl Engine {
                         Outcome::Done { step: behind, fault: None }
                     }
                     None => Outcome::Broken(FaultKind::BadArguments),
+                }
+            }
+            (Kind::Unnamed { json, object, name }, ..) => {
+                match json.read(text, look, &mut kept, &mut |piece, _| object.push_str(piece)) {
+                    Progress::More => Outcome::More,
+                    Progress::Done => match meant(tools, object) {
+                        Some(tool) => {
+                            name.clone_from(&tool.name);
+                            Outcome::Done { step: behind, fault: None }
+                        }
+                        None => Outcome::Nameless,
+                    },
+                    Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                    Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
                 }
             }
             (Kind::Call(reader), _, Codec::Call(form)) => {
@@ -291,6 +317,14 @@ impl Engine {
                 }
             }
             (Kind::Fields(reader), Body::Fields(marks), codec) => {
+                if reader.is_fresh() {
+                    *look += white_space(&bytes[*look..]);
+                    kept = *look;
+                    if bytes.get(*look) == Some(&b'{') {
+                        reading.kind = Kind::Object(Json::new(self.turn.limits.depth));
+                        return keep(reading, io, kept, Outcome::Again);
+                    }
+                }
                 let raw;
                 let form = if let Codec::Fields(form) = codec {
                     form
@@ -304,7 +338,7 @@ impl Engine {
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
-                    emit("}", kept..kept);
+                    emit(reader.closing(), kept..kept);
                 }
                 match progress {
                     FieldsProgress::More => Outcome::More,
@@ -353,6 +387,9 @@ impl Engine {
             Kind::Call(reader) => {
                 (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
             }
+            Kind::Unnamed { name, .. } => {
+                (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
+            }
             _ => (
                 opening.name(io).unwrap_or_default().to_owned(),
                 opening.id(io).map(str::to_owned),
@@ -375,15 +412,19 @@ impl Engine {
         true
     }
 
-    /// A call object that is closed without arguments.
-    fn without_arguments(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Reading(reading) = &self.state else { return Flow::Next };
+    /// A call that begins where its arguments are over: a call object without any, or one whose tool they told.
+    fn at_once(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let number = reading.walk;
+        let object = match &mut reading.kind {
+            Kind::Unnamed { object, .. } => std::mem::take(object),
+            _ => "{}".to_owned(),
+        };
         if io.plan.walks[number].is_bare() {
             return self.no_call(io);
         }
         if self.start_call(io) {
-            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+            io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
             self.end_call(io, number, io.plan.walks[number].args + 1);
         }
         Flow::Next
@@ -391,7 +432,15 @@ impl Engine {
 
     fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let walk = reading.walk;
         match reading.pending.take() {
+            // The header said that this is a call.
+            Some(_) if io.plan.walks[walk].channels().is_some() => {
+                io.fault(FaultKind::BadCall, None, io.at, io.look);
+                io.at = io.look;
+                self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
+                Flow::Next
+            }
             Some(opening) => self.try_next(io, opening),
             None => Flow::Next,
         }
@@ -413,11 +462,7 @@ impl Engine {
         {
             self.spare = Some(reader);
         }
-        if io.plan.walks[walk].channels().is_some() {
-            self.resume_text();
-        } else {
-            self.state = State::Gap(Gap::new(walk, step));
-        }
+        self.state = State::Gap(Gap::new(walk, step));
     }
 
     /// Faults of the call whose arguments are over.
@@ -482,11 +527,7 @@ impl Engine {
             Some(hit) => {
                 io.at = hit.start;
                 io.rewind(hit.start);
-                if walk.channels().is_some() {
-                    self.resume_text();
-                } else {
-                    self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
-                }
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 Flow::Next
             }
         }

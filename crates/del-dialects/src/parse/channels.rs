@@ -2,8 +2,11 @@
 
 use super::automaton::{Anchored, Scan};
 use super::body::Reading;
+use super::opening::Opening;
+use super::plan::{Body, HeaderMark, Plan, Walk, is_token};
+use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
-use crate::dialect::Channels;
+use crate::dialect::{Channels, Route};
 use crate::event::Event;
 use crate::fault::FaultKind;
 
@@ -13,111 +16,265 @@ const MAX_HEADER: usize = 512;
 /// A header holds so many opening marks at most: that of the author, and that of the channel, which some models repeat.
 const MAX_OPENERS: u8 = 3;
 
-/// The marks of a header, in the order in which its automaton knows them.
-const HEADER_MARKS: [HeaderMark; 4] =
-    [HeaderMark::Message, HeaderMark::Constrain, HeaderMark::Opener, HeaderMark::Opener];
+/// A header that is being read. It begins at the first held byte.
+#[derive(Debug)]
+pub(super) struct Header {
+    walk: usize,
+    origin: Origin,
+    scan: Scan,
+    /// Opening marks so far. Without one this may still be text, and nothing but a recipient makes it a header.
+    marks: u8,
+    lead: Lead,
+    /// The mark that ends the header, where it takes a look behind it to be sure: its number, and where it stands.
+    ended: Option<(u16, usize, usize)>,
+}
 
-#[derive(Clone, Copy)]
-enum HeaderMark {
-    Message,
-    Constrain,
-    Opener,
+/// Where a header was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The answer begins inside it, or with something else.
+    Start,
+    Text,
+    /// In thinking of this kind.
+    Thought(usize),
+}
+
+/// How far a recipient without any mark before it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    Space,
+    /// So much of what stands before a recipient.
+    Word(usize),
+    Recipient,
+    Behind,
+}
+
+impl Lead {
+    /// False when this byte cannot follow. `to` stands before a recipient; nothing does where it is empty.
+    fn step(&mut self, byte: u8, to: &[u8]) -> bool {
+        let next = match (*self, byte.is_ascii_whitespace()) {
+            (Self::Space, true) if !to.is_empty() => Self::Space,
+            (Self::Space, false) if to.is_empty() => Self::Recipient,
+            (Self::Space, false) if to.first() == Some(&byte) => Self::Word(1),
+            (Self::Word(len), _) if to.get(len) == Some(&byte) => Self::Word(len + 1),
+            (Self::Word(len), false) if len == to.len() => Self::Recipient,
+            (Self::Recipient, false) => Self::Recipient,
+            (Self::Recipient | Self::Behind, true) if !to.is_empty() => Self::Behind,
+            _ => return false,
+        };
+        *self = next;
+        true
+    }
 }
 
 /// Where a body goes.
-enum Route<'h> {
+enum Way<'h> {
     Text,
     Thought,
     Call(&'h str),
+    Dropped,
     /// Somebody else's message, which the model made up.
     Invented,
 }
 
+/// What a header says.
+struct Said<'h> {
+    author: Option<&'h str>,
+    recipient: Option<&'h str>,
+    channel: Option<&'h str>,
+    content: Option<&'h str>,
+    message: &'h str,
+}
+
+impl Header {
+    pub(super) fn new(walk: usize, origin: Origin) -> Self {
+        Self { walk, origin, scan: Scan::default(), marks: 0, lead: Lead::Space, ended: None }
+    }
+}
+
 impl Engine {
-    /// In a header: `at` stands at its first mark.
     pub(super) fn header(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
-        let State::Header { walk, scan, marks } = &mut self.state else { return Flow::Next };
-        let number = *walk;
-        let walk = &plan.walks[number];
-        let Some(channels) = walk.channels() else { return Flow::Next };
-        let hit = loop {
+        let State::Header(header) = &mut self.state else { return Flow::Next };
+        let walk = &plan.walks[header.walk];
+        let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return Flow::Next };
+        let to = channels.recipient.as_bytes();
+        while header.ended.is_none() {
             let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
             if io.look - io.at > MAX_HEADER {
                 return self.no_header(io);
             }
-            if scan.is_fresh() && (is_word(byte) || byte.is_ascii_whitespace()) {
+            let plain = is_word(byte) || (byte.is_ascii_whitespace() && !channels.ends_header(byte));
+            if header.scan.is_fresh() && plain {
+                if !header.lead.step(byte, to) && (header.marks == 0 || to.is_empty()) {
+                    return self.no_header(io);
+                }
                 io.look += 1;
                 continue;
             }
-            match walk.header.step(scan, byte, &mut io.look, &mut io.again) {
+            match heading.marks.step(&mut header.scan, byte, &mut io.look, &mut io.again) {
                 Anchored::More => {}
                 Anchored::Nothing => return self.no_header(io),
-                Anchored::Found(hit) => match HEADER_MARKS.get(hit.pattern as usize) {
-                    Some(HeaderMark::Message) => break hit,
-                    Some(HeaderMark::Constrain) => {}
+                Anchored::Found(hit) => match heading.kinds[hit.pattern as usize] {
+                    HeaderMark::Message => {
+                        header.ended = Some((hit.pattern, hit.start - io.at, hit.end - io.at));
+                    }
+                    HeaderMark::Constrain => {}
                     // A header that begins again, and again.
-                    Some(HeaderMark::Opener) if *marks == MAX_OPENERS => {
+                    HeaderMark::Opener if header.marks == MAX_OPENERS => {
                         io.fault(FaultKind::OrphanMark, None, io.at, hit.start);
                         io.at = hit.start;
-                        *marks = 1;
+                        header.marks = 1;
                     }
-                    Some(HeaderMark::Opener) => *marks += 1,
-                    None => return self.no_header(io),
+                    HeaderMark::Opener => {
+                        header.marks += 1;
+                        header.lead = Lead::Space;
+                    }
                 },
             }
-        };
-        let header = &io.text[io.at..hit.start];
-        let route = route(header, channels);
-        let start = io.at;
-        io.rewind(hit.end);
-        match route {
-            Route::Text => {
-                io.at = hit.end;
-                self.resume_text();
-            }
-            Route::Invented => {
-                io.at = hit.end;
-                io.fault(FaultKind::InventedResult, None, start, hit.end);
-                self.state = State::Invented { kind: walk.invented, scan: Scan::default() };
-            }
-            Route::Thought => {
-                io.at = hit.end;
-                self.state = State::Thought { kind: walk.thought, scan: Scan::default() };
-            }
-            Route::Call(name) => {
-                self.fresh = false;
-                io.at = hit.end;
-                if name.is_empty() || name.len() > self.turn.limits.name {
-                    let kind = if name.is_empty() { FaultKind::BadCall } else { FaultKind::Limit };
-                    io.fault(kind, None, start, hit.end);
-                    self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
-                    return Flow::Next;
+        }
+        let (Some((pattern, from, behind)), own) = (header.ended, header.walk) else { return Flow::Next };
+        let message = channels.message[pattern as usize].trim();
+        let said = Said::read(&io.text[io.at..io.at + from], channels, message);
+        if channels.known && !self.knows(&said, channels, &heading.group, plan) {
+            match io.bytes.get(io.at + behind) {
+                Some(b'{') => {}
+                None if !io.last() => {
+                    io.look = io.bytes.len();
+                    return Flow::More;
                 }
-                if self.call >= self.turn.limits.calls {
-                    io.fault(FaultKind::Limit, None, start, hit.end);
-                    self.state = State::Dropping;
-                    return Flow::Next;
-                }
-                self.call_from = io.base + start as u64;
-                name.clone_into(&mut self.name);
-                let dialect = walk.dialect.name.as_str();
-                io.send(Event::CallStart { call: self.call, name, id: None, dialect }, start, hit.end);
-                self.state =
-                    State::Reading(Reading::new(number, walk, true, self.turn.limits.depth, &mut self.spare));
+                _ => return self.no_header(io),
             }
         }
+        let group = heading.group.iter().copied();
+        let number = group.max_by_key(|&walk| said.fits(walk, plan)).unwrap_or(own);
+        io.rewind(io.at + behind);
+        self.follow(io, number, &said, io.at + behind);
         Flow::Next
     }
 
-    /// What looked like a header is none: its first mark means nothing and is dropped.
+    /// True when the recipient is one that the tools or the routes name. Without tools anybody may be one.
+    fn knows(&self, said: &Said<'_>, channels: &Channels, group: &[usize], plan: &Plan) -> bool {
+        let named = said.recipient.unwrap_or_default();
+        let own = |walk: &usize| plan.walks[*walk].dialect.tool.as_deref() == Some(named);
+        channels.routes.contains_key(named)
+            || self.turn.tools.is_empty()
+            || self.tool(named).is_some()
+            || group.iter().any(own)
+    }
+
+    /// Goes where a whole header says; its body begins at `body`.
+    fn follow(&mut self, io: &mut Io<'_>, number: usize, said: &Said<'_>, body: usize) {
+        let walk = &io.plan.walks[number];
+        let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return };
+        let start = io.at;
+        let way = said.way(channels);
+        self.in_tool = matches!(way, Way::Call(_)) && heading.inside;
+        if let Way::Call(name) = way {
+            self.fresh = false;
+            return self.call_in_channel(io, number, name, body);
+        }
+        io.at = body;
+        match way {
+            Way::Thought => self.state = State::Thought { kind: heading.thought, scan: Scan::default() },
+            Way::Dropped | Way::Invented => {
+                let invented = matches!(way, Way::Invented);
+                let kind = if invented { FaultKind::InventedResult } else { FaultKind::OrphanMark };
+                io.fault(kind, None, start, body);
+                self.state = State::Invented { kind: heading.invented, scan: Scan::default() };
+            }
+            Way::Text | Way::Call(_) => self.resume_text(),
+        }
+    }
+
+    fn call_in_channel(&mut self, io: &mut Io<'_>, number: usize, name: &str, body: usize) {
+        let walk = &io.plan.walks[number];
+        let (start, depth) = (io.at, self.turn.limits.depth);
+        if walk.is_inside() {
+            io.at = body;
+            return self.resume_text();
+        }
+        if matches!(walk.body, Body::Call) {
+            let reading = Reading::new(number, walk, false, depth, &mut self.spare);
+            self.candidates.clear();
+            self.state = State::Reading(reading.pending(Opening::behind_header(number), body - start));
+            return;
+        }
+        io.at = body;
+        if name.is_empty() || name.len() > self.turn.limits.name {
+            let kind = if name.is_empty() { FaultKind::BadCall } else { FaultKind::Limit };
+            io.fault(kind, None, start, body);
+            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
+            return;
+        }
+        if self.call >= self.turn.limits.calls {
+            io.fault(FaultKind::Limit, None, start, body);
+            self.state = State::Dropping;
+            return;
+        }
+        self.call_from = io.base + start as u64;
+        name.clone_into(&mut self.name);
+        let dialect = walk.dialect.name.as_str();
+        io.send(Event::CallStart { call: self.call, name, id: None, dialect }, start, body);
+        self.state = State::Reading(Reading::new(number, walk, false, depth, &mut self.spare));
+    }
+
+    /// What looked like a header is none. A token of the model's markup is dropped; anything else is text.
     fn no_header(&mut self, io: &mut Io<'_>) -> Flow {
-        let end = io.text[io.at..].find('>').map_or(io.look, |at| io.at + at + 1);
-        io.fault(FaultKind::OrphanMark, None, io.at, end);
-        io.at = end;
-        io.rewind(end);
-        self.resume_text();
+        let State::Header(header) = &self.state else { return Flow::Next };
+        let (origin, channels) = (header.origin, io.plan.walks[header.walk].channels());
+        let text = &io.text[io.at..];
+        if is_token(text) && header.marks > 0 {
+            let mark = text.find('>').map_or(io.look - io.at, |at| at + 1);
+            let author = channels.map_or("", |channels| channels.author.as_str());
+            let opens =
+                channels.is_some_and(|channels| channels.start.iter().any(|mark| text.starts_with(mark)));
+            let rest = text[mark..].trim_start();
+            let with =
+                if opens && rest.starts_with(author) { text.len() - rest.len() + author.len() } else { mark };
+            io.fault(FaultKind::OrphanMark, None, io.at, io.at + with);
+            io.at += with;
+            io.rewind(io.at);
+        } else {
+            io.rewind(io.at);
+            if origin != Origin::Start && !text.is_empty() {
+                io.look += first_char(io.text, io.at);
+            }
+        }
+        self.state = match origin {
+            Origin::Thought(kind) => State::Thought { kind, scan: Scan::default() },
+            _ => State::Text(Scan::default()),
+        };
         Flow::Next
+    }
+
+    /// The answer ended in a header, or in what looked like one.
+    pub(super) fn end_header(&mut self, io: &mut Io<'_>) {
+        let State::Header(header) = &self.state else { return };
+        let end = io.text.len();
+        let recipient = matches!(header.lead, Lead::Recipient | Lead::Behind);
+        let to = io.plan.walks[header.walk].channels().map_or("", |channels| channels.recipient.as_str());
+        let call = recipient || (!to.is_empty() && io.text[io.at..].contains(to));
+        let whole = header.marks > 0 || (call && !to.is_empty()) || !header.scan.is_fresh();
+        let thought = matches!(header.origin, Origin::Thought(_)) && !whole;
+        if whole && io.at < end {
+            let kind = if call { FaultKind::UnclosedCall } else { FaultKind::OrphanMark };
+            io.fault(kind, None, io.at, end);
+        } else if thought {
+            think(io, end);
+        } else {
+            self.say(io, end);
+        }
+        if thought {
+            io.fault(FaultKind::UnclosedReasoning, None, end, end);
+        }
+    }
+}
+
+impl Channels {
+    /// True for white space that the mark behind a header begins with.
+    fn ends_header(&self, byte: u8) -> bool {
+        self.message.iter().any(|mark| mark.as_bytes().first() == Some(&byte))
     }
 }
 
@@ -126,52 +283,88 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.-=:/".contains(&byte) || byte >= 0x80
 }
 
-/// Reads a header such as `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json`.
-fn route<'h>(header: &'h str, channels: &Channels) -> Route<'h> {
-    let mut author = None;
-    let mut after_start = false;
-    let mut recipient = None;
-    let mut channel = None;
-    let mut rest = header.trim_start();
-    let mut after_channel = false;
-    loop {
-        rest = rest.trim_start();
-        if rest.is_empty() {
-            break;
-        }
-        if let Some(behind) = rest.strip_prefix(channels.start.trim()) {
-            (after_start, after_channel) = (true, false);
+impl<'h> Said<'h> {
+    /// Reads a header such as `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json`.
+    fn read(header: &'h str, channels: &Channels, message: &'h str) -> Self {
+        let mut said = Self { author: None, recipient: None, channel: None, content: None, message };
+        let (mut author, mut channel) = (false, false);
+        let mut rest = header;
+        let behind =
+            |marks: &[String], rest: &'h str| marks.iter().find_map(|mark| rest.strip_prefix(mark.trim()));
+        loop {
+            rest = rest.trim_start();
+            if rest.is_empty() {
+                return said;
+            }
+            if let Some(behind) = behind(&channels.start, rest) {
+                (author, channel, rest) = (!channels.author.is_empty(), false, behind);
+                continue;
+            }
+            if let Some(behind) = behind(&channels.constrain, rest) {
+                (channel, rest) = (false, behind);
+                continue;
+            }
+            if let Some(behind) = behind(&channels.channel, rest) {
+                (channel, rest) = (true, behind);
+                continue;
+            }
+            let first = first_char(rest, 0);
+            let end = rest[first..].find(|c: char| c.is_whitespace() || c == '<');
+            let (word, behind) = rest.split_at(end.map_or(rest.len(), |at| first + at));
             rest = behind;
-            continue;
+            match word.strip_prefix(channels.recipient.as_str()) {
+                Some(to) if !channels.recipient.is_empty() || !author => said.recipient = Some(to),
+                _ if std::mem::take(&mut author) => said.author = Some(word),
+                _ if std::mem::take(&mut channel) => said.channel = Some(word),
+                _ => said.content = Some(word),
+            }
         }
-        if let Some(behind) = rest.strip_prefix(channels.constrain.trim()) {
-            after_channel = false;
-            rest = behind;
-            continue;
-        }
-        if let Some(behind) = rest.strip_prefix(channels.channel.trim()) {
-            after_channel = true;
-            rest = behind;
-            continue;
-        }
-        let end = rest.find(|c: char| c.is_whitespace() || c == '<').unwrap_or(rest.len());
-        let word = &rest[..end];
-        if let Some(to) = word.strip_prefix("to=") {
-            recipient = Some(to);
-        } else if std::mem::take(&mut after_start) {
-            author = Some(word);
-        } else if std::mem::take(&mut after_channel) {
-            channel = Some(word);
-        }
-        rest = &rest[end..];
     }
-    if author.is_some_and(|author| author != channels.author) {
-        return Route::Invented;
+
+    fn way(&self, channels: &Channels) -> Way<'h> {
+        if self.author.is_some_and(|author| author != channels.author) {
+            return Way::Invented;
+        }
+        let route = |name: &str| channels.routes.get(name).copied();
+        let tool = self.recipient.filter(|to| !to.is_empty());
+        let of_channel = self.channel.and_then(route);
+        let way = match (route(self.message), tool) {
+            (Some(way), _) => way,
+            (None, Some(tool)) => route(tool).unwrap_or(Route::Call),
+            // A body in the form of calls, on no channel that has another meaning, is a call without a name.
+            (None, None) if of_channel.is_none() && self.is_typed(channels) => Route::Call,
+            (None, None) => of_channel.unwrap_or(Route::Text),
+        };
+        match way {
+            Route::Text => Way::Text,
+            Route::Reasoning => Way::Thought,
+            Route::Dropped => Way::Dropped,
+            Route::Call => {
+                let tool = tool.unwrap_or_default();
+                Way::Call(tool.strip_prefix(channels.prefix.as_str()).unwrap_or(tool))
+            }
+        }
     }
-    let tool = recipient.filter(|to| !channels.people.iter().any(|person| person == to) && !to.is_empty());
-    if let Some(tool) = tool {
-        return Route::Call(tool.strip_prefix(channels.prefix.as_str()).unwrap_or(tool));
+
+    fn is_typed(&self, channels: &Channels) -> bool {
+        !channels.content.is_empty() && self.content == Some(channels.content.as_str())
     }
-    let thought = channel.is_some_and(|channel| channels.reasoning.iter().any(|known| known == channel));
-    if thought { Route::Thought } else { Route::Text }
+
+    /// How well the header fits a dialect; more is better, and of equals the later number in order, which is the
+    /// earlier dialect.
+    fn fits(&self, walk: usize, plan: &Plan) -> (u8, std::cmp::Reverse<usize>) {
+        let order = std::cmp::Reverse(walk);
+        let walk: &Walk = &plan.walks[walk];
+        let Some(channels) = walk.channels() else { return (0, order) };
+        let own = match (&walk.dialect.tool, self.recipient) {
+            (Some(tool), recipient) if recipient != Some(tool.as_str()) => return (0, order),
+            (Some(_), _) => 8,
+            (None, _) => 0,
+        };
+        let prefix = !channels.prefix.is_empty()
+            && self.recipient.is_some_and(|to| to.starts_with(channels.prefix.as_str()));
+        let same = self.channel.is_none() == channels.channel.is_empty();
+        let score = own + 4 * u8::from(self.is_typed(channels)) + 2 * u8::from(prefix) + u8::from(same);
+        (score + 1, order)
+    }
 }

@@ -1,10 +1,12 @@
 //! A set of dialects, ready to be read all at once.
 
+mod heading;
 mod walk;
 use std::sync::Arc;
 
 use super::automaton::Automaton;
 use crate::dialect::{Dialect, Frame, Mark};
+pub(super) use heading::HeaderMark;
 pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
@@ -20,8 +22,14 @@ pub struct Plan {
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
     pub(super) invented: Vec<Automaton>,
+    /// Marks that end a turn or a body.
+    body_ends: Automaton,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
+    /// The walk whose header an answer may begin in the middle of, its opening mark being the prompt's last.
+    pub(super) headless: Option<usize>,
+    /// The kind of thinking that an answer may start inside.
+    pub(super) first_thought: usize,
 }
 
 /// What a spelling in text may be.
@@ -31,8 +39,7 @@ pub(super) struct TextMark {
     /// Walks of which it may be the beginning, in order of preference.
     pub(super) openers: Vec<Opener>,
     pub(super) thought: Option<usize>,
-    /// It ends thinking; this stands before it then.
-    pub(super) thought_end: Option<String>,
+    pub(super) thought_end: Option<ThoughtEnd>,
     pub(super) invented: Option<usize>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
@@ -46,9 +53,20 @@ impl TextMark {
     }
 }
 
+/// The end of thinking.
+#[derive(Debug)]
+pub(super) struct ThoughtEnd {
+    /// What is written before the mark.
+    pub(super) before: String,
+    /// A template may end inside the thinking, so that no opening mark is in the answer.
+    pub(super) prefilled: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
     Closer,
+    /// A closer in messages to tools, and text in any other.
+    Inside,
     TurnEnd,
 }
 
@@ -63,6 +81,18 @@ pub(super) struct Opener {
     skips: bool,
     /// The step whose mark it is; none when it begins the arguments.
     pub(super) step: Option<usize>,
+}
+
+impl Opener {
+    /// The beginning of a call by whatever stands there.
+    pub(super) fn of(walk: usize) -> Self {
+        Self { walk, line_start: false, announced: false, skips: false, step: None }
+    }
+
+    /// True when what begins is the header of a message.
+    pub(super) fn is_header(&self, plan: &Plan) -> bool {
+        self.step.is_none() && plan.walks[self.walk].heading.is_some()
+    }
 }
 
 /// A kind of thinking.
@@ -83,13 +113,22 @@ impl Plan {
     pub fn new(dialects: &[Arc<Dialect>]) -> Self {
         let forms = dialects.iter().flat_map(|dialect| std::iter::once(dialect).chain(&dialect.variants));
         let mut walks: Vec<Walk> = forms.map(|dialect| Walk::new(Arc::clone(dialect))).collect();
+        let mut from = 0;
+        for dialect in dialects {
+            let to = from + 1 + dialect.variants.len();
+            introduce(&mut walks[from..to]);
+            from = to;
+        }
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
             words: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
+            body_ends: Automaton::default(),
             leads: Vec::new(),
+            headless: None,
+            first_thought: 0,
             walks: Vec::new(),
         };
         for (number, walk) in walks.iter().enumerate() {
@@ -101,6 +140,8 @@ impl Plan {
         plan.text = Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str()));
         plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
         plan.walks = walks;
+        let body_ends = plan.marks.iter().filter(|mark| plan.ends_body(mark));
+        plan.body_ends = Automaton::new(body_ends.map(|mark| mark.spelling.as_str()));
         plan
     }
 
@@ -123,7 +164,8 @@ impl Plan {
         for mark in walk.dialect.marks() {
             for spelling in &mark.read {
                 if is_distinct(spelling) && (is_closer(walk, mark) || is_token(spelling)) {
-                    self.mark(spelling).dropped.get_or_insert(Dropped::Closer);
+                    let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
+                    self.mark(spelling).dropped.get_or_insert(closer);
                 }
             }
         }
@@ -176,7 +218,10 @@ impl Plan {
                 for end in &reasoning.end {
                     let before = &end[..end.len() - end.trim_start().len()];
                     for spelling in framings(end.trim_start()) {
-                        self.mark(&spelling).thought_end = Some(before.to_owned());
+                        let known = &mut self.mark(&spelling).thought_end;
+                        let prefilled =
+                            reasoning.prefilled || known.as_ref().is_some_and(|end| end.prefilled);
+                        *known = Some(ThoughtEnd { before: before.to_owned(), prefilled });
                     }
                 }
             }
@@ -187,41 +232,84 @@ impl Plan {
 impl Plan {
     /// The thinking of channel formats, and the ends of their bodies.
     fn gather_channels(&mut self, walks: &mut [Walk]) {
+        let starts: Vec<Vec<String>> =
+            walks.iter().map(|walk| walk.channels().map_or(Vec::new(), |all| all.start.clone())).collect();
+        let alone = walks.iter().all(|walk| walk.heading.is_some());
         for (number, walk) in walks.iter_mut().enumerate() {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
-            let openers = [&channels.start, &channels.channel];
-            let spellings = channels.ends.iter().chain(openers).map(String::as_str);
+            let Some(heading) = &mut walk.heading else { continue };
+            let openers: Vec<&String> = channels.openers().collect();
+            let spellings = channels.ends.iter().chain(openers.iter().copied()).map(String::as_str);
             let opener =
                 Opener { walk: number, line_start: false, announced: false, skips: false, step: None };
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
-                marks: Automaton::new(spellings),
-                openers: ends.chain(openers.map(|_| vec![opener])).collect(),
+                marks: Automaton::new(spellings.clone()),
+                openers: ends.chain(openers.iter().map(|_| vec![opener])).collect(),
                 begins: usize::MAX,
             });
             for end in &channels.ends {
                 self.mark(end).dropped = Some(Dropped::TurnEnd);
             }
-            for mark in [&channels.message, &channels.constrain] {
-                self.mark(mark).dropped = Some(Dropped::Closer);
+            for mark in channels.message.iter().chain(&channels.constrain) {
+                if is_distinct(mark) {
+                    self.mark(mark).dropped.get_or_insert(Dropped::Closer);
+                }
             }
-            walk.thought = self.thoughts.len() - 1;
-            walk.invented = self.invented.len();
-            self.invented.push(Automaton::new(channels.ends.iter().map(String::as_str)));
+            let alike = |at: &usize| starts[*at].iter().any(|start| channels.start.contains(start));
+            heading.group = (0..starts.len()).filter(alike).collect();
+            heading.thought = self.thoughts.len() - 1;
+            heading.invented = self.invented.len();
+            self.invented.push(Automaton::new(spellings));
+            // Among all dialects a bare word at the start is no header.
+            if self.headless.is_none() && (alone || !channels.recipient.is_empty()) {
+                self.headless = Some(number);
+            }
+            if alone && number == 0 {
+                self.first_thought = heading.thought;
+            }
         }
+    }
+
+    /// True when a dialect's template may end inside the thinking.
+    pub(super) fn is_prefilled(&self) -> bool {
+        self.marks.iter().any(|mark| mark.thought_end.as_ref().is_some_and(|end| end.prefilled))
     }
 
     /// True when `text` is the beginning of such a mark, and not yet more.
     pub(super) fn may_end_here(&self, text: &str) -> bool {
-        let whole = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
-        self.marks.iter().any(|mark| mark.dropped == Some(Dropped::TurnEnd) && whole(mark))
+        !text.is_empty() && self.body_ends.starts(text.as_bytes()).is_none()
+    }
+
+    /// True when `text` is the beginning of a mark.
+    pub(super) fn holds_more(&self, text: &str) -> bool {
+        self.marks.iter().any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
     }
 
     /// True when `text` begins with a mark that ends a turn or a body.
     pub(super) fn ends_here(&self, text: &str) -> bool {
-        self.marks
-            .iter()
-            .any(|mark| mark.dropped == Some(Dropped::TurnEnd) && text.starts_with(&mark.spelling))
+        self.body_ends.starts(text.as_bytes()) == Some(true)
+    }
+
+    fn ends_body(&self, mark: &TextMark) -> bool {
+        mark.dropped == Some(Dropped::TurnEnd) || mark.openers.iter().any(|opener| opener.is_header(self))
+    }
+}
+
+/// Tells each form of a dialect what opens the others.
+fn introduce(forms: &mut [Walk]) {
+    let openers: Vec<Vec<String>> = forms
+        .iter()
+        .map(|form| {
+            form.openers(0).into_iter().map(|(mark, _)| mark).filter(|mark| is_distinct(mark)).collect()
+        })
+        .collect();
+    for (place, form) in forms.iter_mut().enumerate() {
+        let others = openers.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<String> = others.flat_map(|(_, marks)| marks.iter().cloned()).collect();
+        if !others.is_empty() {
+            form.beside(others);
+        }
     }
 }
 

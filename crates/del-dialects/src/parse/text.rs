@@ -1,9 +1,10 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::automaton::{Match, Scan};
+use super::channels::{Header, Origin};
 use super::opening::{Opening, starts_name};
 use super::plan::{Dropped, Opener};
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -22,11 +23,25 @@ impl Engine {
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
             if hit.is_none() && io.last() {
                 hit = plan.text.take(scan, &mut io.look, &mut io.again);
+                // The end of a turn that goes on as a longer mark would, up to the end of the answer.
+                if let Some(hit) = hit.filter(|hit| hit.end < io.text.len())
+                    && plan.marks[hit.pattern as usize].dropped == Some(Dropped::TurnEnd)
+                {
+                    self.say(io, hit.start);
+                    io.fault(FaultKind::OrphanMark, None, hit.start, io.text.len());
+                    io.look = io.text.len();
+                    io.at = io.look;
+                    return Flow::More;
+                }
             }
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
                 let free = if io.last() { free } else { free - Self::lead_before(io, free, true) };
-                self.say(io, free);
+                if io.last() {
+                    self.say(io, free);
+                } else {
+                    self.pass(io, free);
+                }
                 return Flow::More;
             };
             if self.text_mark(io, hit) {
@@ -88,9 +103,9 @@ impl Engine {
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
         let lead = Self::lead_before(io, hit.start, false);
-        self.say(io, hit.start - lead);
+        self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.
-        if self.fence.inline && !io.bytes[io.at..hit.start].contains(&b'\n') {
+        if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             return false;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
@@ -112,8 +127,15 @@ impl Engine {
             return true;
         }
         let (fault, framing) = match (&mark.thought_end, mark.dropped) {
-            (Some(framing), _) => (Some(FaultKind::ReasoningNotOpened), framing.as_str()),
-            (_, Some(Dropped::Closer)) => (Some(FaultKind::OrphanMark), ""),
+            (Some(end), _) if end.prefilled && self.undecided => {
+                self.was_thinking(io, hit, &end.before);
+                return true;
+            }
+            // A token that ends turns as well as thinking: no one misses an opener.
+            (Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
+            (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
+            (_, Some(Dropped::Inside)) if !self.in_tool => return false,
+            (_, Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
             (_, Some(Dropped::TurnEnd)) => (None, ""),
             _ => return false,
         };
@@ -126,6 +148,19 @@ impl Engine {
         }
         self.resume_text();
         true
+    }
+
+    /// The answer started inside thinking: its closing mark stands here, and no opening one came before.
+    fn was_thinking(&mut self, io: &mut Io<'_>, hit: Match, framing: &str) {
+        let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
+        think(io, hit.start - if framed { framing.len() } else { 0 });
+        io.at = hit.end;
+        io.rewind(hit.end);
+        self.undecided = false;
+        self.fence = Fence::default();
+        self.fresh = true;
+        self.noted = io.base + hit.end as u64;
+        self.resume_text();
     }
 
     /// Tries the calls that may begin at `start`.
@@ -147,16 +182,18 @@ impl Engine {
                 return false;
             }
             let bare = io.plan.walks[opener.walk].is_bare();
+            let inside = opener.step.is_some() && io.plan.walks[opener.walk].is_inside();
             (starts_line || !opener.line_start || (announced && opener.announced))
                 && (!bare || (here >= self.deaf && !fenced))
+                && (!inside || self.in_tool)
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
         let Some(first) = self.candidates.pop() else { return false };
-        self.state = if io.plan.walks[first.walk].channels().is_some() {
+        self.state = if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
-            State::Header { walk: first.walk, scan: Scan::default(), marks: 0 }
+            State::Header(Header::new(first.walk, Origin::Text))
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
@@ -212,9 +249,9 @@ impl Engine {
                 continue;
             };
             think(io, hit.start);
-            self.state = if plan.walks[first.walk].channels().is_some() {
+            self.state = if first.is_header(plan) {
                 io.rewind(hit.start);
-                State::Header { walk: first.walk, scan: Scan::default(), marks: 0 }
+                State::Header(Header::new(first.walk, Origin::Thought(kind)))
             } else {
                 let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
                 io.rewind(io.at + opening.token());

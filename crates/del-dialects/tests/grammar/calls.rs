@@ -1,6 +1,6 @@
 //! What the writer writes is accepted in every dialect, and what is no call of these tools is not.
 
-use del_dialects::dialect::{Frame, Need};
+use del_dialects::dialect::{Codec, Frame, Mark, Need};
 use del_dialects::{Call, Choice, Dialects, GrammarError, Tool};
 use serde_json::json;
 
@@ -148,6 +148,12 @@ fn refuses_what_is_no_call_of_these_tools() {
         let auto = grammar(dialect, &tools, &Choice::Auto, true);
         for (what, call) in &wrong {
             let text = dialect.render_calls(std::slice::from_ref(call), &loose).unwrap();
+            // Elements say less of types than JSON does: for these tools they may be another call, and a right one.
+            let elements = matches!(dialect.codec(), Codec::Fields(form) if form.nest.is_some());
+            let meant = |read: &Call| read.arguments == call.arguments.replace(": ", ":").replace(", ", ",");
+            if elements && !read(dialect, &tools, &text).calls.iter().all(meant) {
+                continue;
+            }
             assert!(!required.accepts(&text), "{} took {what}: {text}", dialect.name);
             assert!(!auto.accepts(&text), "{} took {what} for text: {text}", dialect.name);
         }
@@ -182,7 +188,10 @@ fn refuses_calls_whose_marks_are_missing() {
     for dialect in Dialects::builtin().iter() {
         let grammar = grammar(dialect, &tools, &Choice::Required, true);
         let text = dialect.render_calls(call, &tools).unwrap();
-        for mark in dialect.marks().filter(|mark| !matches!(mark.need, Need::Noise | Need::Id)) {
+        // Servers keep the mark that ends the last message of a channel to themselves.
+        let kept = |mark: &Mark| mark.need == Need::Stop && matches!(dialect.frame, Frame::Channels(_));
+        let written = |mark: &&Mark| !matches!(mark.need, Need::Noise | Need::Id) && !kept(mark);
+        for mark in dialect.marks().filter(written) {
             let without = text.replacen(&mark.write, "", 1);
             dropped += 1;
             assert_ne!(text, without, "{}: {:?}", dialect.name, mark.write);

@@ -201,8 +201,7 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     use del_dialects::dialect::Frame;
     let mut marks: Vec<String> = dialect.marks().flat_map(|mark| mark.read.iter().cloned()).collect();
     if let Frame::Channels(channels) = &dialect.frame {
-        let own = [&channels.start, &channels.channel, &channels.constrain, &channels.message];
-        marks.extend(own.into_iter().chain(&channels.ends).cloned());
+        marks.extend(channels.marks().cloned());
     }
     if let Some(reasoning) = &dialect.reasoning {
         marks.extend(reasoning.begin.iter().chain(&reasoning.end).map(|mark| mark.trim().to_owned()));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::dialect::{Channels, Definitions, Loose, Results};
+use crate::dialect::{Channels, Definitions, Loose, Results, Route};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,9 +28,17 @@ pub(super) struct Description {
     /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
     #[serde(default)]
     pub(super) fold: Vec<String>,
+    /// Words in marks behind which a space may stand or be missing: `["｜DSML｜"]`.
+    #[serde(default)]
+    pub(super) spaces: Vec<String>,
     /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
     #[serde(default)]
     pub(super) namespaces: Vec<String>,
+    /// What marks carry that differs from checkpoint to checkpoint: `:opensource`.
+    pub(super) suffix: Option<Spanned<String>>,
+    /// Parts of marks that are also spelled otherwise, all of them at once: `[["<|sep|>", " <|sep|>"]]`.
+    #[serde(default)]
+    pub(super) respell: Vec<[String; 2]>,
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
@@ -55,6 +63,12 @@ pub(super) fn default_rank() -> u16 {
 pub(super) enum Strings {
     One(String),
     Many(Vec<String>),
+}
+
+impl Default for Strings {
+    fn default() -> Self {
+        Self::Many(Vec::new())
+    }
 }
 
 impl Strings {
@@ -89,18 +103,38 @@ pub(super) struct ReasoningSource {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChannelsSource {
-    pub(super) start: String,
+    pub(super) start: Strings,
+    #[serde(default)]
+    pub(super) also: Vec<String>,
+    #[serde(default)]
     pub(super) author: String,
-    pub(super) channel: String,
-    pub(super) constrain: String,
-    pub(super) message: String,
+    #[serde(default)]
+    pub(super) recipient: String,
+    #[serde(default)]
+    pub(super) channel: Strings,
+    #[serde(default)]
+    pub(super) constrain: Strings,
+    pub(super) message: Strings,
+    #[serde(default)]
     pub(super) ends: Vec<String>,
-    pub(super) reasoning: Vec<String>,
-    pub(super) people: Vec<String>,
+    pub(super) routes: BTreeMap<String, RouteSource>,
     #[serde(default)]
     pub(super) prefix: String,
-    pub(super) calls: String,
+    #[serde(default)]
     pub(super) content: String,
+    #[serde(default)]
+    pub(super) known: bool,
+    #[serde(default)]
+    pub(super) doubled: bool,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RouteSource {
+    Text,
+    Reasoning,
+    Call,
+    Dropped,
 }
 
 #[derive(Deserialize, Default)]
@@ -155,6 +189,15 @@ pub(super) struct PieceSource {
     pub(super) python: bool,
     #[serde(default)]
     pub(super) containers: bool,
+    /// Marks around the type of a field, for `args = "fields"`.
+    pub(super) typed: Option<[String; 2]>,
+    /// What may stand between the marks of fields, for `args = "fields"`.
+    #[serde(default)]
+    pub(super) noise: Vec<String>,
+    /// An item of a list, where values may be elements themselves.
+    pub(super) item: Option<String>,
+    /// The words of `{type}` for text, an object, a list and anything else.
+    pub(super) types: Option<[String; 4]>,
     pub(super) loose: Option<LooseSource>,
 }
 
@@ -175,6 +218,7 @@ pub(super) enum ArgsSource {
     Object,
     Call,
     Fields,
+    Elements,
     Raw,
 }
 
@@ -247,20 +291,33 @@ impl TryFrom<LooseSource> for Loose {
     }
 }
 
+impl From<RouteSource> for Route {
+    fn from(source: RouteSource) -> Self {
+        match source {
+            RouteSource::Text => Self::Text,
+            RouteSource::Reasoning => Self::Reasoning,
+            RouteSource::Call => Self::Call,
+            RouteSource::Dropped => Self::Dropped,
+        }
+    }
+}
+
 impl From<ChannelsSource> for Channels {
     fn from(source: ChannelsSource) -> Self {
         Self {
-            start: source.start,
+            start: source.start.into_vec(),
+            also: source.also,
             author: source.author,
-            channel: source.channel,
-            constrain: source.constrain,
-            message: source.message,
+            recipient: source.recipient,
+            channel: source.channel.into_vec(),
+            constrain: source.constrain.into_vec(),
+            message: source.message.into_vec(),
             ends: source.ends,
-            reasoning: source.reasoning,
-            people: source.people,
+            routes: source.routes.into_iter().map(|(key, route)| (key, route.into())).collect(),
             prefix: source.prefix,
-            calls: source.calls,
             content: source.content,
+            known: source.known,
+            doubled: source.doubled,
         }
     }
 }

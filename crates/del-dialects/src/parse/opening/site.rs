@@ -16,6 +16,8 @@ pub(super) enum Settled {
     Nameless,
     /// Something else stands where the arguments should begin.
     Malformed,
+    /// Nothing stands between the marks that were passed and the closer of this step.
+    Empty(usize),
     /// The opening begins once more, here: what came before means nothing.
     Again(usize),
     /// The arguments begin at `look`, or this target was found.
@@ -57,7 +59,13 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     opening.place = Place::Head(step);
                     Settled::On
                 }
-                Then::Head(step) if opening.marked => {
+                // A head that holds only an id may be empty.
+                Then::Head(step) if walk.head(step).is_some_and(|head| !head.parts.contains(&Slot::Name)) => {
+                    opening.enter(step + 1, opening.token);
+                    Settled::On
+                }
+                // Without a mark of its own, a bracket is data.
+                Then::Head(step) if opening.marked && !walk.is_bare() => {
                     nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
@@ -68,7 +76,9 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if (walk.takes_object() || walk.is_loose())
+                    if (walk.takes_object()
+                        || walk.is_loose()
+                        || matches!(walk.dialect.codec(), Codec::Fields(_)))
                         && opening.step == walk.args
                         && opening.marked
                         && !walk.is_line()
@@ -102,6 +112,7 @@ pub(super) fn passed(
             Settled::On
         }
         Target::Again => Settled::Again(hit.start),
+        Target::Empty(step) if opening.marked && opening.name.is_none() => Settled::Empty(step),
         Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
             Settled::Nameless
         }
@@ -110,7 +121,9 @@ pub(super) fn passed(
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Opener { .. } | Target::Separator => Settled::Nothing,
+        Target::Empty(_) | Target::Opener { .. } | Target::Header | Target::Other | Target::Separator => {
+            Settled::Nothing
+        }
     }
 }
 
@@ -118,6 +131,9 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if opening.scan.is_fresh() && io.look == io.at + opening.token {
         io.look += white_space(&io.bytes[io.look..]);
         opening.token = io.look - io.at;
+    }
+    if walk.head(step).is_some_and(|form| !form.attributes.is_empty()) {
+        return attributes(opening, walk, step, io);
     }
     while io.look < io.bytes.len() && is_name(io.text, io.look) {
         io.look += first_char(io.text, io.look);
@@ -134,8 +150,11 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     let Some(form) = walk.head(step).filter(|_| named) else { return Settled::Nothing };
     let (name, id) = form.read(text);
     if form.parts.contains(&Slot::Name) {
-        let Some(name) = name.filter(|name| !name.is_empty()) else { return Settled::Nothing };
-        opening.name = Some((from + name.start, from + name.end));
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => opening.name = Some((from + name.start, from + name.end)),
+            None if id.is_some() && walk.takes_object() => {}
+            None => return Settled::Nothing,
+        }
     }
     if let Some(id) = id {
         opening.id = Some((from + id.start, from + id.end));
@@ -143,6 +162,29 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     opening.enter(step + 1, io.look - io.at);
     Settled::On
 }
+
+/// A head of attributes: it reaches up to the next mark.
+fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) -> Settled {
+    let from = opening.token;
+    let Some(hit) = walk.sites[step + 1].marks.find(&mut opening.scan, io.bytes, &mut io.look, &mut io.again)
+    else {
+        return if io.look - io.at - from > MAX_ATTRIBUTES { Settled::Nothing } else { Settled::More };
+    };
+    let Some(form) = walk.head(step) else { return Settled::Nothing };
+    let (name, id) = form.read(&io.text[io.at + from..hit.start]);
+    let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
+    opening.name = name.filter(|name| !name.is_empty()).map(place);
+    opening.id = id.map(place);
+    if opening.name.is_none() {
+        return Settled::Nameless;
+    }
+    io.rewind(hit.start);
+    opening.enter(step + 1, hit.start - io.at);
+    Settled::On
+}
+
+/// The longest head of attributes, in bytes.
+const MAX_ATTRIBUTES: usize = 512;
 
 /// What follows where a name should be: all the rest of a call, or something else.
 pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::heading::Heading;
 use super::{MIN_DISTINCT, Opener, is_distinct, is_token};
 use crate::codec::fields::FieldMarks;
 use crate::codec::loose::LooseMarks;
-use crate::dialect::{Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::parse::automaton::Automaton;
 
 /// One dialect, as the reader walks it.
@@ -26,13 +27,12 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) body: Body,
     /// For a block of lists with marks around it: its marks, and how many of them close it.
     pub(in crate::parse) echo: Option<(Automaton, usize)>,
+    /// What opens calls of the other forms of this dialect.
+    pub(in crate::parse) others: Vec<String>,
     /// Finds where reading may go on after a broken call.
     pub(in crate::parse) rescue: Automaton,
-    /// The marks in the header of a channel.
-    pub(in crate::parse) header: Automaton,
-    /// The kind of thinking that a channel's bodies are, and of results that a model invents in one.
-    pub(in crate::parse) thought: usize,
-    pub(in crate::parse) invented: usize,
+    /// Of a format of channels, all that concerns headers.
+    pub(in crate::parse) heading: Option<Heading>,
 }
 
 #[derive(Debug)]
@@ -70,8 +70,14 @@ pub(in crate::parse) enum Target {
     Field,
     /// What closes a call without arguments.
     Closer(usize),
+    /// What closes a group, or a call, in which no name stands.
+    Empty(usize),
     /// What opens the next call, or the next block.
     Opener { block: bool },
+    /// A header begins.
+    Header,
+    /// What opens a call of another form of the dialect.
+    Other,
     /// What stands between two calls.
     Separator,
 }
@@ -87,16 +93,23 @@ pub(in crate::parse) enum Then {
 impl Walk {
     pub(in crate::parse) fn new(dialect: Arc<Dialect>) -> Self {
         let mut steps: Vec<Step> = Vec::new();
-        steps.extend(dialect.block.open.iter().map(|mark| Step::Mark(mark.clone(), None)));
+        let heading = match &dialect.frame {
+            Frame::Channels(channels) => Some(Heading::new(channels, dialect.body())),
+            _ => None,
+        };
+        // Between messages there are only their own marks, and those around a group are written with the last one.
+        let block = if heading.is_some() { &Block::default() } else { &dialect.block };
+        steps.extend(block.open.iter().map(|mark| Step::Mark(mark.clone(), None)));
         let call = steps.len();
-        steps.extend(dialect.call.iter().map(|piece| match piece {
+        steps.extend(dialect.body().iter().map(|piece| match piece {
             Piece::Mark(mark, head) => Step::Mark(mark.clone(), head.clone()),
             Piece::Head(form) => Step::Head(form.clone()),
             Piece::Args(_) => Step::Args,
         }));
         let args = steps.iter().position(|step| matches!(step, Step::Args)).unwrap_or(call);
+        steps.extend(heading.iter().map(|heading| Step::Mark(heading.end.clone(), None)));
         let close = steps.len();
-        steps.extend(dialect.block.close.iter().map(|mark| Step::Mark(mark.clone(), None)));
+        steps.extend(block.close.iter().map(|mark| Step::Mark(mark.clone(), None)));
         // Marks of white space alone are written, and read as the white space that is free everywhere.
         let mut walk = Self {
             steps,
@@ -107,22 +120,25 @@ impl Walk {
             again: Site::default(),
             body: Body::Object,
             echo: None,
+            others: Vec::new(),
             rescue: Automaton::default(),
-            header: Automaton::default(),
-            thought: 0,
-            invented: 0,
+            heading,
             dialect,
         };
-        if let Frame::Channels(channels) = &walk.dialect.frame {
-            let Channels { message, constrain, start, channel, .. } = &**channels;
-            walk.header = Automaton::new([message, constrain, start, channel].map(String::as_str));
-        }
         walk.body = walk.body();
         walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
         walk.again = walk.again();
         walk.rescue = walk.rescue();
         walk.echo = walk.echo();
         walk
+    }
+
+    /// Goes on beside other forms of the same dialect, which these marks open.
+    pub(in crate::parse) fn beside(&mut self, others: Vec<String>) {
+        self.others = others;
+        for step in self.args + 1..=self.steps.len() {
+            self.sites[step] = self.site(step);
+        }
     }
 
     pub(in crate::parse) fn is_bare(&self) -> bool {
@@ -164,13 +180,21 @@ impl Walk {
         self.is_bare().then_some(Opener { walk, line_start: true, announced: false, skips, step: None })
     }
 
+    /// True where the body of a channel begins and names calls by itself.
+    pub(in crate::parse) fn is_inside(&self) -> bool {
+        self.heading.as_ref().is_some_and(|heading| heading.inside)
+    }
+
     /// The spellings that a group of calls may begin with.
     pub(in crate::parse) fn openers(&self, walk: usize) -> Vec<(String, Opener)> {
+        let mut openers = Vec::new();
         if let Some(channels) = self.channels() {
             let opener = Opener { walk, line_start: false, announced: false, skips: false, step: None };
-            return [&channels.start, &channels.channel].map(|mark| (mark.clone(), opener)).to_vec();
+            openers.extend(channels.openers().map(|mark| (mark.clone(), opener)));
+            if !self.is_inside() {
+                return openers;
+            }
         }
-        let mut openers = Vec::new();
         for (step, mark) in self.marks_from(0) {
             let skips = self.skips(0, step);
             for spelling in &mark.read {
@@ -240,9 +264,13 @@ impl Walk {
             }
             Codec::Call(_) => Body::Call,
             Codec::Raw { close, .. } => {
-                let closers: Vec<(usize, String)> =
-                    self.closers().map(|(place, _)| (place, close.clone())).take(1).collect();
-                Body::Fields(Box::new(FieldMarks::raw(&closers)))
+                let own = |(place, _)| (place, close.clone());
+                let closers: Vec<(usize, String)> = match self.channels() {
+                    None => self.closers().map(own).take(1).collect(),
+                    Some(channels) => channels.ends.iter().map(|end| (self.args + 1, end.clone())).collect(),
+                };
+                let next = self.channels().map(|channels| channels.start.as_slice());
+                Body::Fields(Box::new(FieldMarks::raw(&closers, next.unwrap_or_default())))
             }
             Codec::Fields(form) => {
                 let closers: Vec<(usize, String)> = self
@@ -250,11 +278,12 @@ impl Walk {
                     .flat_map(|(place, mark)| mark.read.iter().map(move |spelling| (place, spelling.clone())))
                     .collect();
                 let mut openers: Vec<String> = Vec::new();
+                openers.extend(self.channels().into_iter().flat_map(Channels::openers).cloned());
                 for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
                     openers
                         .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
                 }
-                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers)))
+                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers, &self.dialect.ends)))
             }
         }
     }
@@ -266,11 +295,15 @@ impl Walk {
             for (place, mark) in self.closers().filter(|(place, _)| *place >= step) {
                 spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
             }
+            for mark in self.channels().into_iter().flat_map(Channels::openers) {
+                spellings.push((mark.clone(), Target::Header));
+            }
             for (place, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
                 let block = place < self.call;
                 spellings
                     .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
             }
+            spellings.extend(self.others.iter().map(|mark| (mark.clone(), Target::Other)));
             let between = self.dialect.between.trim();
             let marks = self
                 .closers()
@@ -281,7 +314,8 @@ impl Walk {
             if self.is_bare() || !self.dialect.block.open.is_empty() {
                 spellings.extend([",", ";"].map(|mark| (mark.to_owned(), Target::Separator)));
             }
-            then = self.then(self.call);
+            let ends = self.heading.as_ref().is_some_and(|heading| !heading.inside);
+            then = if ends { Then::Nothing } else { self.then(self.call) };
         } else {
             for (place, mark) in self.marks_from(step) {
                 spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
@@ -299,17 +333,17 @@ impl Walk {
                     spellings.extend(closers.into_iter().map(|spelling| (spelling, Target::Closer(place))));
                 }
             }
-            // A block without a call.
-            if step > 0 && step <= self.call && self.is_loose() && !self.is_bare() {
-                for (place, mark) in self.closers().filter(|(place, _)| *place >= self.close) {
-                    spellings
-                        .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Closer(place))));
-                }
-            }
             if step > self.call {
                 for (place, mark) in self.closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
                     spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
+                }
+            }
+            if step > 0 && !self.is_bare() {
+                for (place, mark) in self.closers() {
+                    let own =
+                        mark.read.iter().filter(|spelling| place >= self.close || is_distinct(spelling));
+                    spellings.extend(own.map(|spelling| (spelling.clone(), Target::Empty(place))));
                 }
             }
             for passed in &self.steps[..step] {
@@ -354,8 +388,7 @@ impl Walk {
     pub(in crate::parse) fn rescue(&self) -> Automaton {
         let mut spellings: Vec<&str> = Vec::new();
         if let Some(channels) = self.channels() {
-            spellings
-                .extend(channels.ends.iter().chain([&channels.start, &channels.channel]).map(String::as_str));
+            spellings.extend(channels.ends.iter().chain(channels.openers()).map(String::as_str));
         }
         if let Codec::Call(form) = self.dialect.codec()
             && let Some(Slot::Text(head)) = form.parts.first()
@@ -374,6 +407,11 @@ impl Walk {
             spellings.push("\n");
         }
         Automaton::new(spellings)
+    }
+
+    /// True where the name is the value of an attribute.
+    pub(in crate::parse) fn has_attributes(&self) -> bool {
+        (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
     }
 
     /// The head at `step`.
