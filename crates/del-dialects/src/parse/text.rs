@@ -14,6 +14,7 @@ impl Engine {
         let plan = io.plan;
         if self.fresh
             && !plan.words.is_empty()
+            && plan.headless.is_none()
             && let Some(flow) = self.first_word(io)
         {
             return flow;
