@@ -261,6 +261,51 @@ pub struct Loose {
     pub comma: String,
     /// Written between key and value of inner objects.
     pub colon: String,
+    /// Keys are written in alphabetical order.
+    pub sorted: bool,
+}
+
+impl Loose {
+    /// Python's literals, as its `repr` writes them.
+    pub(crate) fn python() -> Self {
+        Self {
+            open: b'{',
+            close: b'}',
+            pair: b':',
+            quotes: vec!["'".to_owned()],
+            quoted_keys: true,
+            words: ["True", "False", "None"].map(str::to_owned),
+            comma: ", ".to_owned(),
+            colon: ": ".to_owned(),
+            sorted: false,
+        }
+    }
+
+    /// What closes the arguments that `open` opens, if it may: where keys stand bare in braces, parentheses are read too.
+    pub(crate) fn closer(&self, open: u8) -> Option<u8> {
+        match open {
+            _ if open == self.open => Some(self.close),
+            b'(' if self.open == b'{' => Some(b')'),
+            _ => None,
+        }
+    }
+
+    /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
+    pub(crate) fn writes_bare(&self, key: &str) -> bool {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let head = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
+    }
+
+    /// True when this byte alone is a quote.
+    pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
+        self.quotes.iter().any(|quote| quote.as_bytes() == [byte])
+    }
+
+    /// True when the outer level is written as the objects inside.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.open == b'{' && self.quoted_keys
+    }
 }
 
 /// How results go back to the model.
@@ -294,27 +339,6 @@ pub struct Definitions {
     pub between: String,
     /// After the last.
     pub close: String,
-}
-
-impl Loose {
-    /// Python's dictionaries.
-    pub(crate) fn python() -> Self {
-        Self {
-            open: b'{',
-            close: b'}',
-            pair: b':',
-            quotes: vec!["'".to_owned()],
-            quoted_keys: true,
-            words: ["True", "False", "None"].map(str::to_owned),
-            comma: ", ".to_owned(),
-            colon: ": ".to_owned(),
-        }
-    }
-
-    /// True when the outer level is written as the objects inside.
-    pub(crate) fn is_uniform(&self) -> bool {
-        self.open == b'{' && self.quoted_keys
-    }
 }
 
 impl Dialect {

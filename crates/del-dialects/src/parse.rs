@@ -3,6 +3,7 @@
 pub(crate) mod automaton;
 mod body;
 mod channels;
+mod echo;
 mod gap;
 mod opening;
 mod plan;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use automaton::Scan;
 use body::Reading;
 use channels::{Header, Origin};
+use echo::Echo;
 use gap::Gap;
 use opening::Opening;
 use plan::Opener;
@@ -22,6 +24,7 @@ pub use plan::Plan;
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
+use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
@@ -161,6 +164,8 @@ struct Engine {
     wrapped: bool,
     /// The thinking that the calls at hand stand in, where it goes on behind them.
     around: Option<usize>,
+    /// Where in the answer a word was tried as the name of a call.
+    word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
     /// Where a fence behind text begins that holds calls.
@@ -210,10 +215,14 @@ enum State {
     Reading(Reading),
     /// Behind a call.
     Gap(Gap),
+    /// Behind a block, where its calls may stand a second time.
+    Echo(Echo),
     /// Behind a broken call, up to where reading may go on.
     Rescue {
         walk: usize,
         scan: Scan,
+        /// Finds the end of its arguments.
+        skip: Option<Skip>,
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),
@@ -322,6 +331,7 @@ impl Engine {
             fresh: true,
             wrapped: false,
             around: None,
+            word: None,
             deaf: 0,
             called: None,
             on_trial: false,
@@ -362,6 +372,7 @@ impl Engine {
                 State::Opening(_) => self.opening(&mut io),
                 State::Reading(_) => self.reading(&mut io),
                 State::Gap(_) => self.gap(&mut io),
+                State::Echo(_) => self.echo(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
                 State::Tentative(_) => self.tentative(&mut io),
                 State::Header(_) => self.header(&mut io),

@@ -70,6 +70,15 @@ pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key).is_some())
 }
 
+/// The name of the argument that stands at this place when none is named: that of the required one there, where `tool`
+/// declares the arguments in the same order.
+pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
+    let declared = tool.parameters.get("properties")?.as_object()?.keys().nth(place)?;
+    let required = tool.parameters.get("required").and_then(|required| required.get(place)?.as_str());
+    let only = place == 0 && tool.parameters.get("properties")?.as_object()?.len() == 1;
+    (only || required == Some(declared)).then_some(declared.as_str())
+}
+
 /// The one tool that takes these arguments: it declares all of them, and misses none.
 pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> {
     let arguments: serde_json::Map<String, Value> = serde_json::from_str(arguments).ok()?;

@@ -39,6 +39,8 @@ pub(crate) struct FieldsReader {
     streams: bool,
     /// The field itself says that the value is JSON.
     says_json: bool,
+    /// The value stands on the line of its header.
+    compact: bool,
     /// The value may be all the arguments: their object in a field of its own.
     wraps: bool,
     /// What ends this value, where every value has its own.
@@ -134,6 +136,7 @@ impl FieldsReader {
             says_json: false,
             wraps: false,
             closer: None,
+            compact: false,
             elements: None,
             deaf: 0,
             scratch: String::new(),
@@ -242,6 +245,7 @@ impl FieldsReader {
                     self.enter(Phase::Between);
                 }
                 Phase::ValueStart => {
+                    self.compact = form.framed;
                     if form.framed {
                         match &bytes[*look..] {
                             [] | [b'\r'] if !last => return FieldsProgress::More,
@@ -249,19 +253,19 @@ impl FieldsReader {
                             [b'\r', b'\n', ..] => *look += 2,
                             _ => {}
                         }
+                        self.compact = *look == *kept;
                     }
                     *kept = *look;
                     self.begin_value(form, marks, *look, emit);
                 }
                 Phase::Value => {
-                    let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, kinds));
-                    let Some((automaton, kinds)) =
-                        own.or(marks.value.as_ref().map(|all| (all, &marks.value_kinds)))
-                    else {
+                    let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, &kinds[..]));
+                    let Some((automaton, kinds)) = own.or_else(|| marks.ends(self.compact)) else {
                         return FieldsProgress::Broken;
                     };
                     let hit = automaton.find(&mut self.scan, bytes, look, work);
                     let kind = hit.map(|hit| kinds[hit.pattern as usize]);
+                    let body = matches!(kinds, [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]);
                     let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
                     if self.undecided {
                         let begun = text[*kept..end].trim_start();
@@ -282,12 +286,7 @@ impl FieldsReader {
                         *kept = end;
                     }
                     let (Some(hit), Some(kind)) = (hit, kind) else {
-                        if last
-                            && matches!(
-                                marks.value_kinds[..],
-                                [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]
-                            )
-                        {
+                        if last && body {
                             self.close_value((form, marks, tool), &text[*kept..], *kept, emit);
                             *kept = text.len();
                             return FieldsProgress::Ended;
@@ -516,7 +515,9 @@ impl FieldsReader {
     }
 
     fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
-        !self.keys.iter().any(|seen| seen == key) && may_have(tool, key) && (form.framed || tool.is_some())
+        !self.keys.iter().any(|seen| seen == key)
+            && may_have(tool, key)
+            && ((form.framed && !self.compact) || tool.is_some())
     }
 
     fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {

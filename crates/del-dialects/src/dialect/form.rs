@@ -81,6 +81,8 @@ pub struct FieldForm {
     pub xml: bool,
     /// Non-strings are written as Python does.
     pub python: bool,
+    /// So are objects and arrays.
+    pub containers: bool,
     /// The words of `{type}` for text, an object, a list and anything else; JSON's own where there are none.
     pub types: Option<[String; 4]>,
     /// Values may be elements of the same form.
@@ -234,6 +236,19 @@ impl HeadForm {
     }
 }
 
+/// The spellings of a tag such as `<key=`, and beside them those with a space, as models write them.
+fn loosened(mut spellings: Vec<String>) -> Vec<String> {
+    for place in 0..spellings.len() {
+        let name = spellings[place].strip_prefix('<').and_then(|rest| rest.strip_suffix('='));
+        let name =
+            name.filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric())).map(str::to_owned);
+        if let Some(name) = name {
+            spellings.extend([format!("<{name} ="), format!("< {name}="), format!("< {name} =")]);
+        }
+    }
+    spellings
+}
+
 impl CallForm {
     /// `text` as a form; `Err` holds what was expected.
     pub(super) fn new(text: &str, python: bool) -> Result<Self, &'static str> {
@@ -318,6 +333,7 @@ impl FieldForm {
             framed: false,
             xml: false,
             python: false,
+            containers: false,
             types: None,
             nest: None,
         }
@@ -389,7 +405,7 @@ impl FieldForm {
         let value_open = if value_open.is_empty() { Vec::new() } else { folded(value_open) };
         Ok(Self {
             parts,
-            open: folded(&open),
+            open: loosened(folded(&open)),
             header_close,
             value_open,
             typed: None,
@@ -399,6 +415,7 @@ impl FieldForm {
             framed,
             xml: false,
             python: false,
+            containers: false,
             types: None,
             nest: None,
         })

@@ -262,6 +262,7 @@ impl Pieces<'_> {
                             .map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
+                        form.containers = piece.containers;
                         form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
                         form.noise = piece.noise;
                         form.types = piece.types;

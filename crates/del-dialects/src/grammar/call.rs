@@ -182,6 +182,10 @@ fn call(
             python = Literal::Loose(Loose::python());
             &python
         }
+        Codec::Fields(form) if form.containers => {
+            python = Literal::Loose(Loose::python());
+            &python
+        }
         _ => &Literal::Json,
     };
     let differs = |step: &Step| !matches!(step, Step::Fixed(_));

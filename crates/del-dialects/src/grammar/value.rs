@@ -134,17 +134,19 @@ impl<'r> Values<'r> {
         let inside = match shape {
             Shape::Object(members) => {
                 let mut items = Vec::new();
-                for member in members {
+                for member in self.in_order(members) {
                     let hint = format!("{hint}-{}", member.key);
                     let value = self.value(&member.shape, &hint);
-                    let pair = Expr::sequence([Expr::text(&member.key), sign(loose.pair), value]);
+                    let key = if loose.pair == b':' { self.key(&member.key) } else { member.key.clone() };
+                    let pair = Expr::sequence([Expr::text(&key), sign(loose.pair), value]);
                     items.push((hint, pair, member.required));
                 }
                 self.listed(&items, hint)
             }
             Shape::Map(values) => {
                 let value = self.value(values, hint);
-                let pair = Expr::sequence([bare_key(), sign(loose.pair), value]);
+                let key = if loose.pair == b':' { self.any_key() } else { bare_key() };
+                let pair = Expr::sequence([key, sign(loose.pair), value]);
                 self.list(pair, 0, None, hint)
             }
             _ => Expr::empty(),
@@ -154,7 +156,7 @@ impl<'r> Values<'r> {
 
     fn members(&mut self, members: &[Member], hint: &str) -> Vec<(String, Expr, bool)> {
         let mut items = Vec::new();
-        for member in members {
+        for member in self.in_order(members) {
             let hint = format!("{hint}-{}", member.key);
             let value = self.value(&member.shape, &hint);
             let key = Expr::Literal(self.key(&member.key));
@@ -164,17 +166,26 @@ impl<'r> Values<'r> {
         items
     }
 
+    /// Members in the order in which they are written.
+    fn in_order<'m>(&self, members: &'m [Member]) -> Vec<&'m Member> {
+        let mut members: Vec<&Member> = members.iter().collect();
+        if self.syntax.loose.as_ref().is_some_and(|loose| loose.sorted) {
+            members.sort_by(|a, b| a.key.cmp(&b.key));
+        }
+        members
+    }
+
     fn key(&self, key: &str) -> String {
         match &self.syntax.loose {
             None => quoted(key),
-            Some(loose) if loose.quoted_keys => self.constant(&Value::from(key)),
-            Some(_) => key.to_owned(),
+            Some(loose) if loose.writes_bare(key) => key.to_owned(),
+            Some(_) => self.constant(&Value::from(key)),
         }
     }
 
     fn any_key(&mut self) -> Expr {
         if self.syntax.loose.as_ref().is_some_and(|loose| !loose.quoted_keys) {
-            bare_key()
+            Expr::choice([bare_key(), self.text(0, None)])
         } else {
             self.text(0, None)
         }

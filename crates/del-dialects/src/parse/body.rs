@@ -9,7 +9,7 @@ use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
-use crate::codec::loose::{LooseProgress, LooseReader};
+use crate::codec::loose::{Given, LooseProgress, LooseReader};
 use crate::dialect::{Codec, FieldForm, Literal};
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
@@ -62,6 +62,9 @@ enum Outcome {
     Nameless,
     Broken(FaultKind),
 }
+
+/// So much is skipped at a time, in bytes.
+const SKIPPED: usize = 64;
 
 /// A bare call has to show what it is within this many bytes.
 pub(super) const MAX_BARE: usize = 64 << 10;
@@ -168,7 +171,19 @@ impl Engine {
             }
             Outcome::Broken(kind) => {
                 let marked = !bare && reading.pending.as_ref().is_some_and(|opening| opening.marked);
-                let named = matches!(&reading.kind, Kind::Call(reader) if reader.name.is_some());
+                let named = match &reading.kind {
+                    Kind::Call(reader) => reader.name.is_some(),
+                    // Behind a name and a bracket stands something else than arguments.
+                    Kind::Loose(_) => self.candidates.is_empty(),
+                    _ => false,
+                };
+                let known = |opening: &Opening| {
+                    let name = opening.name(io).unwrap_or_default();
+                    let tool = self.turn.tools.iter().any(|tool| tool.name == name);
+                    opening.is_behind_a_call() || (tool && opening.marked && !opening.is_doubtful())
+                };
+                let loose = matches!(reading.kind, Kind::Loose(_));
+                let marked = marked || (loose && reading.pending.as_ref().is_some_and(known));
                 match (reading.pending.is_some(), marked && named) {
                     (true, false) => self.no_call(io),
                     (true, true) => {
@@ -193,8 +208,9 @@ impl Engine {
         let mut kept = io.at + reading.kept;
         let (call, base, end, silent) = (self.call, io.base, io.end, self.silent);
         let plan = io.plan;
-        let (tools, name) = (&self.turn.tools, &self.name);
-        let tool = || tools.iter().find(|tool| tool.name == *name);
+        let name = reading.pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+        let tools = &self.turn.tools;
+        let tool = || tools.iter().find(|tool| tool.name == name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let most = self.turn.limits.arguments;
@@ -295,7 +311,8 @@ impl Engine {
                 }
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                let progress = reader.read(loose, marks, tool(), text, look, &mut kept, again, &mut emit);
+                let given = Given { loose, marks, tool: tool(), text, end };
+                let progress = reader.read(given, look, &mut kept, again, &mut emit);
                 notes = reader.notes.take();
                 match progress {
                     LooseProgress::More => Outcome::More,
@@ -358,7 +375,8 @@ impl Engine {
         };
         let known = name.is_some_and(|name| self.tool(name).is_some());
         let bare = io.plan.walks[reading.walk].is_bare();
-        if bare && !known && (opening.is_doubtful() || name.is_none_or(str::is_empty)) {
+        let word = matches!(reading.kind, Kind::Loose(_)) && !opening.marked && !opening.is_behind_a_call();
+        if bare && !known && (word || opening.is_doubtful() || name.is_none_or(str::is_empty)) {
             return self.no_call(io);
         }
         self.start_call(io);
@@ -387,7 +405,7 @@ impl Engine {
             self.settle_before(io, &opening);
             io.fault(FaultKind::Limit, None, io.at, io.look);
             io.at = io.look;
-            self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
+            self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
             return false;
         }
         if !self.commit(io, &opening, &name, id.as_deref()) {
@@ -434,7 +452,7 @@ impl Engine {
             Some(_) if io.plan.walks[walk].channels().is_some() => {
                 io.fault(FaultKind::BadCall, None, io.at, io.look);
                 io.at = io.look;
-                self.state = State::Rescue { walk, scan: Scan::default() };
+                self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
                 Flow::Next
             }
             Some(opening) => self.try_next(io, opening),
@@ -480,6 +498,10 @@ impl Engine {
         self.tell_notes(io);
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let walk = reading.walk;
+        let skip = match (&reading.kind, io.plan.walks[walk].dialect.codec()) {
+            (Kind::Loose(reader), Codec::Object(Literal::Loose(loose))) => Some(reader.skip(loose)),
+            _ => None,
+        };
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
         if !std::mem::take(&mut self.silent) {
@@ -487,18 +509,37 @@ impl Engine {
             self.call += 1;
         }
         io.at = io.look;
-        self.state = State::Rescue { walk, scan: Scan::default() };
+        self.state = State::Rescue { walk, scan: Scan::default(), skip };
         Flow::Next
     }
 
     pub(super) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Rescue { walk, scan } = &mut self.state else { return Flow::Next };
+        let State::Rescue { walk, scan, skip } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &io.plan.walks[number];
-        let hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
+        let mut hit = None;
+        while hit.is_none() && io.look < io.bytes.len() {
+            let from = io.look;
+            let Some(skip) = skip else {
+                hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
+                break;
+            };
+            // A piece at a time, so that nothing is looked at far behind the mark.
+            let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];
+            let end = skip.read(piece).map(|len| from + len);
+            let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
+            io.again += (bytes.len() - from) as u64;
+            hit = walk.rescue.find(scan, bytes, &mut io.look, &mut io.again);
+            if let (Some(end), None) = (end, hit) {
+                (io.at, io.look) = (end, end);
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
+                return Flow::Next;
+            }
+        }
+        let free = io.look - walk.rescue.pending(scan);
         match hit {
             None => {
-                io.at = io.look - walk.rescue.pending(scan);
+                io.at = free;
                 Flow::More
             }
             Some(hit) => {

@@ -14,8 +14,8 @@ use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
-pub(super) use site::starts_name;
 use site::{Settled, head, site};
+pub(super) use site::{is_name, starts_name};
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]
@@ -158,13 +158,13 @@ impl Engine {
                 Settled::Nameless => {
                     let opening = *opening;
                     // An object may be the call in another form.
-                    if io.bytes.get(io.look) == Some(&b'{') && !self.candidates.is_empty() {
+                    if io.bytes.get(io.at + opening.token) == Some(&b'{') && !self.candidates.is_empty() {
                         return self.try_next(io, opening);
                     }
                     self.settle_before(io, &opening);
                     io.fault(FaultKind::BadCall, None, io.at, io.look);
                     io.at = io.look;
-                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
+                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
                     return Flow::Next;
                 }
                 Settled::Empty(step) => return self.empty(io, step),
@@ -348,11 +348,12 @@ impl Engine {
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
-        if io.plan.walks[opening.walk].is_bare() {
+        let word = found == start && self.word == Some(io.base + start as u64);
+        if io.plan.walks[opening.walk].is_bare() && !word {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
-        // Behind a call nothing else has been tried for this place.
-        let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
+        // Behind a call, and at a word without a mark, nothing else has been tried for this place.
+        let skip = if opening.from == From::Gap || word { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
         // The answer may end inside a longer mark.
         let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);

@@ -17,6 +17,8 @@ pub struct Plan {
     /// What matters in text for the user.
     pub(super) text: Automaton,
     pub(super) marks: Vec<TextMark>,
+    /// Walks that may begin with a name, at the beginning of an answer.
+    pub(super) words: Vec<Opener>,
     /// Kinds of thinking; the first is for answers that start inside it.
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
@@ -86,6 +88,8 @@ pub(super) struct Opener {
     pub(super) walk: usize,
     /// Only at the start of a line.
     pub(super) line_start: bool,
+    /// At the end of a sentence as well, before the end of its line.
+    pub(super) announced: bool,
     /// A mark that is written before it is missing: others are tried first.
     skips: bool,
     /// The step whose mark it is; none when it begins the arguments.
@@ -95,7 +99,7 @@ pub(super) struct Opener {
 impl Opener {
     /// The beginning of a call by whatever stands there.
     pub(super) fn of(walk: usize) -> Self {
-        Self { walk, line_start: false, skips: false, step: None }
+        Self { walk, line_start: false, announced: false, skips: false, step: None }
     }
 
     /// True when what begins is the header of a message.
@@ -131,6 +135,7 @@ impl Plan {
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
+            words: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
             body_ends: Automaton::default(),
@@ -148,6 +153,8 @@ impl Plan {
         }
         for number in 0..walks.len() {
             plan.gather(number, &walks);
+            let headless = walks[number].headless(number);
+            plan.words.extend(headless);
         }
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
@@ -269,7 +276,8 @@ impl Plan {
             let Some(heading) = &mut walk.heading else { continue };
             let openers: Vec<&String> = channels.openers().collect();
             let spellings = channels.ends.iter().chain(openers.iter().copied()).map(String::as_str);
-            let opener = Opener { walk: number, line_start: false, skips: false, step: None };
+            let opener =
+                Opener { walk: number, line_start: false, announced: false, skips: false, step: None };
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings.clone()),

@@ -36,6 +36,7 @@ impl Engine {
                 let end = if markup { io.text.len() - rest.len() } else { io.text.len() };
                 self.say(io, end);
             }
+            State::Echo(_) => io.fault(FaultKind::OrphanMark, None, io.at, io.text.len()),
             State::Reading(_) => self.end_reading(io),
             State::Header(_) => self.end_header(io),
             State::Opening(_)
@@ -110,7 +111,8 @@ impl Engine {
             return Flow::More;
         }
         let (start, marked, thought) = (io.at + opening.start(), opening.marked, opening.in_a_thought());
-        let markup = marked || opening.is_behind_a_call() || is_markup(&io.text[start..], io.end);
+        let behind = opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
+        let markup = marked || behind || is_markup(&io.text[start..], io.end);
         if markup {
             self.settle_before(io, &opening);
         } else if thought {

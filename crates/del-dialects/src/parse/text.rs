@@ -2,15 +2,23 @@
 
 use super::automaton::{Match, Scan};
 use super::channels::{Header, Origin};
-use super::opening::Opening;
+use super::opening::{Opening, starts_name};
 use super::plan::{Dropped, Opener, TextMark, Wrapper, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
+use crate::codec::json::white_space;
 use crate::event::Event;
 use crate::fault::FaultKind;
 
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
+        if self.fresh
+            && !plan.words.is_empty()
+            && plan.headless.is_none()
+            && let Some(flow) = self.first_word(io)
+        {
+            return flow;
+        }
         loop {
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
@@ -56,6 +64,30 @@ impl Engine {
         }
     }
 
+    /// The first word of an answer may be the name of a call that has no marks.
+    fn first_word(&mut self, io: &mut Io<'_>) -> Option<Flow> {
+        let start = io.at + white_space(&io.bytes[io.at..]);
+        let here = io.base + start as u64;
+        if start == io.bytes.len() {
+            return (!io.last()).then_some(Flow::More);
+        }
+        if self.word.is_some_and(|word| word >= here) {
+            return None;
+        }
+        self.word = Some(here);
+        if !starts_name(io.text, start) {
+            return None;
+        }
+        self.candidates.clear();
+        self.candidates.extend(io.plan.words.iter().rev());
+        let first = self.candidates.pop()?;
+        let lead = start - io.at;
+        io.rewind(start);
+        io.look = start;
+        self.state = State::Opening(Opening::in_text(first, io.plan, lead, lead, true));
+        Some(Flow::Next)
+    }
+
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
     fn lead_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
         let text = &io.bytes[io.at.min(end)..end];
@@ -83,7 +115,7 @@ impl Engine {
         if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             return false;
         }
-        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
+        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
             return true;
         }
         if let Some(kind) = mark.thought.filter(|_| self.fresh || !is_wordy(&mark.spelling)) {
@@ -155,12 +187,13 @@ impl Engine {
     }
 
     /// Tries the calls that may begin at `start`.
-    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: u8) -> bool {
+    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: [u8; 2]) -> bool {
         let start = hit.start;
         let here = io.base + start as u64;
         let lead = start - io.at;
         let fresh = self.fresh;
-        let starts_line = fresh || before == b'\n';
+        let starts_line = fresh || before[1] == b'\n';
+        let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
         let behind = !fresh && io.bytes[start] == b'`' && self.called != Some(here);
         let fenced = self.fence.open || behind;
@@ -174,7 +207,7 @@ impl Engine {
             }
             let bare = io.plan.walks[opener.walk].is_bare();
             let inside = opener.step.is_some() && io.plan.walks[opener.walk].is_inside();
-            (starts_line || !opener.line_start)
+            (starts_line || !opener.line_start || (announced && opener.announced))
                 && (!bare || (here >= self.deaf && !fenced))
                 && (!inside || self.in_tool)
         };

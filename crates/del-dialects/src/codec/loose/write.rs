@@ -10,7 +10,7 @@ use crate::dialect::Loose;
 /// Writes arguments, brackets included.
 pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {
     out.push(char::from(loose.open));
-    for (place, (key, value)) in members.iter().enumerate() {
+    for (place, (key, value)) in in_order(loose, members.iter().collect()).into_iter().enumerate() {
         if place > 0 {
             out.push_str(&loose.comma);
         }
@@ -18,12 +18,31 @@ pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], ou
             write_text(loose, key, out);
             out.push_str(&loose.colon);
         } else {
-            out.push_str(key);
+            if loose.pair == b':' {
+                write_key(loose, key, out);
+            } else {
+                out.push_str(key);
+            }
             out.push(char::from(loose.pair));
         }
         write(loose, value, out);
     }
     out.push(char::from(loose.close));
+}
+
+fn in_order<'m, V>(loose: &Loose, mut members: Vec<&'m (String, V)>) -> Vec<&'m (String, V)> {
+    if loose.sorted {
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
+    members
+}
+
+fn write_key(loose: &Loose, key: &str, out: &mut String) {
+    if loose.writes_bare(key) {
+        out.push_str(key);
+    } else {
+        write_text(loose, key, out);
+    }
 }
 
 /// Writes the JSON value `json` as a loose literal.
@@ -32,15 +51,12 @@ pub(crate) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
     match text.as_bytes().first() {
         Some(b'{') => {
             out.push('{');
-            for (place, (key, value)) in members(text).unwrap_or_default().into_iter().enumerate() {
+            let members = members(text).unwrap_or_default();
+            for (place, (key, value)) in in_order(loose, members.iter().collect()).into_iter().enumerate() {
                 if place > 0 {
                     out.push_str(&loose.comma);
                 }
-                if loose.quoted_keys {
-                    write_text(loose, &key, out);
-                } else {
-                    out.push_str(&key);
-                }
+                write_key(loose, key, out);
                 out.push_str(&loose.colon);
                 write(loose, value, out);
             }
@@ -73,7 +89,7 @@ pub(crate) fn escaped(loose: &Loose, text: &str) -> String {
     quoted[quote..quoted.len() - quote].to_owned()
 }
 
-pub(super) fn write_text(loose: &Loose, text: &str, out: &mut String) {
+fn write_text(loose: &Loose, text: &str, out: &mut String) {
     let quote = &loose.quotes[0];
     out.push_str(quote);
     if quote.len() > 1 {

@@ -203,6 +203,8 @@ pub(super) struct PieceSource {
     pub(super) xml: bool,
     #[serde(default)]
     pub(super) python: bool,
+    #[serde(default)]
+    pub(super) containers: bool,
     /// Marks around the type of a field, for `args = "fields"`.
     pub(super) typed: Option<[String; 2]>,
     /// What may stand between the marks of fields, for `args = "fields"`.
@@ -250,6 +252,8 @@ pub(super) struct LooseSource {
     pub(super) comma: String,
     #[serde(default = "default_colon")]
     pub(super) colon: String,
+    #[serde(default)]
+    pub(super) sorted: bool,
 }
 
 pub(super) fn default_comma() -> String {
@@ -298,6 +302,7 @@ impl TryFrom<LooseSource> for Loose {
             words: source.words.unwrap_or_else(|| ["true", "false", "null"].map(str::to_owned)),
             comma: source.comma,
             colon: source.colon,
+            sorted: source.sorted,
         })
     }
 }

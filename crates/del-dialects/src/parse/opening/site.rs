@@ -76,10 +76,13 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if (walk.takes_object() || matches!(walk.dialect.codec(), Codec::Fields(_)))
+                    if (walk.takes_object()
+                        || walk.is_loose()
+                        || matches!(walk.dialect.codec(), Codec::Fields(_)))
                         && opening.step == walk.args
                         && opening.marked
-                        && !walk.is_line() =>
+                        && !walk.is_line()
+                        && !walk.is_bare() =>
                 {
                     Settled::Malformed
                 }
@@ -198,7 +201,7 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
 pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
         Codec::Raw { .. } => true,
-        Codec::Object(Literal::Loose(loose)) => byte == loose.open,
+        Codec::Object(Literal::Loose(loose)) => loose.closer(byte).is_some(),
         _ => byte == b'{',
     }
 }
@@ -209,7 +212,7 @@ pub(in crate::parse) fn starts_name(text: &str, at: usize) -> bool {
 }
 
 /// True when the character at `at` may be part of a name.
-pub(super) fn is_name(text: &str, at: usize) -> bool {
+pub(in crate::parse) fn is_name(text: &str, at: usize) -> bool {
     let byte = text.as_bytes()[at];
     if byte < 0x80 {
         return byte.is_ascii_alphanumeric()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::heading::Heading;
-use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
+use super::{MIN_DISTINCT, Opener, is_distinct, is_token, is_wordy};
 use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::codec::loose::LooseMarks;
@@ -28,6 +28,8 @@ pub(in crate::parse) struct Walk {
     /// What may stand behind a call, to open the next one.
     pub(in crate::parse) again: Site,
     pub(in crate::parse) body: Body,
+    /// For a block of lists with marks around it: its marks, and how many of them close it.
+    pub(in crate::parse) echo: Option<(Automaton, usize)>,
     /// What opens calls of the other forms of this dialect.
     pub(in crate::parse) others: Vec<String>,
     /// Finds where reading may go on after a broken call.
@@ -120,6 +122,7 @@ impl Walk {
             sites: Vec::new(),
             again: Site::default(),
             body: Body::Object,
+            echo: None,
             others: Vec::new(),
             rescue: Automaton::default(),
             alone: false,
@@ -130,6 +133,7 @@ impl Walk {
         walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
         walk.again = walk.again();
         walk.rescue = walk.rescue();
+        walk.echo = walk.echo();
         walk
     }
 
@@ -163,6 +167,11 @@ impl Walk {
         matches!(self.body, Body::Object)
     }
 
+    /// True when the arguments are literals that are not JSON.
+    pub(in crate::parse) fn is_loose(&self) -> bool {
+        matches!(self.body, Body::Loose(_))
+    }
+
     /// True when a closer of the block between these steps is missing. Nobody misses one whose opener was not there.
     pub(in crate::parse) fn misses_block(&self, from: usize, to: usize, opened: u32) -> bool {
         (from.max(self.close)..to).any(|step| {
@@ -181,6 +190,13 @@ impl Walk {
         if let Frame::Channels(channels) = &self.dialect.frame { Some(channels) } else { None }
     }
 
+    /// How a call begins that has no mark before its name.
+    pub(in crate::parse) fn headless(&self, walk: usize) -> Option<Opener> {
+        let Then::Head(step) = self.then(0) else { return None };
+        let skips = self.skips(0, step);
+        self.is_bare().then_some(Opener { walk, line_start: true, announced: false, skips, step: None })
+    }
+
     /// True where the body of a channel begins and names calls by itself.
     pub(in crate::parse) fn is_inside(&self) -> bool {
         self.heading.as_ref().is_some_and(|heading| heading.inside)
@@ -190,7 +206,7 @@ impl Walk {
     pub(in crate::parse) fn openers(&self, walk: usize) -> Vec<(String, Opener)> {
         let mut openers = Vec::new();
         if let Some(channels) = self.channels() {
-            let opener = Opener { walk, line_start: false, skips: false, step: None };
+            let opener = Opener { walk, line_start: false, announced: false, skips: false, step: None };
             openers.extend(channels.openers().map(|mark| (mark.clone(), opener)));
             if !self.is_inside() {
                 return openers;
@@ -204,13 +220,20 @@ impl Walk {
                     continue;
                 }
                 let line_start = mark.line_start || (self.is_bare() && plain);
-                openers.push((spelling.clone(), Opener { walk, line_start, skips, step: Some(step) }));
+                let announced = self.is_bare() && self.is_loose();
+                openers.push((
+                    spelling.clone(),
+                    Opener { walk, line_start, announced, skips, step: Some(step) },
+                ));
             }
         }
         let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
         if self.reaches_args(0) && json {
             let skips = self.skips(0, self.args);
-            openers.push(("{".to_owned(), Opener { walk, line_start: true, skips, step: None }));
+            openers.push((
+                "{".to_owned(),
+                Opener { walk, line_start: true, announced: false, skips, step: None },
+            ));
         }
         openers
     }
@@ -245,7 +268,17 @@ impl Walk {
     pub(in crate::parse) fn body(&self) -> Body {
         match self.dialect.codec() {
             Codec::Object(Literal::Json) => Body::Object,
-            Codec::Object(Literal::Loose(loose)) => Body::Loose(LooseMarks::new(loose)),
+            Codec::Object(Literal::Loose(loose)) => {
+                let spellings = |marks: Vec<&Mark>| -> Vec<String> {
+                    marks.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
+                };
+                let closers = spellings(self.closers().map(|(_, mark)| mark).collect());
+                let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call));
+                let mut next = spellings(openers.map(|(_, mark)| mark).collect());
+                next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
+                next.extend(self.dialect.ends.iter().cloned());
+                Body::Loose(LooseMarks::new(loose, &closers, &next))
+            }
             Codec::Call(_) => Body::Call,
             Codec::Raw { close, .. } => {
                 let own = |(place, _)| (place, close.clone());
@@ -358,6 +391,15 @@ impl Walk {
             spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
         }
         Site::new(spellings, self.sites[self.call].then)
+    }
+
+    fn echo(&self) -> Option<(Automaton, usize)> {
+        let (open, close) = (&self.dialect.block.open, self.dialect.block.close.last()?);
+        let token = |mark: &Mark| mark.read.iter().all(|spelling| is_token(spelling));
+        let listed = open.len() == 2 && open[1].read.iter().any(|mark| mark == "[");
+        let spellings = || close.read.iter().chain(&open[0].read).map(String::as_str);
+        (self.is_loose() && !self.is_bare() && listed && token(close) && token(&open[0]))
+            .then(|| (Automaton::new(spellings()), close.read.len()))
     }
 
     pub(in crate::parse) fn rescue(&self) -> Automaton {
