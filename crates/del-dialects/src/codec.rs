@@ -37,6 +37,13 @@ impl Notes {
         }
     }
 
+    /// Remembers what others have noted.
+    pub(crate) fn add_all(&mut self, others: Option<Self>) {
+        for (kind, at) in others.iter().flat_map(Self::iter) {
+            self.add(kind, at);
+        }
+    }
+
     /// What was noted since this was asked last, if anything was: it mostly is not, piece after piece.
     pub(crate) fn take(&mut self) -> Option<Self> {
         self.any.then(|| std::mem::take(self))

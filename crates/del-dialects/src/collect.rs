@@ -19,6 +19,17 @@ pub struct Message {
     pub parts: Vec<Part>,
     /// What was wrong.
     pub faults: Vec<Report>,
+    /// For each complete call, by which markup it was known.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The markup by which a call was known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// The dialect of the call.
+    pub dialect: String,
+    /// Which bytes of the answer: from the first byte of the call's markup to where its arguments begin.
+    pub span: Span,
 }
 
 /// A stretch of an answer.
@@ -47,7 +58,7 @@ pub struct Report {
 #[derive(Debug, Default)]
 pub struct Collect {
     message: Message,
-    open: Option<Call>,
+    open: Option<(Call, Evidence)>,
 }
 
 impl Collect {
@@ -85,23 +96,25 @@ impl Sink for Collect {
                 if self.message.dialect.is_none() {
                     self.message.dialect = Some(dialect.to_owned());
                 }
-                self.open =
-                    Some(Call { id: id.map(str::to_owned), name: name.to_owned(), arguments: String::new() });
+                let call =
+                    Call { id: id.map(str::to_owned), name: name.to_owned(), arguments: String::new() };
+                self.open = Some((call, Evidence { dialect: dialect.to_owned(), span }));
             }
             Event::Args { json, .. } => {
-                if let Some(call) = &mut self.open {
+                if let Some((call, _)) = &mut self.open {
                     call.arguments.push_str(json);
                 }
             }
             Event::CallEnd { id, .. } => {
-                if let Some(mut call) = self.open.take() {
+                if let Some((mut call, evidence)) = self.open.take() {
                     call.id = call.id.or_else(|| id.map(str::to_owned));
                     self.message.parts.push(Part::Call(self.message.calls.len()));
                     self.message.calls.push(call);
+                    self.message.evidence.push(evidence);
                 }
             }
             Event::Fault(fault) => {
-                let call = if fault.kind.ends_call() { self.open.take() } else { None };
+                let call = if fault.kind.ends_call() { self.open.take().map(|(call, _)| call) } else { None };
                 self.message.faults.push(Report { kind: fault.kind, span, call });
             }
         }

@@ -39,8 +39,9 @@ mod neutral;
 pub mod parse;
 pub mod render;
 mod schema;
+pub mod template;
 
-pub use collect::{Collect, Message, Part, Report};
+pub use collect::{Collect, Evidence, Message, Part, Report};
 pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
 pub use event::{Event, Sink, Span};

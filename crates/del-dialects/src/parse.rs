@@ -7,6 +7,7 @@ mod gap;
 mod opening;
 mod plan;
 mod recover;
+mod residue;
 mod text;
 
 use std::sync::Arc;
@@ -50,6 +51,9 @@ pub enum Start {
     Text,
     /// Inside thinking: the prompt ended with its opening mark.
     Reasoning,
+    /// Nobody said. Where a dialect's own template may end inside the thinking, text is held until a mark tells: what
+    /// stands before a closing mark without an opening one is thinking. For whole answers; nothing streams till then.
+    Unknown,
 }
 
 /// How an answer ended.
@@ -95,10 +99,11 @@ impl Parser {
     /// A parser for one answer in any dialect of `plan`.
     pub fn new(plan: Arc<Plan>, turn: Turn) -> Self {
         let state = match (turn.starts, plan.headless) {
-            (Start::Text, Some(walk)) => State::Header(Header::new(walk, Origin::Start)),
-            (Start::Text, None) => State::Text(Scan::default()),
+            (Start::Text | Start::Unknown, Some(walk)) => State::Header(Header::new(walk, Origin::Start)),
+            (Start::Text | Start::Unknown, None) => State::Text(Scan::default()),
             (Start::Reasoning, _) => State::Thought { kind: plan.first_thought, scan: Scan::default() },
         };
+        let undecided = turn.starts == Start::Unknown && plan.is_prefilled();
         Self {
             plan,
             engine: Engine {
@@ -108,6 +113,8 @@ impl Parser {
                 look: 0,
                 before: *b"\n\n",
                 fence: Fence::default(),
+                noted: 0,
+                undecided,
                 fresh: true,
                 deaf: 0,
                 call: 0,
@@ -166,8 +173,12 @@ struct Engine {
     look: usize,
     /// The last two bytes before the held text.
     before: [u8; 2],
-    /// In a code fence of the text, as far as it is settled.
+    /// In a code fence of the text, as far as it is settled or only waits for a decision.
     fence: Fence,
+    /// How far in the answer `fence` and `fresh` have seen the text.
+    noted: u64,
+    /// The text so far may turn out to be thinking.
+    undecided: bool,
     /// Nothing but white space and thinking so far.
     fresh: bool,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
@@ -374,12 +385,31 @@ impl Engine {
 
     /// Settles text for the user up to `to`.
     fn say(&mut self, io: &mut Io<'_>, to: usize) {
+        self.note(io, to);
         if io.at < to {
+            self.undecided = false;
             let text = &io.text[io.at..to];
-            self.fresh = self.fresh && text.trim_start().is_empty();
-            self.fence.pass(text.as_bytes());
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
             io.at = to;
+        }
+    }
+
+    /// Text up to `to` is no mark. It goes out, unless it may still turn out to be thinking.
+    fn pass(&mut self, io: &mut Io<'_>, to: usize) {
+        if self.undecided {
+            self.note(io, to);
+        } else {
+            self.say(io, to);
+        }
+    }
+
+    fn note(&mut self, io: &Io<'_>, to: usize) {
+        let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
+        if from < to {
+            let text = &io.text[from..to];
+            self.fresh = self.fresh && text.trim_start().is_empty();
+            self.fence.pass(text.as_bytes());
+            self.noted = io.base + to as u64;
         }
     }
 

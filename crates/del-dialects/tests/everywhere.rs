@@ -21,7 +21,11 @@ fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
 
 /// Calls come back as they were, and nothing was wrong with them.
 fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
-    let message = back(dialect, calls);
+    let mut message = back(dialect, calls);
+    // A format that numbers its calls gives an id to each.
+    for (read, call) in message.calls.iter_mut().zip(calls) {
+        read.id = read.id.take().filter(|_| call.id.is_some());
+    }
     assert_eq!(message.calls, calls, "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
 }

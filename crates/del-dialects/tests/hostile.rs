@@ -14,7 +14,7 @@ use reading::{
 
 /// Bytes of a flood: the full length with `DEL_LONG` or in a release build.
 fn size() -> usize {
-    if env::var_os("DEL_LONG").is_some() || !cfg!(debug_assertions) { 1 << 20 } else { 128 << 10 }
+    if env::var_os("DEL_LONG").is_some() || !cfg!(debug_assertions) { 1 << 20 } else { 32 << 10 }
 }
 
 /// A turn in which neither calls nor arguments run out, so that the work is real.

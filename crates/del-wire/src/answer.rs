@@ -1,6 +1,6 @@
 //! A message as `del parse` prints it: an assistant message of the API, and what the API has no word for.
 
-use del_dialects::{Message, Part, Report};
+use del_dialects::{Evidence, Message, Part, Report};
 use serde_json::{Value, json};
 
 use crate::ids::Ids;
@@ -20,6 +20,7 @@ pub fn answer(message: &Message, ids: &mut Ids) -> Value {
         "tool_calls": calls,
         "events": message.parts.iter().map(part).collect::<Vec<_>>(),
         "faults": message.faults.iter().map(fault).collect::<Vec<_>>(),
+        "evidence": message.evidence.iter().enumerate().map(evidence).collect::<Vec<_>>(),
     })
 }
 
@@ -33,6 +34,15 @@ fn part(part: &Part) -> Value {
         Part::Reasoning(text) => json!({"type": "reasoning", "text": text}),
         Part::Call(index) => json!({"type": "tool_call", "index": index}),
     }
+}
+
+fn evidence((call, evidence): (usize, &Evidence)) -> Value {
+    json!({
+        "index": call,
+        "dialect": evidence.dialect,
+        "start": evidence.span.start,
+        "end": evidence.span.end,
+    })
 }
 
 fn fault(report: &Report) -> Value {
@@ -51,7 +61,7 @@ fn fault(report: &Report) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use del_dialects::{Call, FaultKind, Message, Part, Report};
+    use del_dialects::{Call, Evidence, FaultKind, Message, Part, Report};
     use serde_json::json;
 
     use super::answer;
@@ -74,6 +84,7 @@ mod tests {
                 span: 10..52,
                 call: Some(call(None, "{\"a")),
             }],
+            evidence: vec![Evidence { dialect: "hermes-json".into(), span: 3..9 }],
         };
         let mut expected_ids = Ids::default();
         let value = answer(&message, &mut Ids::default());
@@ -96,10 +107,14 @@ mod tests {
                     "kind": "unclosed_call", "start": 10, "end": 52,
                     "message": FaultKind::UnclosedCall.message(), "name": "f", "arguments": "{\"a",
                 }],
+                "evidence": [{"index": 0, "dialect": "hermes-json", "start": 3, "end": 9}],
             })
         );
         let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["dialect", "role", "content", "reasoning", "tool_calls", "events", "faults"]);
+        assert_eq!(
+            keys,
+            ["dialect", "role", "content", "reasoning", "tool_calls", "events", "faults", "evidence"]
+        );
     }
 
     #[test]

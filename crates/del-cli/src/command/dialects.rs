@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use del_dialects::{Dialect, Dialects};
+use del_dialects::{Dialect, Dialects, template};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Description};
 use crate::colour::Paint;
 use crate::exit::Exit;
+use crate::input::read_text;
 use crate::table::Table;
 use crate::terminal;
 
@@ -39,6 +40,14 @@ enum Action {
         /// The file
         file: PathBuf,
     },
+    /// Print the description that a checkpoint's response template amounts to
+    Import {
+        /// The template, or a `tokenizer_config.json` that holds one
+        file: PathBuf,
+        /// The models, for people
+        #[arg(long, default_value = "Imported")]
+        title: String,
+    },
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
@@ -46,6 +55,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         None | Some(Action::List) => list(options.json, common),
         Some(Action::Show { name }) => show(name, options.json, common),
         Some(Action::Check { file }) => check(file, options.json),
+        Some(Action::Import { file, title }) => import(file, title),
     }
 }
 
@@ -98,6 +108,16 @@ fn check(file: &Path, json: bool) -> Result<Exit> {
     if Dialects::builtin().iter().any(|known| known.name == dialect.name) {
         crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name));
     }
+    Ok(Exit::Done)
+}
+
+fn import(file: &Path, title: &str) -> Result<Exit> {
+    let json = read_text(file, Exit::BadInput)?;
+    let wrong =
+        |error: &dyn std::fmt::Display| Exit::BadInput.because(format!("{}: {error}", file.display()));
+    let text = template::describe(title, &json).map_err(|error| wrong(&error))?;
+    Dialect::from_toml("imported", &text).map_err(|error| wrong(&error))?;
+    std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }
 

@@ -27,9 +27,9 @@ pub(crate) struct Options {
     /// The tools that the model was told of, as JSON
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Where the output starts
-    #[arg(long, value_enum, value_name = "WHERE", default_value = "text")]
-    starts_in: StartsIn,
+    /// Where the output starts [default: found out from it; with --events: text]
+    #[arg(long, value_enum, value_name = "WHERE")]
+    starts_in: Option<StartsIn>,
     /// How the output ended
     #[arg(long, value_enum, value_name = "HOW", default_value = "end")]
     finish: Finish,
@@ -88,8 +88,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     });
     let tools: Vec<Tool> = tools.transpose()?.unwrap_or_default();
     let starts = match options.starts_in {
-        StartsIn::Text => Start::Text,
-        StartsIn::Reasoning => Start::Reasoning,
+        Some(StartsIn::Text) => Start::Text,
+        Some(StartsIn::Reasoning) => Start::Reasoning,
+        // Events go out as they happen, so nothing can wait for a mark that tells.
+        None if options.events => Start::Text,
+        None => Start::Unknown,
     };
     let reader = Reader {
         catalog,

@@ -61,6 +61,24 @@ fn a_dialect_of_ones_own_is_checked_and_then_read() {
 }
 
 #[test]
+fn a_response_template_becomes_a_description() {
+    let template = json!({"chat_template": "…", "response_template": {"fields": {"tool_calls": {
+        "open_pattern": "<run (?P<name>\\w+)>", "close": "</run>", "content": "json",
+        "transform": {"function": {"name": "{name}", "arguments": "{content}"}},
+    }}}});
+    let files = directory(&[("tokenizer_config.json", &template.to_string()), ("bad.json", "{}")]);
+    let path = |name: &str| text(&files.path().join(name));
+    let got = plain(&["dialects", "import", &path("tokenizer_config.json"), "--title", "Runner"]);
+    assert!(got.code == 0 && got.out.starts_with("title = \"Runner\"\n"), "{got:#?}");
+    let own = directory(&[("runner.toml", &got.out)]);
+    let parse = ["--dialect-dir", &text(own.path()), "parse", "--dialect", "runner"];
+    let answer = run(&mut del(&parse), "<run f>{\"a\": 1}</run>").json();
+    assert_eq!(answer["tool_calls"][0]["function"], json!({"name": "f", "arguments": "{\"a\": 1}"}));
+    plain(&["dialects", "import", &path("bad.json")])
+        .fails(42, "bad.json: fields: expected an object, got {}");
+}
+
+#[test]
 fn what_is_wrong_with_a_description_is_said_with_its_line() {
     let files = directory(&[
         ("syntax.toml", "title = \"x\"\nfamily = \n"),

@@ -49,6 +49,12 @@ fn tools_type_raw_values_and_an_answer_may_start_in_thought() {
         serde_json::from_str(answer["tool_calls"][0]["function"]["arguments"].as_str().unwrap()).unwrap();
     assert_eq!(arguments, json!({"n": 3, "s": "3"}));
     assert_eq!((&answer["reasoning"], &answer["content"]), (&json!("so"), &json!("ok")));
+    // Nobody said where it starts: the closing mark does.
+    let answer = run(&mut del(&["parse", "--dialect", "qwen3_coder", "--tools", &tools]), text).json();
+    assert_eq!((&answer["reasoning"], &answer["content"]), (&json!("so"), &json!("ok")));
+    assert_eq!(answer["evidence"][0]["dialect"], "qwen3-coder");
+    let answer = run(&mut del(&["parse", "--starts-in", "text"]), text).json();
+    assert_eq!((&answer["reasoning"], &answer["content"]), (&Value::Null, &json!("sook")));
 }
 
 #[test]

@@ -279,9 +279,7 @@ impl CallReader {
     }
 
     fn note_mended(&mut self) {
-        if let Some(at) = self.json.take_mended() {
-            self.notes.add(FaultKind::Repaired, at);
-        }
+        self.notes.add_all(self.json.take_notes());
     }
 
     /// Reads a value into `token`.
@@ -401,8 +399,8 @@ pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: us
     }
     let (mut object, mut json, mut look) = (String::new(), Json::new(max_depth), 0);
     let progress = json.read(inner, &mut look, &mut 0, &mut |piece, _| object.push_str(piece));
-    if json.take_mended().is_some() {
-        notes.add(FaultKind::Repaired, end);
+    for (kind, _) in json.take_notes().iter().flat_map(Notes::iter) {
+        notes.add(kind, end);
     }
     (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
 }

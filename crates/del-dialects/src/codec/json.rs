@@ -3,10 +3,17 @@
 //! What is mended: single quotes, bare keys, trailing and missing commas, comments, Python's words, control
 //! characters and bad escapes in strings. Each mend is reported once a value.
 
+mod keys;
+mod number;
 mod run;
+use std::ops::Range;
+
+use super::Notes;
+use crate::fault::FaultKind;
+use keys::Keys;
+use number::Number;
 use run::Run;
 pub(crate) use run::{ESCAPES, plain, white_space};
-use std::ops::Range;
 
 /// Reads one JSON value. Keeps its place from one piece of text to the next.
 #[derive(Debug)]
@@ -17,8 +24,8 @@ pub(crate) struct Json {
     resume: State,
     /// A comma was read and dropped with the comment behind it; it is written before the next item.
     owed: bool,
-    /// Where something was mended first.
-    mended: Option<usize>,
+    keys: Keys,
+    notes: Notes,
     max_depth: usize,
 }
 
@@ -56,18 +63,6 @@ enum State {
     Done,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Number {
-    Minus,
-    Zero,
-    Int,
-    Dot,
-    Fraction,
-    Exponent,
-    ExponentSign,
-    ExponentDigits,
-}
-
 /// How far reading came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -92,7 +87,8 @@ impl Json {
             state: State::Value,
             resume: State::Value,
             owed: false,
-            mended: None,
+            keys: Keys::default(),
+            notes: Notes::default(),
             max_depth,
         }
     }
@@ -100,12 +96,14 @@ impl Json {
     /// Ready for another value.
     pub(crate) fn restart(&mut self) {
         self.stack.clear();
-        (self.state, self.resume, self.owed, self.mended) = (State::Value, State::Value, false, None);
+        self.keys.clear();
+        (self.state, self.resume, self.owed, self.notes) =
+            (State::Value, State::Value, false, Notes::default());
     }
 
-    /// Where something was mended first, in the text at hand; asking forgets it.
-    pub(crate) fn take_mended(&mut self) -> Option<usize> {
-        self.mended.take()
+    /// What was mended, and whether a key came twice; asking forgets it.
+    pub(crate) fn take_notes(&mut self) -> Option<Notes> {
+        self.notes.take()
     }
 
     /// True before the first byte of the value.
@@ -139,7 +137,11 @@ impl Json {
             match self.state {
                 State::Done => return Progress::Done,
                 State::Text { key, quote } => {
+                    let from = run.at;
                     run.at += plain(&run.bytes[run.at..]);
+                    if key {
+                        self.keys.add(&run.bytes[from..run.at]);
+                    }
                     let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
                     self.text_byte(run, byte, key, quote);
                 }
@@ -174,10 +176,11 @@ impl Json {
                 State::BareKey => {
                     let Some(&byte) = run.bytes.get(run.at) else { return Progress::More };
                     if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80 {
+                        self.keys.add(&[byte]);
                         run.at += 1;
                     } else {
                         run.insert("\"");
-                        self.state = State::Colon;
+                        self.key_ends(run.at);
                     }
                 }
                 State::Slash | State::LineComment | State::BlockComment { .. } => {
@@ -215,7 +218,7 @@ impl Json {
             }
             run.at += 1;
             run.kept = run.at;
-            self.mended.get_or_insert(run.at);
+            self.notes.add(FaultKind::Repaired, run.at);
             self.state = if byte == b'#' { State::LineComment } else { State::Slash };
             return Progress::More;
         }
@@ -225,7 +228,7 @@ impl Json {
                     run.flush(run.hold);
                     run.kept += 1;
                 }
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
                 run.at += 1;
                 self.close();
                 return Progress::More;
@@ -241,18 +244,21 @@ impl Json {
             }
             (State::KeyOrClose | State::NextKey, b'"') => {
                 run.at += 1;
+                self.keys.begin();
                 self.state = State::Text { key: true, quote: b'"' };
             }
             (State::KeyOrClose | State::NextKey, b'\'') => {
                 run.replace("\"", 1);
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
+                self.keys.begin();
                 self.state = State::Text { key: true, quote: b'\'' };
             }
             (State::KeyOrClose | State::NextKey, _)
                 if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$') =>
             {
                 run.insert("\"");
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
+                self.keys.begin();
                 self.state = State::BareKey;
             }
             (State::Colon, b':') => {
@@ -274,7 +280,7 @@ impl Json {
             }
             (State::After, b'"') => {
                 run.insert(",");
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
                 self.state = if self.stack.last() == Some(&b'{') { State::KeyOrClose } else { State::Value };
             }
             (State::Value | State::ValueOrClose | State::NextValue, _) => return self.value_byte(run, byte),
@@ -291,6 +297,9 @@ impl Json {
                     return Progress::TooDeep;
                 }
                 self.stack.push(byte);
+                if byte == b'{' {
+                    self.keys.enter();
+                }
                 self.state = if byte == b'{' { State::KeyOrClose } else { State::ValueOrClose };
                 run.at += 1;
             }
@@ -300,7 +309,7 @@ impl Json {
             }
             b'\'' => {
                 run.replace("\"", 1);
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
                 self.state = State::Text { key: false, quote: b'\'' };
             }
             b'-' | b'0'..=b'9' => {
@@ -335,7 +344,7 @@ impl Json {
                     run.replace("\"", 1);
                 }
                 if key {
-                    self.state = State::Colon;
+                    self.key_ends(run.at);
                 } else {
                     self.value_ends();
                 }
@@ -343,13 +352,14 @@ impl Json {
             b'"' => run.replace("\\\"", 1),
             0..=0x1f => {
                 run.replace(ESCAPES[byte as usize], 1);
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
             }
             _ => run.at += 1,
         }
     }
 
     fn escape_byte(&mut self, run: &mut Run<'_, '_>, byte: u8, key: bool, quote: u8, seen: u8) {
+        self.keys.add(&[byte]);
         let text = State::Text { key, quote };
         match (seen, byte) {
             (0, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
@@ -368,7 +378,7 @@ impl Json {
                 run.flush(run.hold);
                 run.kept += 1;
                 run.at += 1;
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
                 self.state = text;
             }
             _ => {
@@ -376,7 +386,7 @@ impl Json {
                 run.flush(run.hold);
                 (run.emit)("\\\\", run.hold..run.hold + 1);
                 run.kept += 1;
-                self.mended.get_or_insert(run.at);
+                self.notes.add(FaultKind::Repaired, run.at);
                 self.state = text;
             }
         }
@@ -394,7 +404,7 @@ impl Json {
             run.flush(run.hold);
             (run.emit)(json, run.hold..run.at);
             run.kept = run.at;
-            self.mended.get_or_insert(run.at);
+            self.notes.add(FaultKind::Repaired, run.at);
         }
         self.value_ends();
         true
@@ -424,32 +434,22 @@ impl Json {
         matches!(self.state, State::NextKey | State::NextValue)
     }
 
+    fn key_ends(&mut self, at: usize) {
+        if self.keys.is_repeated() {
+            self.notes.add(FaultKind::DuplicateKey, at);
+        }
+        self.state = State::Colon;
+    }
+
     fn close(&mut self) {
-        self.stack.pop();
+        if self.stack.pop() == Some(b'{') {
+            self.keys.leave();
+        }
         self.value_ends();
     }
 
     fn value_ends(&mut self) {
         self.state = if self.stack.is_empty() { State::Done } else { State::After };
-    }
-}
-
-impl Number {
-    fn step(self, byte: u8) -> Option<Self> {
-        Some(match (self, byte) {
-            (Self::Minus, b'0') => Self::Zero,
-            (Self::Minus, b'1'..=b'9') | (Self::Int, b'0'..=b'9') => Self::Int,
-            (Self::Zero | Self::Int, b'.') => Self::Dot,
-            (Self::Dot | Self::Fraction, b'0'..=b'9') => Self::Fraction,
-            (Self::Zero | Self::Int | Self::Fraction, b'e' | b'E') => Self::Exponent,
-            (Self::Exponent, b'+' | b'-') => Self::ExponentSign,
-            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => Self::ExponentDigits,
-            _ => return None,
-        })
-    }
-
-    fn is_whole(self) -> bool {
-        matches!(self, Self::Zero | Self::Int | Self::Fraction | Self::ExponentDigits)
     }
 }
 

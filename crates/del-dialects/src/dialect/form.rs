@@ -61,9 +61,9 @@ pub struct FieldForm {
     /// Opens the header that holds the key, without the quote before the key: the written spelling first.
     pub open: Vec<String>,
     /// Closes the header.
-    pub header_close: String,
+    pub header_close: Vec<String>,
     /// Opens the value, where that is a mark of its own.
-    pub value_open: Option<String>,
+    pub value_open: Vec<String>,
     /// Closes the value, the written spelling first; holds `{key}` when the key is repeated there.
     pub value_close: Vec<String>,
     /// How the key stands in the header.
@@ -218,8 +218,8 @@ impl FieldForm {
         Self {
             parts: vec![Slot::Value],
             open: Vec::new(),
-            header_close: String::new(),
-            value_open: None,
+            header_close: Vec::new(),
+            value_open: Vec::new(),
             value_close: Vec::new(),
             key: KeyKind::First,
             framed: false,
@@ -254,13 +254,11 @@ impl FieldForm {
         };
         let framed = before_value.ends_with('\n');
         let header_and_value = before_value.trim_start_matches(['"', '\'']).trim();
-        let (header_close, value_open) = match header_and_value
-            .find("><")
-            .or_else(|| header_and_value.find(">\n<"))
-        {
-            Some(at) => (&header_and_value[..=at], Some(header_and_value[at + 1..].trim_start().to_owned())),
-            None => (header_and_value, None),
-        };
+        let (header_close, value_open) =
+            match header_and_value.find("><").or_else(|| header_and_value.find(">\n<")) {
+                Some(at) => (&header_and_value[..=at], header_and_value[at + 1..].trim_start()),
+                None => (header_and_value, ""),
+            };
         let closer: String = parts[value + 1..]
             .iter()
             .map(|part| match part {
@@ -272,8 +270,9 @@ impl FieldForm {
         if open.is_empty() || header_close.is_empty() || value_close.is_empty() {
             return Err("a field with markup before {key}, between {key} and {value}, and after {value}");
         }
-        let header_close = header_close.to_owned();
         let framed = framed && closer.starts_with('\n');
+        let header_close = folded(header_close);
+        let value_open = if value_open.is_empty() { Vec::new() } else { folded(value_open) };
         Ok(Self {
             parts,
             open: folded(&open),

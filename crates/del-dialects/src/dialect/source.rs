@@ -11,6 +11,7 @@ use super::{
     Block, CallForm, Codec, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need,
     Piece, Reasoning, Results,
 };
+use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
 /// Reads a description; [`check`](super::check) has the last word on its meaning.
@@ -19,8 +20,16 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: error.message().trim().replace('\n', "\\n"),
     })?;
+    let suffix = source.suffix.as_ref();
+    if let Some(suffix) = suffix.filter(|suffix| !is_suffix(suffix.get_ref())) {
+        return Err(DialectError::new(
+            line_of(text, suffix.span().start),
+            format!("expected a colon and a word of at most {MAX_WORD} bytes, got {:?}", suffix.get_ref()),
+        ));
+    }
+    let suffix = suffix.map(|suffix| suffix.get_ref().as_str());
     let pieces =
-        Pieces { fold: &source.fold, namespaces: &source.namespaces, respell: &source.respell, text };
+        Pieces { fold: &source.fold, namespaces: &source.namespaces, respell: &source.respell, suffix, text };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -39,6 +48,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         }
     };
     let channels_frame = matches!(frame, Frame::Channels(_));
+    // What is written stands first.
+    let thought_marks = |list: Vec<String>| -> Vec<String> {
+        let read: Vec<String> = list.iter().flat_map(|mark| pieces.suffixed(mark)).collect();
+        list.first().into_iter().filter(|written| !read.contains(written)).chain(&read).cloned().collect()
+    };
     let fold = |list: Vec<String>| list.iter().flat_map(|mark| pieces.folded(mark)).collect::<Vec<_>>();
     let marks = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Mark>, DialectError> {
         list.into_iter()
@@ -74,8 +88,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         frame: frame.clone(),
         reasoning: match source.reasoning {
             Some(reasoning) => Some(Reasoning {
-                begin: reasoning.begin.into_vec(),
-                end: reasoning.end.into_vec(),
+                begin: thought_marks(reasoning.begin.into_vec()),
+                end: thought_marks(reasoning.end.into_vec()),
                 until_call: reasoning.until_call,
                 prefilled: reasoning.prefilled,
             }),
@@ -163,10 +177,17 @@ fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
     }
 }
 
+/// True for a colon and a word.
+fn is_suffix(text: &str) -> bool {
+    let word = text.strip_prefix(':').unwrap_or_default();
+    (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_word)
+}
+
 struct Pieces<'a> {
     fold: &'a [String],
     namespaces: &'a [String],
     respell: &'a [[String; 2]],
+    suffix: Option<&'a str>,
     text: &'a str,
 }
 
@@ -240,7 +261,19 @@ impl Pieces<'_> {
 
     /// The spellings of an opener, each with its closer.
     fn pairs(&self, open: &str, close: &str) -> Vec<[String; 2]> {
-        self.folded(open).into_iter().zip(self.folded(close)).map(|(open, close)| [open, close]).collect()
+        let closes = self.folded(close);
+        let opens = self.folded(open).into_iter();
+        opens.zip(closes.iter().cycle()).map(|(open, close)| [open, close.clone()]).collect()
+    }
+
+    /// A mark with any suffix in the place of its own, and without one.
+    fn suffixed(&self, spelling: &str) -> Vec<String> {
+        match self.suffix.and_then(|suffix| spelling.split_once(suffix)) {
+            Some((before, behind)) if !before.is_empty() && !behind.bytes().next().is_some_and(is_word) => {
+                vec![format!("{before}{SUFFIX}{behind}"), format!("{before}{behind}")]
+            }
+            _ => vec![spelling.to_owned()],
+        }
     }
 
     /// All spellings of a mark whose characters stand for each other; within one spelling the choice is the same
@@ -275,6 +308,6 @@ impl Pieces<'_> {
                 spellings.push(format!("<{namespace}{rest}"));
             }
         }
-        spellings
+        spellings.iter().flat_map(|spelling| self.suffixed(spelling)).collect()
     }
 }

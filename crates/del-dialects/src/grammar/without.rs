@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::parse::automaton::SUFFIX;
+
 /// A deterministic automaton in which every state accepts. The first state is where it starts.
 #[derive(Debug)]
 pub(super) struct Automaton {
@@ -51,9 +53,13 @@ impl Trie {
         let mut at = 0;
         for c in word.chars() {
             let new = self.nodes.len();
-            at = *self.nodes[at].next.entry(c).or_insert(new);
+            // A mark with any suffix is refused where the suffix begins.
+            at = *self.nodes[at].next.entry(if c == SUFFIX { ':' } else { c }).or_insert(new);
             if at == new {
                 self.nodes.push(Node::default());
+            }
+            if c == SUFFIX {
+                break;
             }
         }
         self.nodes[at].ends = true;

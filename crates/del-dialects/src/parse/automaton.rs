@@ -2,15 +2,28 @@
 //!
 //! An [`Automaton`] holds the spellings that matter in one situation; a [`Scan`] is a place in it that survives from
 //! one piece of text to the next, so no byte of a held marker is looked at again when more text comes.
+//!
+//! A spelling may hold [`SUFFIX`] once, which stands for any `:word`. Where such a spelling comes to nothing, no suffix
+//! of what was read is kept: the search begins again behind its first byte.
 
 use memchr::{memchr, memchr2, memchr3};
+
+/// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
+pub(crate) const SUFFIX: char = '\0';
+
+/// The longest word of a suffix, in bytes.
+pub(crate) const MAX_WORD: usize = 32;
+
+/// True for a byte that a suffix may be made of.
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
 
 /// The spellings that matter in one situation.
 #[derive(Debug, Default)]
 pub(crate) struct Automaton {
     nodes: Vec<Node>,
     edges: Vec<(u8, u32)>,
-    lengths: Vec<usize>,
     first: First,
 }
 
@@ -19,12 +32,16 @@ struct Node {
     /// This node's edges: a range of `Automaton::edges`.
     from: u32,
     to: u32,
-    /// The longest proper suffix of this node's text that is a node.
+    /// The longest proper suffix of this node's text that is a node, or [`ANEW`].
     fail: u32,
+    /// How long this node's text is; a suffix counts with a word of one byte.
     depth: u32,
-    /// The pattern that ends here, as a whole or as a suffix of this node's text.
-    found: Option<u16>,
+    /// The pattern that ends here, as a whole or as a suffix of this node's text, and how long it is.
+    found: Option<(u16, u32)>,
 }
+
+/// In place of a node to fall back to: begin again behind the first byte.
+const ANEW: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 enum First {
@@ -43,10 +60,20 @@ enum First {
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Scan {
     node: u32,
-    /// A pattern that was found while a longer one was still possible, and the bytes looked at since its end.
-    candidate: Option<(u16, u32)>,
+    /// How much longer the word of a suffix is than one byte.
+    extra: u32,
+    /// A pattern that was found while a longer one was still possible.
+    candidate: Option<Candidate>,
     /// So many of the next bytes are known to hold the beginning of some pattern.
     busy: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    pattern: u16,
+    len: u32,
+    /// The bytes looked at since its end.
+    since: u32,
 }
 
 /// A pattern, found.
@@ -72,29 +99,15 @@ impl Automaton {
     /// An automaton for these spellings; a pattern's number is its place. Empty spellings never match; of equal ones
     /// the first counts.
     pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Self {
-        let mut children: Vec<Vec<(u8, u32)>> = vec![Vec::new()];
-        let mut nodes = vec![Node::default()];
-        let mut lengths = Vec::new();
-        for (number, pattern) in patterns.into_iter().enumerate() {
-            lengths.push(pattern.len());
-            let Ok(number) = u16::try_from(number) else { break };
-            let mut at = 0;
-            for &byte in pattern.as_bytes() {
-                at = match children[at].iter().find(|(edge, _)| *edge == byte) {
-                    Some(&(_, child)) => child as usize,
-                    None => {
-                        let child = nodes.len();
-                        nodes.push(Node { depth: nodes[at].depth + 1, ..Node::default() });
-                        children.push(Vec::new());
-                        children[at].push((byte, index(child)));
-                        child
-                    }
-                };
-            }
-            if at != 0 && nodes[at].found.is_none() {
-                nodes[at].found = Some(number);
-            }
+        let mut trie = Trie { nodes: vec![Node::default()], children: vec![Vec::new()] };
+        let patterns: Vec<(u16, &str)> = (0..=u16::MAX).zip(patterns).collect();
+        // What a suffix stands for takes the place of the same word spelled out.
+        let (any, plain): (Vec<_>, Vec<_>) =
+            patterns.into_iter().partition(|(_, pattern)| pattern.contains(SUFFIX));
+        for (number, pattern) in any.into_iter().chain(plain) {
+            trie.add(number, pattern.as_bytes());
         }
+        let Trie { mut nodes, children } = trie;
         link(&mut nodes, &children);
         let mut edges = Vec::new();
         for (node, list) in nodes.iter_mut().zip(&children) {
@@ -103,7 +116,7 @@ impl Automaton {
             node.to = index(edges.len());
         }
         let first = First::of(children[0].iter().map(|(byte, _)| *byte));
-        Self { nodes, edges, lengths, first }
+        Self { nodes, edges, first }
     }
 
     /// The next pattern in `bytes` from `*look` on: the leftmost, of several there the longest. Without one, `*look`
@@ -127,25 +140,31 @@ impl Automaton {
                 }
             }
             let byte = *bytes.get(*look)?;
-            if let Some(child) = self.child(scan.node, byte) {
-                scan.node = child;
+            if let Some(node) = self.advance(scan, byte) {
                 *look += 1;
-                let node = &self.nodes[child as usize];
-                if let Some(pattern) = node.found
-                    && (scan.candidate.is_none() || node.depth as usize == self.lengths[pattern as usize])
+                if let Some((pattern, len)) = node.found
+                    && (scan.candidate.is_none() || node.depth == len)
                 {
-                    scan.candidate = Some((pattern, 0));
+                    scan.candidate = Some(Candidate { pattern, len: len + scan.extra, since: 0 });
                     if node.from == node.to {
                         return self.take(scan, look, work);
                     }
-                } else if let Some((_, since)) = &mut scan.candidate {
-                    *since += 1;
+                } else if let Some(candidate) = &mut scan.candidate {
+                    candidate.since += 1;
                 }
             } else if scan.candidate.is_some() {
                 return self.take(scan, look, work);
             } else if scan.node != 0 {
                 *work += 1;
-                scan.node = self.nodes[scan.node as usize].fail;
+                let node = &self.nodes[scan.node as usize];
+                if node.fail == ANEW {
+                    let behind_first = (node.depth + scan.extra) as usize - 1;
+                    *work += behind_first as u64;
+                    *look -= behind_first;
+                    scan.restart();
+                } else {
+                    scan.node = node.fail;
+                }
             } else {
                 *look += 1;
             }
@@ -175,25 +194,23 @@ impl Automaton {
 
     /// One byte of a text that has to begin with a pattern.
     pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize, work: &mut u64) -> Anchored {
-        let Some(child) = self.child(scan.node, byte) else {
+        let Some(node) = self.advance(scan, byte) else {
             return match self.take(scan, look, work) {
                 Some(found) => Anchored::Found(found),
                 None => Anchored::Nothing,
             };
         };
-        scan.node = child;
         *look += 1;
-        let node = &self.nodes[child as usize];
         match node.found {
-            Some(pattern) if node.depth as usize == self.lengths[pattern as usize] => {
-                scan.candidate = Some((pattern, 0));
+            Some((pattern, len)) if node.depth == len => {
+                scan.candidate = Some(Candidate { pattern, len: len + scan.extra, since: 0 });
                 if node.from == node.to {
                     return self.take(scan, look, work).map_or(Anchored::Nothing, Anchored::Found);
                 }
             }
             _ => {
-                if let Some((_, since)) = &mut scan.candidate {
-                    *since += 1;
+                if let Some(candidate) = &mut scan.candidate {
+                    candidate.since += 1;
                 }
             }
         }
@@ -202,28 +219,40 @@ impl Automaton {
 
     /// The pattern that was found before the text ended, if a longer one was still possible.
     pub(crate) fn take(&self, scan: &mut Scan, look: &mut usize, work: &mut u64) -> Option<Match> {
-        let (pattern, since) = scan.candidate.take()?;
-        scan.node = 0;
+        let Candidate { pattern, len, since } = scan.candidate?;
+        scan.restart();
         *look -= since as usize;
         *work += u64::from(since);
-        Some(Match { pattern, start: *look - self.lengths[pattern as usize], end: *look })
+        Some(Match { pattern, start: *look - len as usize, end: *look })
     }
 
     /// The pattern that ends exactly where the text ended, though a longer one was still possible.
     pub(crate) fn take_whole(&self, scan: &mut Scan, look: &mut usize) -> Option<Match> {
         match scan.candidate {
-            Some((_, 0)) => self.take(scan, look, &mut 0),
+            Some(Candidate { since: 0, .. }) => self.take(scan, look, &mut 0),
             _ => None,
         }
     }
 
     /// How many bytes at the end of what was looked at may begin a pattern.
     pub(crate) fn pending(&self, scan: &Scan) -> usize {
-        let partial = self.nodes.get(scan.node as usize).map_or(0, |node| node.depth as usize);
-        match scan.candidate {
-            Some((pattern, since)) => partial.max(self.lengths[pattern as usize] + since as usize),
-            None => partial,
+        let partial = self.nodes.get(scan.node as usize).map_or(0, |node| node.depth + scan.extra);
+        let candidate = scan.candidate.map_or(0, |candidate| candidate.len + candidate.since);
+        partial.max(candidate) as usize
+    }
+
+    /// The node behind the next byte.
+    fn advance(&self, scan: &mut Scan, byte: u8) -> Option<&Node> {
+        let child = self.child(scan.node, byte)?;
+        // Only the word of a suffix leads back to itself.
+        if child == scan.node {
+            if scan.extra as usize + 1 == MAX_WORD {
+                return None;
+            }
+            scan.extra += 1;
         }
+        scan.node = child;
+        self.nodes.get(child as usize)
     }
 
     fn child(&self, node: u32, byte: u8) -> Option<u32> {
@@ -236,7 +265,7 @@ impl Automaton {
 impl Scan {
     /// Starts over; what is known of the text ahead stays known.
     pub(crate) fn restart(&mut self) {
-        (self.node, self.candidate) = (0, None);
+        (self.node, self.extra, self.candidate) = (0, 0, None);
     }
 
     /// True when nothing has been matched yet.
@@ -245,11 +274,71 @@ impl Scan {
     }
 }
 
+/// The spellings while they are gathered.
+struct Trie {
+    nodes: Vec<Node>,
+    children: Vec<Vec<(u8, u32)>>,
+}
+
+impl Trie {
+    fn add(&mut self, number: u16, pattern: &[u8]) {
+        let mut at = 0;
+        for &byte in pattern {
+            at = if byte == SUFFIX as u8 { self.suffix(at) } else { self.child(at, byte) };
+        }
+        let node = &mut self.nodes[at];
+        if at != 0 && node.found.is_none() {
+            node.found = Some((number, node.depth));
+        }
+    }
+
+    fn child(&mut self, at: usize, byte: u8) -> usize {
+        match self.children[at].iter().find(|(edge, _)| *edge == byte) {
+            Some(&(_, child)) => child as usize,
+            None => {
+                let child = self.nodes.len();
+                let Node { depth, fail, .. } = self.nodes[at];
+                // Behind a suffix, as in it, only its own text is known.
+                let fail = if fail == ANEW { ANEW } else { 0 };
+                self.nodes.push(Node { depth: depth + 1, fail, ..Node::default() });
+                self.children.push(Vec::new());
+                self.children[at].push((byte, index(child)));
+                child
+            }
+        }
+    }
+
+    /// The node behind the first byte of a suffix's word; every further byte of it leads back there.
+    fn suffix(&mut self, at: usize) -> usize {
+        let colon = self.child(at, b':');
+        self.nodes[colon].fail = ANEW;
+        let any = (0..=u8::MAX).find(|byte| is_word(*byte)).unwrap_or_default();
+        let word = self.child(colon, any);
+        for byte in (0..=u8::MAX).filter(|byte| is_word(*byte)) {
+            for from in [colon, word] {
+                let edges = &mut self.children[from];
+                edges.retain(|(edge, _)| *edge != byte);
+                edges.push((byte, index(word)));
+            }
+        }
+        word
+    }
+}
+
 /// Breadth first: where each node falls back to, and the patterns that end inside it.
 fn link(nodes: &mut [Node], children: &[Vec<(u8, u32)>]) {
     let mut queue: std::collections::VecDeque<u32> = children[0].iter().map(|&(_, child)| child).collect();
     while let Some(at) = queue.pop_front() {
         for &(byte, child) in &children[at as usize] {
+            // A suffix is as long as it is, so nodes do not tell what ends inside it.
+            if nodes[child as usize].fail == ANEW {
+                continue;
+            }
+            if nodes[at as usize].fail == ANEW {
+                nodes[child as usize].fail = ANEW;
+                queue.push_back(child);
+                continue;
+            }
             let mut fail = nodes[at as usize].fail;
             let target = loop {
                 if let Some(&(_, next)) = children[fail as usize].iter().find(|(edge, _)| *edge == byte) {
@@ -260,6 +349,11 @@ fn link(nodes: &mut [Node], children: &[Vec<(u8, u32)>]) {
                 }
                 fail = nodes[fail as usize].fail;
             };
+            if nodes[target as usize].fail == ANEW {
+                nodes[child as usize].fail = ANEW;
+                queue.push_back(child);
+                continue;
+            }
             nodes[child as usize].fail = target;
             if nodes[child as usize].found.is_none() {
                 nodes[child as usize].found = nodes[target as usize].found;
@@ -363,18 +457,37 @@ mod tests {
     #[test]
     fn finds_the_leftmost_longest_however_the_text_is_cut() {
         type Case = (&'static [&'static str], &'static str, &'static [(u16, usize)]);
-        let cases: [Case; 6] = [
+        let cases: [Case; 12] = [
             (&["<a>", "<ab>"], "x<a><ab><<a>", &[(0, 1), (1, 4), (0, 9)]),
             (&["```", "```json"], "```js ```json", &[(0, 0), (1, 6)]),
             (&["]<x>", "<x>"], "]<x> <x>", &[(0, 0), (1, 5)]),
             (&["</p>", "\n</p>"], "\n\n</p></p>", &[(1, 1), (0, 6)]),
             (&["abcd", "bc"], "abce", &[(1, 1)]),
             (&["aab"], "aaab", &[(0, 1)]),
+            (&["<a\0>"], "<a> <a:> <a:b> <a:b-c_D.9><a:b<a:c>", &[(0, 9), (0, 15), (0, 30)]),
+            (&["<a>", "<a\0>"], "<a><a:b>", &[(0, 0), (1, 3)]),
+            (&["<a\0>", "\n<a\0>\n"], "\n<a:bc>.\n<a:bc>\n", &[(0, 1), (1, 8)]),
+            (&["\n<a:bc", "<a\0>"], "\n<a:bcd>\n<a:bd>", &[(0, 0), (1, 9)]),
+            (&["<a\0", "b>"], "<a:bcd>b>", &[(0, 0), (1, 7)]),
+            (&["<a:b>", "<a\0>", "d:"], "<a:b><a:cd:", &[(1, 0), (2, 9)]),
         ];
         for (patterns, text, expected) in cases {
             for cut in 1..=text.len() {
                 assert_eq!(all(patterns, text, cut), expected, "{patterns:?} in {text:?} cut every {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn holds_back_a_suffix_of_bounded_length() {
+        let automaton = Automaton::new(["<a\0>"]);
+        for (len, held, found) in [(MAX_WORD, MAX_WORD + 3, true), (MAX_WORD + 1, 0, false)] {
+            let text = format!("<a:{}>", "x".repeat(len));
+            let (mut scan, mut look, mut work) = (Scan::default(), 0, 0);
+            assert_eq!(automaton.find(&mut scan, &text.as_bytes()[..len + 3], &mut look, &mut work), None);
+            assert_eq!(automaton.pending(&scan), held);
+            let hit = automaton.find(&mut scan, text.as_bytes(), &mut look, &mut work);
+            assert_eq!(hit.map(|hit| (hit.start, hit.end)), found.then_some((0, text.len())));
         }
     }
 

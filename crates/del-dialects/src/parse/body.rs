@@ -222,9 +222,7 @@ impl Engine {
                     }
                 }
                 let progress = json.read(text, look, &mut kept, &mut emit);
-                if let Some(at) = json.take_mended() {
-                    mended.add(FaultKind::Repaired, at);
-                }
+                mended.add_all(json.take_notes());
                 match progress {
                     Progress::More => Outcome::More,
                     Progress::Done => Outcome::Done { step: behind, fault: None },

@@ -20,6 +20,8 @@ pub struct Plan {
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
     pub(super) invented: Vec<Automaton>,
+    /// Marks that end a turn or a body.
+    body_ends: Automaton,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
     /// The walk whose header an answer may begin in the middle of, its opening mark being the prompt's last.
@@ -35,8 +37,7 @@ pub(super) struct TextMark {
     /// Walks of which it may be the beginning, in order of preference.
     pub(super) openers: Vec<Opener>,
     pub(super) thought: Option<usize>,
-    /// It ends thinking; this stands before it then.
-    pub(super) thought_end: Option<String>,
+    pub(super) thought_end: Option<ThoughtEnd>,
     pub(super) invented: Option<usize>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
@@ -48,6 +49,15 @@ impl TextMark {
         let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
         !other && self.dropped.is_none() && self.openers.iter().all(|opener| opener.line_start)
     }
+}
+
+/// The end of thinking.
+#[derive(Debug)]
+pub(super) struct ThoughtEnd {
+    /// What is written before the mark.
+    pub(super) before: String,
+    /// A template may end inside the thinking, so that no opening mark is in the answer.
+    pub(super) prefilled: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +109,7 @@ impl Plan {
             marks: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
+            body_ends: Automaton::default(),
             leads: Vec::new(),
             headless: None,
             first_thought: 0,
@@ -112,6 +123,8 @@ impl Plan {
         plan.text = Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str()));
         plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
         plan.walks = walks;
+        let body_ends = plan.marks.iter().filter(|mark| plan.ends_body(mark));
+        plan.body_ends = Automaton::new(body_ends.map(|mark| mark.spelling.as_str()));
         plan
     }
 
@@ -188,7 +201,10 @@ impl Plan {
                 for end in &reasoning.end {
                     let before = &end[..end.len() - end.trim_start().len()];
                     for spelling in framings(end.trim_start()) {
-                        self.mark(&spelling).thought_end = Some(before.to_owned());
+                        let known = &mut self.mark(&spelling).thought_end;
+                        let prefilled =
+                            reasoning.prefilled || known.as_ref().is_some_and(|end| end.prefilled);
+                        *known = Some(ThoughtEnd { before: before.to_owned(), prefilled });
                     }
                 }
             }
@@ -205,9 +221,16 @@ impl Plan {
         for (number, walk) in walks.iter_mut().enumerate() {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
             let Some(heading) = &mut walk.heading else { continue };
-            let openers: Vec<&String> = channels.openers().collect();
-            let spellings = channels.ends.iter().chain(openers.iter().copied()).map(String::as_str);
             let opener = Opener { walk: number, line_start: false, skips: false, step: None };
+            let mut openers: Vec<String> = channels.openers().cloned().collect();
+            // Among all dialects the words of headers mean nothing without their marks.
+            if alone {
+                for residue in channels.residues() {
+                    self.mark(&residue).openers.push(opener);
+                    openers.push(residue);
+                }
+            }
+            let spellings = channels.ends.iter().chain(&openers).map(String::as_str);
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings.clone()),
@@ -237,15 +260,19 @@ impl Plan {
         }
     }
 
+    /// True when a dialect's template may end inside the thinking.
+    pub(super) fn is_prefilled(&self) -> bool {
+        self.marks.iter().any(|mark| mark.thought_end.as_ref().is_some_and(|end| end.prefilled))
+    }
+
     /// True when `text` is the beginning of such a mark, and not yet more.
     pub(super) fn may_end_here(&self, text: &str) -> bool {
-        let whole = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
-        self.marks.iter().any(|mark| self.ends_body(mark) && whole(mark))
+        !text.is_empty() && self.body_ends.starts(text.as_bytes()).is_none()
     }
 
     /// True when `text` begins with a mark that ends a turn or a body.
     pub(super) fn ends_here(&self, text: &str) -> bool {
-        self.marks.iter().any(|mark| self.ends_body(mark) && text.starts_with(&mark.spelling))
+        self.body_ends.starts(text.as_bytes()) == Some(true)
     }
 
     fn ends_body(&self, mark: &TextMark) -> bool {

@@ -1,10 +1,10 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::automaton::{Match, Scan};
-use super::channels::{Header, Origin};
+use super::channels::Origin;
 use super::opening::Opening;
 use super::plan::{Dropped, Opener};
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Fence, Flow, Io, State};
 use crate::event::Event;
 use crate::fault::FaultKind;
 
@@ -30,7 +30,11 @@ impl Engine {
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
                 let free = if io.last() { free } else { free - Self::lead_before(io, free, true) };
-                self.say(io, free);
+                if io.last() {
+                    self.say(io, free);
+                } else {
+                    self.pass(io, free);
+                }
                 return Flow::More;
             };
             if self.text_mark(io, hit) {
@@ -68,9 +72,9 @@ impl Engine {
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
         let lead = Self::lead_before(io, hit.start, false);
-        self.say(io, hit.start - lead);
+        self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.
-        if self.fence.inline && !io.bytes[io.at..hit.start].contains(&b'\n') {
+        if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             return false;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
@@ -92,7 +96,11 @@ impl Engine {
             return true;
         }
         let (fault, framing) = match (&mark.thought_end, mark.dropped) {
-            (Some(framing), _) => (Some(FaultKind::ReasoningNotOpened), framing.as_str()),
+            (Some(end), _) if end.prefilled && self.undecided => {
+                self.was_thinking(io, hit, &end.before);
+                return true;
+            }
+            (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
             (_, Some(Dropped::Inside)) if !self.in_tool => return false,
             (_, Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
             (_, Some(Dropped::TurnEnd)) => (None, ""),
@@ -107,6 +115,19 @@ impl Engine {
         }
         self.resume_text();
         true
+    }
+
+    /// The answer started inside thinking: its closing mark stands here, and no opening one came before.
+    fn was_thinking(&mut self, io: &mut Io<'_>, hit: Match, framing: &str) {
+        let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
+        think(io, hit.start - if framed { framing.len() } else { 0 });
+        io.at = hit.end;
+        io.rewind(hit.end);
+        self.undecided = false;
+        self.fence = Fence::default();
+        self.fresh = true;
+        self.noted = io.base + hit.end as u64;
+        self.resume_text();
     }
 
     /// Tries the calls that may begin at `start`.
@@ -138,7 +159,7 @@ impl Engine {
         self.state = if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
-            State::Header(Header::new(first.walk, Origin::Text))
+            first.header(io.plan, Origin::Text, &io.text[start..hit.end])
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
@@ -196,7 +217,7 @@ impl Engine {
             think(io, hit.start);
             self.state = if first.is_header(plan) {
                 io.rewind(hit.start);
-                State::Header(Header::new(first.walk, Origin::Thought(kind)))
+                first.header(plan, Origin::Thought(kind), &io.text[hit.start..hit.end])
             } else {
                 let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
                 io.rewind(io.at + opening.token());

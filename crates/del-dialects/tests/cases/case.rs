@@ -40,6 +40,7 @@ pub(super) enum StartsIn {
     #[default]
     Text,
     Reasoning,
+    Unknown,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
@@ -95,9 +96,11 @@ impl Case {
     /// What was known before the answer.
     pub(super) fn turn(&self) -> Turn {
         let mut turn = if self.tools == ToolSet::None { Turn::default() } else { reading::turn() };
-        if self.starts_in == StartsIn::Reasoning {
-            turn.starts = Start::Reasoning;
-        }
+        turn.starts = match self.starts_in {
+            StartsIn::Text => Start::Text,
+            StartsIn::Reasoning => Start::Reasoning,
+            StartsIn::Unknown => Start::Unknown,
+        };
         turn
     }
 

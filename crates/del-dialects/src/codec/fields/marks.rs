@@ -63,8 +63,9 @@ impl FieldMarks {
                 ends.push((lines(mark), ValueEnd::Call(*step)));
             }
         }
-        let value_open = form.value_open.as_deref().map(|mark| Automaton::new([mark]));
-        let header_close = Automaton::new([form.header_close.as_str()]);
+        let automaton = |marks: &[String]| Automaton::new(marks.iter().map(String::as_str));
+        let value_open = (!form.value_open.is_empty()).then(|| automaton(&form.value_open));
+        let header_close = automaton(&form.header_close);
         let mut marks = Self {
             next: Automaton::new(next.iter().map(|(mark, _)| mark.as_str())),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),

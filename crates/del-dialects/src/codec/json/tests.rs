@@ -11,7 +11,7 @@ fn read(text: &str, cut: usize) -> (Progress, String, bool) {
         }
         progress = json.read(&text[..end], &mut look, &mut kept, &mut |piece, _| out.push_str(piece));
     }
-    (progress, out, json.take_mended().is_some())
+    (progress, out, json.take_notes().is_some())
 }
 
 fn check(text: &str, expected: Option<&str>, mended: bool) {
@@ -84,4 +84,29 @@ fn breaks_where_no_reading_is_plain() {
 fn stops_at_the_depth_limit() {
     let text = "[".repeat(100);
     assert_eq!(read(&text, 7).0, Progress::TooDeep);
+}
+
+#[test]
+fn a_key_that_comes_twice_is_noted() {
+    let many: Vec<String> = (0..40).map(|n| format!("\"k{n}\": {n}")).collect();
+    for (text, repeated) in [
+        (r#"{"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]}"#.to_owned(), false),
+        (r#"{"a": 1, "b": {}, "a": 2}"#.to_owned(), true),
+        (r#"{"b": [{"a\n": 1, "a\n": 2}]}"#.to_owned(), true),
+        (format!("{{{}}}", many.join(", ")), false),
+        (format!("{{{}, \"k39\": 0}}", many.join(", ")), true),
+        ("{a: 1, 'a': 2}".to_owned(), true),
+    ] {
+        for cut in 1..=text.len() {
+            let mut json = Json::new(64);
+            let (mut look, mut kept, mut end, mut seen) = (0, 0, 0, false);
+            while end < text.len() {
+                end = (end + cut).min(text.len());
+                json.read(&text[..end], &mut look, &mut kept, &mut |_, _| {});
+                let notes = json.take_notes();
+                seen |= notes.iter().flat_map(Notes::iter).any(|(kind, _)| kind == FaultKind::DuplicateKey);
+            }
+            assert_eq!(seen, repeated, "{text} cut every {cut}");
+        }
+    }
 }

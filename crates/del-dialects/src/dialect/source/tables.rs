@@ -34,6 +34,8 @@ pub(super) struct Description {
     /// Parts of marks that are also spelled otherwise, all of them at once: `[["<|sep|>", " <|sep|>"]]`.
     #[serde(default)]
     pub(super) respell: Vec<[String; 2]>,
+    /// What marks carry that differs from checkpoint to checkpoint: `:opensource`.
+    pub(super) suffix: Option<Spanned<String>>,
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
@@ -117,6 +119,8 @@ pub(super) struct ChannelsSource {
     pub(super) prefix: String,
     #[serde(default)]
     pub(super) content: String,
+    #[serde(default)]
+    pub(super) bare: Vec<String>,
     #[serde(default)]
     pub(super) known: bool,
     #[serde(default)]
@@ -296,6 +300,7 @@ impl From<ChannelsSource> for Channels {
             routes: source.routes.into_iter().map(|(key, route)| (key, route.into())).collect(),
             prefix: source.prefix,
             content: source.content,
+            bare: source.bare,
             known: source.known,
             doubled: source.doubled,
         }
