@@ -256,10 +256,7 @@ impl FieldsReader {
                     }
                     let Some(hit) = hit else {
                         if last
-                            && matches!(
-                                marks.value_kinds[..],
-                                [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]
-                            )
+                            && matches!(marks.value_kinds[..], [ValueEnd::Body(_) | ValueEnd::Message, ..])
                         {
                             self.close_value(form, &text[*kept..], *kept, emit);
                             *kept = text.len();

@@ -78,7 +78,13 @@ pub(super) fn calls(
         if matches!(dialect.frame, Frame::Channels(_)) && close != Expr::empty() {
             close = close.optional();
         }
-        triggers.extend(self::triggers(dialect, &open, &steps, &tools));
+        let known = self::triggers(dialect, &open, &steps, &tools);
+        if let Expr::Literal(start) = &start
+            && !start.is_empty()
+        {
+            triggers.extend(known.iter().map(|trigger| format!("{start}{trigger}")));
+        }
+        triggers.extend(known);
         let next = Expr::sequence([Expr::text(&dialect.between), start.clone(), call.clone()]);
         forms.push(Form { start, open, call, next, close });
     }
