@@ -1,9 +1,8 @@
-//! What the documents show is what the code does: the table of dialects, and the examples.
+//! What the documents show is what the code does: the tables of dialects, and the examples.
 //!
-//! With `UPDATE_README=1` the table is written instead of compared.
+//! With `UPDATE_README=1` the tables are written instead of compared.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +10,9 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Turn};
+
+#[path = "readme/tables.rs"]
+mod tables;
 
 const BEGIN: &str = "<!-- dialects: written by `UPDATE_README=1 cargo test -p del-cli --test readme` -->\n";
 const END: &str = "<!-- end of dialects -->";
@@ -27,21 +29,25 @@ mod example {
 }
 
 #[test]
-fn the_table_of_dialects_is_fresh() {
-    let path = document("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once(BEGIN).unwrap();
-    let (table, behind) = rest.split_once(END).unwrap();
-    let fresh = table_of(Dialects::builtin());
-    if env::var_os("UPDATE_README").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{fresh}{END}{behind}")).unwrap();
-        return;
+fn the_tables_of_dialects_are_fresh() {
+    let dialects = Dialects::builtin();
+    for (name, fresh) in
+        [("README.md", tables::short(dialects)), ("docs/dialects.md", tables::long(dialects))]
+    {
+        let path = document(name);
+        let text = fs::read_to_string(&path).unwrap();
+        let (before, rest) = text.split_once(BEGIN).unwrap();
+        let (table, behind) = rest.split_once(END).unwrap();
+        if env::var_os("UPDATE_README").is_some() {
+            fs::write(&path, format!("{before}{BEGIN}{fresh}{END}{behind}")).unwrap();
+            continue;
+        }
+        assert!(
+            table == fresh,
+            "the table of dialects in {name} is stale; write it anew with\n  \
+             UPDATE_README=1 cargo test -p del-cli --test readme\n--- expected\n{fresh}--- got\n{table}"
+        );
     }
-    assert!(
-        table == fresh,
-        "the table of dialects in README.md is stale; write it anew with\n  \
-         UPDATE_README=1 cargo test -p del-cli --test readme\n--- expected\n{fresh}--- got\n{table}"
-    );
 }
 
 #[test]
@@ -86,17 +92,4 @@ fn read(dialect: &Arc<Dialect>, text: &str) -> Message {
     parser.push(text, &mut answer);
     parser.finish(End::End, &mut answer);
     answer.into_message()
-}
-
-fn table_of(dialects: &Dialects) -> String {
-    let head = ["| Dialect | Models | Form | Names elsewhere |\n", "| --- | --- | --- | --- |\n"].concat();
-    dialects.iter().fold(head, |table, dialect| table + &row(dialect))
-}
-
-fn row(dialect: &Dialect) -> String {
-    let elsewhere: BTreeSet<&String> = dialect.aliases.values().flatten().collect();
-    let elsewhere = elsewhere.into_iter().map(|alias| format!("`{alias}`")).collect::<Vec<_>>().join(", ");
-    let cells = [format!("`{}`", dialect.name), dialect.title.clone(), dialect.family.clone(), elsewhere];
-    let cells = cells.map(|cell| cell.replace('|', "\\|"));
-    format!("| {} |\n", cells.join(" | "))
 }

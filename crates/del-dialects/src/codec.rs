@@ -20,11 +20,13 @@ pub(crate) struct Notes {
     first: [Option<usize>; NOTED.len()],
 }
 
-const NOTED: [FaultKind; 5] = [
+const NOTED: [FaultKind; 7] = [
     FaultKind::Repaired,
     FaultKind::DoubleEncoded,
     FaultKind::DuplicateKey,
     FaultKind::MissingCloser,
+    FaultKind::MissingOpener,
+    FaultKind::OrphanMark,
     FaultKind::WrongType,
 ];
 

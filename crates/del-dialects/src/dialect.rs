@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 pub use check::DialectError;
-pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Slot};
+pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
 
 use crate::dialects::Dialects;
 use crate::parse::{Parser, Plan, Turn};
@@ -177,7 +177,8 @@ pub enum Piece {
 pub struct Mark {
     /// What is written, white space included.
     pub write: String,
-    /// All spellings that are read, without the white space around: the written one first.
+    /// All spellings that are read, without the white space around: the written one first. A NUL in one stands for any
+    /// suffix, a colon and a word.
     pub read: Vec<String>,
     /// Whether it has to be there.
     pub need: Need,

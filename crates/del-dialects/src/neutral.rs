@@ -78,7 +78,7 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
     dialect.results.invented.iter().flatten().for_each(|mark| add(mark));
     dialect.ends.iter().for_each(|mark| add(mark));
     if let Codec::Fields(form) = dialect.codec() {
-        form.open.iter().chain(&form.value_close).for_each(|mark| add(mark));
+        form.open.iter().chain(&form.value_open).chain(&form.value_close).for_each(|mark| add(mark));
     }
     if let Frame::Channels(channels) = &dialect.frame {
         channels.marks().for_each(|mark| add(mark));

@@ -54,7 +54,7 @@ impl Dialect {
         for (place, call) in calls.iter().enumerate() {
             let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
             let form = self.variants.iter().find(own).map_or(self.as_ref(), Arc::as_ref);
-            form.write_call(call, place, calls.len(), &mut out)?;
+            form.write_call(call, tools, place, calls.len(), &mut out)?;
         }
         self.read_back(calls, tools, &out)?;
         Ok(out)
@@ -63,6 +63,7 @@ impl Dialect {
     fn write_call(
         &self,
         call: &Call,
+        tools: &[Tool],
         place: usize,
         count: usize,
         out: &mut String,
@@ -84,7 +85,7 @@ impl Dialect {
                     }
                 }
                 Piece::Head(form) => write_head(form, call, place, out),
-                Piece::Args(codec) => write_args(codec, call, place, out)?,
+                Piece::Args(codec) => write_args(codec, call, tools, place, out)?,
             }
         }
         if place + 1 == count {
@@ -195,7 +196,8 @@ fn write_mark(mark: &Mark, call: &Call, out: &mut String) {
 }
 
 fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
-    if let (true, Some(id)) = (form.is_id, &call.id) {
+    // Where the head is the id, an id of another form would confuse the model.
+    if let Some(id) = call.id.as_ref().filter(|id| form.is_id && form.says(id, &call.name)) {
         out.push_str(id);
         return;
     }
@@ -217,7 +219,13 @@ fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
     }
 }
 
-fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Result<(), RenderError> {
+fn write_args(
+    codec: &Codec,
+    call: &Call,
+    tools: &[Tool],
+    place: usize,
+    out: &mut String,
+) -> Result<(), RenderError> {
     let members = arguments(call)?;
     match codec {
         Codec::Object(Literal::Json) => out.push_str(&call.arguments),
@@ -231,9 +239,10 @@ fn write_args(codec: &Codec, call: &Call, place: usize, out: &mut String) -> Res
             out.push_str(&text.ok_or_else(|| no_object(call))?);
         }
         Codec::Fields(form) => {
+            let tool = tools.iter().find(|tool| tool.name == call.name);
             for (key, value) in members {
                 let text: Option<String> = serde_json::from_str(value.get()).ok();
-                fields::write(form, &key, value.get(), text.as_deref(), out);
+                fields::write(form, &key, value.get(), text.as_deref(), tool, out);
             }
         }
     }

@@ -17,21 +17,71 @@ pub(crate) struct Types {
     pub(crate) string: bool,
 }
 
+/// A place in a tool's schema, which may say nothing of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'s> {
+    root: &'s Value,
+    schema: Option<&'s Value>,
+}
+
+impl<'s> Place<'s> {
+    /// The place of the argument `key`.
+    pub(crate) fn argument(tool: Option<&'s Tool>, key: &str) -> Self {
+        let root = tool.map_or(&Value::Null, |tool| &tool.parameters);
+        Self { root, schema: property(root, root, key, 0) }
+    }
+
+    /// The place of a member of an object.
+    pub(crate) fn member(self, key: &str) -> Self {
+        let member = self.schema.and_then(|schema| {
+            let others = || part(self.root, schema, 0, &|schema| schema.get("additionalProperties"));
+            property(self.root, schema, key, 0).or_else(others)
+        });
+        Self { schema: member, ..self }
+    }
+
+    /// The place of the items of a list.
+    pub(crate) fn items(self) -> Self {
+        let items = self.schema.and_then(|schema| part(self.root, schema, 0, &|schema| schema.get("items")));
+        Self { schema: items, ..self }
+    }
+
+    /// True when something is declared here.
+    pub(crate) fn is_declared(self) -> bool {
+        self.schema.is_some()
+    }
+
+    /// The declared types; none when nothing is declared.
+    pub(crate) fn types(self) -> Types {
+        let mut types = Types::default();
+        if let Some(schema) = self.schema {
+            gather(self.root, schema, &mut types, 0);
+        }
+        types
+    }
+}
+
 /// The types that `tool` declares for the argument `key`; none when it declares nothing of it.
 pub(crate) fn types_of(tool: Option<&Tool>, key: &str) -> Types {
-    let mut types = Types::default();
-    if let Some(tool) = tool {
-        let schema = property(&tool.parameters, &tool.parameters, key, 0);
-        if let Some(schema) = schema {
-            gather(&tool.parameters, schema, &mut types, 0);
-        }
-    }
-    types
+    Place::argument(tool, key).types()
 }
 
 /// True when `tool` is known and declares the argument `key`, or when nothing is known of the tool.
 pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key, 0).is_some())
+}
+
+/// The one tool that takes these arguments: it declares all of them, and misses none.
+pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> {
+    let arguments: serde_json::Map<String, Value> = serde_json::from_str(arguments).ok()?;
+    let takes = |tool: &&Tool| {
+        let required = tool.parameters.get("required").and_then(Value::as_array);
+        let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+        arguments.keys().all(|key| may_have(Some(tool), key))
+            && required.all(|key| arguments.contains_key(key))
+    };
+    let mut fitting = tools.iter().filter(takes);
+    fitting.next().filter(|_| fitting.next().is_none())
 }
 
 impl Types {
@@ -45,6 +95,11 @@ impl Types {
         !self.string && !self.is_unknown()
     }
 
+    /// True when the value may be an object or a list.
+    pub(crate) fn may_nest(self) -> bool {
+        self.object || self.array || self.is_unknown()
+    }
+
     fn is_unknown(self) -> bool {
         self == Self::default()
     }
@@ -54,17 +109,27 @@ impl Types {
 const MAX_DEPTH: usize = 16;
 
 fn property<'s>(root: &'s Value, schema: &'s Value, key: &str, depth: usize) -> Option<&'s Value> {
+    part(root, schema, depth, &|schema| schema.get("properties").and_then(|properties| properties.get(key)))
+}
+
+/// What `find` finds in a schema, in what it refers to, or in one of its alternatives.
+fn part<'s>(
+    root: &'s Value,
+    schema: &'s Value,
+    depth: usize,
+    find: &dyn Fn(&'s Value) -> Option<&'s Value>,
+) -> Option<&'s Value> {
     if depth > MAX_DEPTH {
         return None;
     }
-    if let Some(found) = schema.get("properties").and_then(|properties| properties.get(key)) {
+    if let Some(found) = find(schema) {
         return Some(found);
     }
     if let Some(target) = reference(root, schema) {
-        return property(root, target, key, depth + 1);
+        return part(root, target, depth + 1, find);
     }
     ["allOf", "anyOf", "oneOf"].iter().find_map(|word| {
-        schema.get(word)?.as_array()?.iter().find_map(|member| property(root, member, key, depth + 1))
+        schema.get(word)?.as_array()?.iter().find_map(|member| part(root, member, depth + 1, find))
     })
 }
 
@@ -165,6 +230,13 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
         if fits {
             return Ok((integral.unwrap_or(value).to_owned(), true));
         }
+    }
+    // A number as people write it, where it can be nothing else.
+    let digits = value.strip_prefix('+').unwrap_or(value).trim_start_matches('0');
+    let all_digits =
+        value.ends_with(|c: char| c.is_ascii_digit()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if types.integer && !types.string && all_digits {
+        return Ok((if digits.is_empty() { "0" } else { digits }.to_owned(), true));
     }
     if types.boolean {
         let boolean = match word.as_str() {

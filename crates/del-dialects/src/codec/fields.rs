@@ -3,19 +3,22 @@
 //! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
 //! follow a value.
 
+mod between;
+mod elements;
 mod header;
 mod marks;
 mod write;
 mod xml;
 use std::borrow::Cow;
 
-use super::Notes;
 use super::json::{Emit, white_space};
-use crate::dialect::FieldForm;
+use super::{Notes, members};
+use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::automaton::{Anchored, Automaton, Scan};
-use crate::schema::{Types, escape, may_have, quoted, typed, types_of};
+use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
+use crate::schema::{Place, Types, escape, may_have, quoted, typed, types_of};
+use elements::Element;
 use header::Header;
 use marks::ValueEnd;
 pub(crate) use marks::{FieldMarks, Next};
@@ -35,7 +38,12 @@ pub(crate) struct FieldsReader {
     streams: bool,
     /// The field itself says that the value is JSON.
     says_json: bool,
-    closer: Option<Automaton>,
+    /// The value may be all the arguments: their object in a field of its own.
+    wraps: bool,
+    /// What ends this value, where every value has its own.
+    closer: Option<(Automaton, Vec<ValueEnd>)>,
+    /// The value may be made of elements; so many of its key are open in it.
+    elements: Option<usize>,
     /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
     deaf: usize,
     scratch: String,
@@ -53,13 +61,26 @@ enum Phase {
     /// In a body that has just begun: a field, or what closes a call without any.
     First,
     Header,
-    ValueOpen,
+    /// Behind the header, where the value has an opener of its own.
+    Between,
+    /// In the type of the value.
+    Type,
     ValueStart,
     Value,
     /// Behind a value's closer, which begins at `end`: is it one?
     After {
         end: usize,
         behind: usize,
+    },
+    /// Behind what looks like a value's closer, in a word from `from` on: a key, if a header closes behind it.
+    Key {
+        end: usize,
+        behind: usize,
+        from: usize,
+    },
+    /// Behind a mark that ends the model's turn, inside a value that begins at the first kept byte.
+    Turn {
+        end: usize,
     },
     /// Behind a value, in something that is no field: up to the next field or the end of the call.
     Junk,
@@ -110,7 +131,9 @@ impl FieldsReader {
             types: Types::default(),
             streams: false,
             says_json: false,
+            wraps: false,
             closer: None,
+            elements: None,
             deaf: 0,
             scratch: String::new(),
             notes: Notes::default(),
@@ -130,11 +153,6 @@ impl FieldsReader {
         self.phase == Phase::First && self.scan.is_fresh()
     }
 
-    /// What closes the object that was passed on.
-    pub(crate) fn end(&self) -> &'static str {
-        if self.keys.is_empty() { "{}" } else { "}" }
-    }
-
     /// A reader for a body that is the one text of `key`.
     pub(crate) fn raw(key: &str, max_depth: usize) -> Self {
         let mut reader = Self::new(max_depth);
@@ -143,6 +161,11 @@ impl FieldsReader {
         reader.types = Types { string: true, ..Types::default() };
         reader.phase = Phase::ValueStart;
         reader
+    }
+
+    /// What closes the object that was passed on.
+    pub(crate) fn closing(&self) -> &'static str {
+        if self.keys.is_empty() { "{}" } else { "}" }
     }
 
     /// Reads on from `*look`; `last` says that no more text will come.
@@ -186,7 +209,7 @@ impl FieldsReader {
                     }
                 }
                 Phase::Header => {
-                    let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
+                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
                         return if *look - *kept > MAX_HEADER {
                             FieldsProgress::Broken
                         } else {
@@ -196,28 +219,25 @@ impl FieldsReader {
                     let Some(header) = Header::read(&text[*kept..hit.start], &form.key) else {
                         return FieldsProgress::Broken;
                     };
-                    self.open_field(&header, tool, hit.start);
+                    self.open_field(form, &header, tool, hit.start);
                     *kept = hit.end;
-                    self.enter(if marks.value_open.is_some() { Phase::ValueOpen } else { Phase::ValueStart });
+                    self.pass_header(marks, hit);
                 }
-                Phase::ValueOpen => {
-                    if self.scan.is_fresh() {
-                        *look += white_space(&bytes[*look..]);
-                    }
-                    let Some(_) = bytes.get(*look) else { return FieldsProgress::More };
-                    match marks.value_open.as_ref().map(|open| open.follow(&mut self.scan, bytes, look, work))
-                    {
-                        Some(Anchored::More) => {}
-                        Some(Anchored::Found(hit)) => {
-                            *kept = hit.end;
-                            self.enter(Phase::ValueStart);
-                        }
-                        _ => {
-                            self.notes.add(FaultKind::MissingCloser, *kept);
-                            rewind(look, *kept, work);
-                            self.enter(Phase::ValueStart);
-                        }
-                    }
+                Phase::Between => match self.between(marks, bytes, look, kept, work) {
+                    Some(progress) => return progress,
+                    None => continue,
+                },
+                Phase::Type => {
+                    let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
+                        return if *look - *kept > MAX_HEADER {
+                            FieldsProgress::Broken
+                        } else {
+                            FieldsProgress::More
+                        };
+                    };
+                    self.set_type(form, text[*kept..hit.start].trim());
+                    *kept = hit.end;
+                    self.enter(Phase::Between);
                 }
                 Phase::ValueStart => {
                     if form.framed {
@@ -232,9 +252,14 @@ impl FieldsReader {
                     self.begin_value(form, marks, *look, emit);
                 }
                 Phase::Value => {
-                    let automaton = self.closer.as_ref().or(marks.value.as_ref());
-                    let Some(automaton) = automaton else { return FieldsProgress::Broken };
+                    let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, kinds));
+                    let Some((automaton, kinds)) =
+                        own.or(marks.value.as_ref().map(|all| (all, &marks.value_kinds)))
+                    else {
+                        return FieldsProgress::Broken;
+                    };
                     let hit = automaton.find(&mut self.scan, bytes, look, work);
+                    let kind = hit.map(|hit| kinds[hit.pattern as usize]);
                     let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
                     if self.undecided {
                         let begun = text[*kept..end].trim_start();
@@ -254,24 +279,33 @@ impl FieldsReader {
                         self.deaf = self.deaf.saturating_sub(end - *kept);
                         *kept = end;
                     }
-                    let Some(hit) = hit else {
+                    let (Some(hit), Some(kind)) = (hit, kind) else {
                         if last
                             && matches!(marks.value_kinds[..], [ValueEnd::Body(_) | ValueEnd::Message, ..])
                         {
-                            self.close_value(form, &text[*kept..], *kept, emit);
+                            self.close_value((form, marks, tool), &text[*kept..], *kept, emit);
                             *kept = text.len();
                             return FieldsProgress::Ended;
                         }
                         return FieldsProgress::More;
                     };
                     let (end, behind) = (hit.start - *kept, hit.end - *kept);
-                    if let ValueEnd::Body(step) = marks.value_kinds[hit.pattern as usize] {
-                        self.close_value(form, &text[*kept..hit.start], *kept, emit);
+                    if let ValueEnd::Body(step) = kind {
+                        self.close_value((form, marks, tool), &text[*kept..hit.start], *kept, emit);
                         *kept = hit.end;
                         return self.done(Next::Closer(step));
                     }
-                    let phase = match marks.value_kinds[hit.pattern as usize] {
+                    let phase = match kind {
+                        ValueEnd::Nested => {
+                            self.elements = self.elements.map(|open| open + 1);
+                            continue;
+                        }
+                        ValueEnd::Closer if self.elements.is_some_and(|open| open > 0) => {
+                            self.elements = self.elements.map(|open| open - 1);
+                            continue;
+                        }
                         ValueEnd::Closer => Phase::After { end, behind },
+                        ValueEnd::Turn => Phase::Turn { end },
                         ValueEnd::Field if end < self.deaf => {
                             self.resume(end, behind, *kept, look, work);
                             continue;
@@ -290,7 +324,7 @@ impl FieldsReader {
                     }
                     let Some(_) = bytes.get(*look) else {
                         if last {
-                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                             *kept = *look;
                             return if self.too_deep {
                                 FieldsProgress::TooDeep
@@ -302,8 +336,9 @@ impl FieldsReader {
                     };
                     match marks.next.follow(&mut self.scan, bytes, look, work) {
                         Anchored::More => {}
-                        Anchored::Found(hit) => {
-                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                        Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] == Next::Turn => {}
+                        Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] != Next::Stray => {
+                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                             match marks.next_kinds[hit.pattern as usize] {
                                 Next::Field => {
                                     *kept = hit.end;
@@ -314,26 +349,63 @@ impl FieldsReader {
                                     *kept = hit.start;
                                     return FieldsProgress::Done(Next::Opener);
                                 }
-                                closer @ Next::Closer(_) => {
+                                closer => {
                                     *kept = hit.end;
                                     return self.done(closer);
                                 }
                             }
                         }
                         // A closer on a line of its own, with other markup on the next.
-                        Anchored::Nothing
-                            if text[*kept + end..].starts_with('\n')
-                                && text[*kept + behind..].starts_with('\n')
-                                && text[*kept + behind..].trim_start().starts_with('<') =>
+                        _ if text[*kept + end..].starts_with('\n')
+                            && text[*kept + behind..].starts_with('\n')
+                            && text[*kept + behind..].trim_start().starts_with('<') =>
                         {
-                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                             *kept += behind;
                             rewind(look, *kept, work);
                             self.notes.add(FaultKind::Repaired, *kept);
                             self.enter(Phase::Junk);
                         }
-                        Anchored::Nothing => self.resume(end, behind, *kept, look, work),
+                        Anchored::Nothing if form.key == KeyKind::Whole => {
+                            let from = *kept + behind + white_space(&bytes[*kept + behind..]);
+                            rewind(look, from, work);
+                            self.enter(Phase::Key { end, behind, from: from - *kept });
+                        }
+                        _ => self.resume(end, behind, *kept, look, work),
                     }
+                }
+                Phase::Key { end, behind, from } => {
+                    if self.scan.is_fresh() {
+                        *look += word(&bytes[*look..]);
+                    }
+                    let Some(_) = bytes.get(*look).filter(|_| *look - *kept - from <= MAX_HEADER) else {
+                        if last || *look < bytes.len() {
+                            self.resume(end, behind, *kept, look, work);
+                            continue;
+                        }
+                        return FieldsProgress::More;
+                    };
+                    match marks.header.follow(&mut self.scan, bytes, look, work) {
+                        Anchored::More => return FieldsProgress::More,
+                        Anchored::Found(hit)
+                            if (hit.pattern as usize) < marks.header_closers && hit.start > *kept + from =>
+                        {
+                            let key = text[*kept + from..hit.start].to_owned();
+                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
+                            self.notes.add(FaultKind::MissingOpener, *kept + from);
+                            self.open_field(form, &Header { key, type_word: None }, tool, hit.start);
+                            *kept = hit.end;
+                            self.pass_header(marks, hit);
+                        }
+                        _ => self.resume(end, behind, *kept, look, work),
+                    }
+                }
+                Phase::Turn { end } => {
+                    *look += white_space(&bytes[*look..]);
+                    if *look == bytes.len() {
+                        return FieldsProgress::More;
+                    }
+                    self.resume(end, end + 1, *kept, look, work);
                 }
                 Phase::Junk => {
                     let hit = marks.next.find(&mut self.scan, bytes, look, work);
@@ -349,11 +421,12 @@ impl FieldsReader {
                             *kept = hit.start;
                             return FieldsProgress::Done(Next::Opener);
                         }
+                        Next::Stray | Next::Turn => {}
                         closer @ Next::Closer(_) => return FieldsProgress::Done(closer),
                     }
                 }
                 Phase::FieldOpens { end, header } => {
-                    let Some(hit) = marks.header_close.find(&mut self.scan, bytes, look, work) else {
+                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
                         if *look - *kept - header > MAX_HEADER || last {
                             self.deaf = *look - *kept;
                             self.resume(end, header, *kept, look, work);
@@ -364,14 +437,10 @@ impl FieldsReader {
                     match Header::read(&text[*kept + header..hit.start], &form.key) {
                         Some(found) if self.may_follow(&found.key, tool, form) => {
                             self.notes.add(FaultKind::MissingCloser, *kept);
-                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
-                            self.open_field(&found, tool, hit.start);
+                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
+                            self.open_field(form, &found, tool, hit.start);
                             *kept = hit.end;
-                            self.enter(if marks.value_open.is_some() {
-                                Phase::ValueOpen
-                            } else {
-                                Phase::ValueStart
-                            });
+                            self.pass_header(marks, hit);
                         }
                         _ => {
                             self.deaf = *look - *kept;
@@ -387,7 +456,7 @@ impl FieldsReader {
                     match bytes.get(*look) {
                         None if !last => return FieldsProgress::More,
                         Some(b'\n') if *look > *kept + behind => {
-                            self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                             *kept += end;
                             rewind(look, *kept, work);
                             return self.done(Next::Opener);
@@ -404,13 +473,16 @@ impl FieldsReader {
                         None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
-                            Anchored::Found(hit) => marks.next_kinds[hit.pattern as usize] != Next::Field,
+                            Anchored::Found(hit) => !matches!(
+                                marks.next_kinds[hit.pattern as usize],
+                                Next::Field | Next::Stray | Next::Turn
+                            ),
                             Anchored::Nothing => false,
                         },
                     };
                     if confirmed {
                         self.notes.add(FaultKind::MissingCloser, *kept);
-                        self.close_value(form, &text[*kept..*kept + end], *kept, emit);
+                        self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                         *kept += behind;
                         rewind(look, *kept, work);
                         return self.done(Next::Closer(step));
@@ -441,7 +513,7 @@ impl FieldsReader {
         !self.keys.iter().any(|seen| seen == key) && may_have(tool, key) && (form.framed || tool.is_some())
     }
 
-    fn open_field(&mut self, header: &Header, tool: Option<&Tool>, at: usize) {
+    fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {
         if self.keys.contains(&header.key) {
             self.notes.add(FaultKind::DuplicateKey, at);
         }
@@ -449,8 +521,17 @@ impl FieldsReader {
         self.keys.push(header.key.clone());
         self.types = types_of(tool, &header.key);
         self.says_json = false;
-        match header.type_word.as_deref() {
-            Some("true" | "string" | "raw") => self.types = Types { string: true, ..Types::default() },
+        self.wraps = may_wrap(tool, &header.key);
+        if let Some(word) = &header.type_word {
+            self.set_type(form, word);
+        }
+    }
+
+    /// The field itself says what its value is.
+    fn set_type(&mut self, form: &FieldForm, word: &str) {
+        match form.types_said(Some(word)) {
+            Some(types) if types.only_string() && self.wraps => {}
+            Some(types) if types.only_string() || form.nest.is_some() => self.types = types,
             Some(_) => self.says_json = true,
             None => {}
         }
@@ -467,12 +548,19 @@ impl FieldsReader {
         if self.streams {
             self.scratch.push('"');
         }
-        emit(&self.scratch, at..at);
-        self.closer = form.repeats_key().then(|| {
-            let closers: Vec<String> =
-                form.value_close.iter().map(|mark| mark.replace("{key}", &self.key)).collect();
-            marks.value_automaton(&closers, form.framed).0
-        });
+        if !self.wraps {
+            emit(&self.scratch, at..at);
+        }
+        self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
+        self.closer = if self.elements.is_some() {
+            Some(marks.elements_automaton(form, &self.key))
+        } else {
+            form.repeats_key().then(|| {
+                let closers: Vec<String> =
+                    form.value_close.iter().map(|mark| mark.replace("{key}", &self.key)).collect();
+                marks.value_automaton(&closers, form.framed)
+            })
+        };
         self.enter(Phase::Value);
     }
 
@@ -493,27 +581,74 @@ impl FieldsReader {
         }
     }
 
-    fn close_value(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
+    fn close_value(
+        &mut self,
+        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
+        text: &str,
+        at: usize,
+        emit: Emit<'_>,
+    ) {
         if self.streams {
             self.pass_on(form, text, at, emit);
             emit("\"", at + text.len()..at + text.len());
             return;
         }
-        let plain = if form.xml { unescaped(text) } else { text.to_owned() };
-        let types = if self.says_json { Types::default() } else { self.types };
-        let Ok((json, fits)) = typed(&plain, types, self.max_depth) else {
+        let read = match (self.elements, &form.nest, &marks.elements) {
+            (Some(_), Some(nest), Some(marks)) => {
+                let place = Place::argument(tool, &self.key);
+                elements::read(form, nest, marks, text, place, self.types, self.max_depth)
+            }
+            _ => {
+                let plain = if form.xml { unescaped(text) } else { text.to_owned() };
+                let types = if self.says_json { Types::default() } else { self.types };
+                typed(&plain, types, self.max_depth).map(|(json, fits)| Element { json, fits, closed: true })
+            }
+        };
+        let Ok(Element { json, fits, closed }) = read else {
             self.too_deep = true;
             return;
         };
         if !fits {
             self.notes.add(FaultKind::WrongType, at);
         }
-        emit(&json, at..at + text.len());
+        if !closed {
+            self.notes.add(FaultKind::MissingCloser, at);
+        }
+        let range = at..at + text.len();
+        if !self.wraps {
+            emit(&json, range);
+        } else if let Some(members) = wrapped(tool, &json) {
+            self.notes.add(FaultKind::Repaired, at);
+            emit(&self.scratch[..1], at..at);
+            emit(members, range);
+        } else {
+            self.scratch.push_str(&json);
+            emit(&self.scratch, range);
+        }
     }
+}
+
+/// How long the word is that `bytes` begins with.
+fn word(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| is_word(**byte)).count()
 }
 
 /// Goes back to look at something again.
 fn rewind(look: &mut usize, to: usize, work: &mut u64) {
     *work += look.saturating_sub(to) as u64;
     *look = to;
+}
+
+/// True for a key under which models put all the arguments, where the tool has none of this name.
+fn may_wrap(tool: Option<&Tool>, key: &str) -> bool {
+    tool.is_some()
+        && matches!(key, "arguments" | "input" | "parameters" | "properties")
+        && !may_have(tool, key)
+}
+
+/// The members of an object that is all the arguments: there are some, and the tool knows them all.
+fn wrapped<'j>(tool: Option<&Tool>, json: &'j str) -> Option<&'j str> {
+    let members = members(json)?;
+    let all = !members.is_empty() && members.iter().all(|(key, _)| may_have(tool, key));
+    json.strip_prefix('{')?.strip_suffix('}').filter(|_| all)
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::codec::attributes;
+use crate::schema::Types;
 
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,10 @@ pub struct FieldForm {
     pub header_close: Vec<String>,
     /// Opens the value, where that is a mark of its own.
     pub value_open: Vec<String>,
+    /// Marks around the type of the value, which may stand before the value's own mark: read, and not written.
+    pub typed: Option<[Vec<String>; 2]>,
+    /// May stand between two marks, and means nothing.
+    pub noise: Vec<String>,
     /// Closes the value, the written spelling first; holds `{key}` when the key is repeated there.
     pub value_close: Vec<String>,
     /// How the key stands in the header.
@@ -74,6 +79,21 @@ pub struct FieldForm {
     pub xml: bool,
     /// Non-strings are written as Python does.
     pub python: bool,
+    /// The words of `{type}` for text, an object, a list and anything else; JSON's own where there are none.
+    pub types: Option<[String; 4]>,
+    /// Values may be elements of the same form.
+    pub nest: Option<Nest>,
+}
+
+/// Objects and lists as elements inside an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nest {
+    /// An item of a list: text and slots, in order.
+    pub item: Vec<Slot>,
+    /// The key that an item carries, where it carries one.
+    pub key: Option<String>,
+    /// Objects and lists are written as elements; otherwise they are only read so, and written as JSON.
+    pub written: bool,
 }
 
 /// How the key stands in the header of a field.
@@ -81,6 +101,8 @@ pub struct FieldForm {
 pub enum KeyKind {
     /// Bare or quoted, perhaps with attributes behind it.
     First,
+    /// Alone: the header is nothing else.
+    Whole,
     /// As the attribute of this name.
     Attribute(String),
 }
@@ -141,9 +163,41 @@ impl HeadForm {
         Ok(Self { parts, is_id, attributes })
     }
 
-    /// Takes a head apart: where name and id stand in it. Text of the form that is missing in `head` is forgiven.
+    /// How long this head may be beside what its slots for name and id hold, in bytes.
+    pub(crate) fn frame(&self) -> usize {
+        const MAX_DIGITS: usize = 20;
+        let len = |part: &Slot| match part {
+            Slot::Text(text) => text.len(),
+            Slot::Index => MAX_DIGITS,
+            _ => 0,
+        };
+        self.parts.iter().map(len).sum()
+    }
+
+    /// True when `id` is what this head would say for a call of `name`.
+    pub(crate) fn says(&self, id: &str, name: &str) -> bool {
+        let mut rest = Some(id);
+        for part in &self.parts {
+            rest = rest.and_then(|rest| match part {
+                Slot::Text(text) => rest.strip_prefix(text.as_str()),
+                Slot::Name => rest.strip_prefix(name),
+                Slot::Index => {
+                    let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                    (behind.len() < rest.len()).then_some(behind)
+                }
+                _ => Some(rest),
+            });
+        }
+        rest == Some("")
+    }
+
+    /// Takes a head apart: where name and id stand in it. Text of the form that is missing in `head` is forgiven, and so
+    /// is the name where nothing but the call's number is left.
     pub(crate) fn read(&self, head: &str) -> (Option<Range<usize>>, Option<Range<usize>>) {
         let (mut name, mut id) = (None, None);
+        if self.is_id && head.bytes().all(|byte| byte.is_ascii_digit()) {
+            return (None, Some(0..head.len()));
+        }
         if !self.attributes.is_empty() {
             for (attribute, slot) in &self.attributes {
                 match slot {
@@ -213,6 +267,40 @@ impl FieldForm {
         self.value_close.iter().any(|mark| mark.contains("{key}"))
     }
 
+    /// True when a field says the type of its value.
+    pub(crate) fn says_type(&self) -> bool {
+        self.parts.contains(&Slot::Type)
+    }
+
+    /// What `{type}` says of a value.
+    pub(crate) fn type_word(&self, json: &str) -> &str {
+        let words = self.types.as_ref();
+        match (json.as_bytes().first(), words) {
+            (Some(b'"'), Some([text, ..])) => text,
+            (Some(b'{'), Some([_, object, ..])) => object,
+            (Some(b'['), Some([_, _, list, _])) => list,
+            (_, Some([.., other])) => other,
+            (Some(b'"'), None) => "string",
+            (Some(b'{'), None) => "object",
+            (Some(b'['), None) => "array",
+            (Some(b't' | b'f'), None) => "boolean",
+            (Some(b'n'), None) => "null",
+            _ => "number",
+        }
+    }
+
+    /// The types that the word of a field stands for; none for a word that says nothing but that it is JSON.
+    pub(crate) fn types_said(&self, word: Option<&str>) -> Option<Types> {
+        let word = word?;
+        let own = |place: usize| self.types.as_ref().is_some_and(|words| words[place] == word);
+        Some(Types {
+            string: own(0) || matches!(word, "true" | "string" | "raw"),
+            object: own(1) || word == "object",
+            array: own(2) || word == "array",
+            ..Types::default()
+        })
+    }
+
     /// The form of a value that has no markup of its own.
     pub(crate) fn raw() -> Self {
         Self {
@@ -220,16 +308,36 @@ impl FieldForm {
             open: Vec::new(),
             header_close: Vec::new(),
             value_open: Vec::new(),
+            typed: None,
+            noise: Vec::new(),
             value_close: Vec::new(),
             key: KeyKind::First,
             framed: false,
             xml: false,
             python: false,
+            types: None,
+            nest: None,
         }
     }
 
+    /// This form, in which an item of a list is written as `item`; `Err` holds what was expected.
+    pub(super) fn nested(mut self, item: &str, written: bool) -> Result<Self, &'static str> {
+        let wrong = "an item with the markup of the form and {value}";
+        let (before, _) = item.split_once("{value}").ok_or(wrong)?;
+        let header = before.strip_prefix(self.open[0].as_str()).ok_or(wrong)?;
+        let header = header.strip_suffix(self.header_close[0].as_str()).ok_or(wrong)?;
+        let bare = header.trim().trim_matches(['"', '\'']);
+        let key = (self.key == KeyKind::First).then(|| bare.to_owned());
+        self.nest = Some(Nest { item: parts(item), key, written });
+        Ok(self)
+    }
+
     /// `text` as a form; `Err` holds what was expected.
-    pub(super) fn new(text: &str, folded: impl Fn(&str) -> Vec<String>) -> Result<Self, &'static str> {
+    pub(super) fn new(
+        text: &str,
+        elements: bool,
+        folded: impl Fn(&str) -> Vec<String>,
+    ) -> Result<Self, &'static str> {
         let parts = parts(text);
         let place = |slot: &Slot| parts.iter().position(|part| part == slot);
         let key = place(&Slot::Key).ok_or("a field with {key}")?;
@@ -246,7 +354,9 @@ impl FieldForm {
         let opener = before_key.trim_start().trim_end_matches(['"', '\'']);
         let (open, key_kind) = match opener.rsplit_once(' ') {
             Some((open, attribute))
-                if attribute.ends_with('=') && !open.contains('=') && open.starts_with("<|") =>
+                if attribute.ends_with('=')
+                    && !open.contains('=')
+                    && (elements || open.starts_with("<|")) =>
             {
                 (open.to_owned(), KeyKind::Attribute(attribute.trim_end_matches('=').to_owned()))
             }
@@ -259,6 +369,7 @@ impl FieldForm {
                 Some(at) => (&header_and_value[..=at], header_and_value[at + 1..].trim_start()),
                 None => (header_and_value, ""),
             };
+        let key_kind = if value_open.is_empty() { key_kind } else { KeyKind::Whole };
         let closer: String = parts[value + 1..]
             .iter()
             .map(|part| match part {
@@ -278,11 +389,15 @@ impl FieldForm {
             open: folded(&open),
             header_close,
             value_open,
+            typed: None,
+            noise: Vec::new(),
             value_close: folded(&value_close),
             key: key_kind,
             framed,
             xml: false,
             python: false,
+            types: None,
+            nest: None,
         })
     }
 }

@@ -28,8 +28,14 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         ));
     }
     let suffix = suffix.map(|suffix| suffix.get_ref().as_str());
-    let pieces =
-        Pieces { fold: &source.fold, namespaces: &source.namespaces, respell: &source.respell, suffix, text };
+    let pieces = Pieces {
+        fold: &source.fold,
+        spaces: &source.spaces,
+        namespaces: &source.namespaces,
+        respell: &source.respell,
+        suffix,
+        text,
+    };
     let frame = match (source.frame, source.channels) {
         (FrameKind::Tags, None) => Frame::Tags,
         (FrameKind::Bare, None) => Frame::Bare,
@@ -156,7 +162,7 @@ impl Dialect {
             variants: Vec::new(),
             results: Results::default(),
             definitions: Definitions::default(),
-            ends: Vec::new(),
+            ends: self.ends.clone(),
             text: String::new(),
             plan: OnceLock::new(),
         }
@@ -185,9 +191,10 @@ fn is_suffix(text: &str) -> bool {
 
 struct Pieces<'a> {
     fold: &'a [String],
+    spaces: &'a [String],
     namespaces: &'a [String],
-    respell: &'a [[String; 2]],
     suffix: Option<&'a str>,
+    respell: &'a [[String; 2]],
     text: &'a str,
 }
 
@@ -238,14 +245,26 @@ impl Pieces<'_> {
                         })?;
                         Codec::Call(CallForm::new(&form).map_err(expected)?)
                     }
-                    ArgsSource::Fields => {
+                    ArgsSource::Fields | ArgsSource::Elements => {
                         let form = form.ok_or_else(|| {
                             expected("form = \"<key {key}>{value}</key>\" beside args = \"fields\"")
                         })?;
-                        let mut form = FieldForm::new(&form, |mark| self.folded(mark)).map_err(expected)?;
+                        let written = matches!(args, ArgsSource::Elements);
+                        let mut form = FieldForm::new(&form, piece.item.is_some(), |mark| self.folded(mark))
+                            .map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
-                        Codec::Fields(form)
+                        form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
+                        form.noise = piece.noise;
+                        form.types = piece.types;
+                        form.open.extend(piece.also.iter().flat_map(|open| self.folded(open)));
+                        Codec::Fields(match piece.item {
+                            Some(item) => form.nested(&item, written).map_err(expected)?,
+                            None if written => {
+                                return Err(expected("item = \"…{value}…\" beside args = \"elements\""));
+                            }
+                            None => form,
+                        })
                     }
                     ArgsSource::Raw => {
                         let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;
@@ -276,9 +295,37 @@ impl Pieces<'_> {
         }
     }
 
-    /// All spellings of a mark whose characters stand for each other; within one spelling the choice is the same
-    /// throughout.
+    /// All spellings of a mark: with characters that stand for each other, with and without a free space, and with a
+    /// namespace.
     fn folded(&self, spelling: &str) -> Vec<String> {
+        let mut spellings = self.exchanged(spelling);
+        for word in self.spaces.iter().flat_map(|word| self.exchanged(word)) {
+            let spaced = format!("{word} ");
+            for place in 0..spellings.len() {
+                let bare = spellings[place].replace(&spaced, &word);
+                let other = if bare == spellings[place] { bare.replace(&word, &spaced) } else { bare };
+                if !spellings.contains(&other) {
+                    spellings.push(other);
+                }
+            }
+        }
+        let other = self.respell.iter().fold(spelling.to_owned(), |text, [from, to]| text.replace(from, to));
+        if other != spelling {
+            spellings.push(other.trim().to_owned());
+        }
+        for namespace in self.namespaces {
+            if let Some(rest) = spelling.strip_prefix("</") {
+                spellings.push(format!("</{namespace}{rest}"));
+            } else if let Some(rest) = spelling.strip_prefix('<') {
+                spellings.push(format!("<{namespace}{rest}"));
+            }
+        }
+        spellings.iter().flat_map(|spelling| self.suffixed(spelling)).collect()
+    }
+
+    /// All spellings of a mark whose characters stand for each other, the given one first; within one spelling the
+    /// choice is the same throughout.
+    fn exchanged(&self, spelling: &str) -> Vec<String> {
         let mut spellings = vec![spelling.to_owned()];
         for group in self.fold {
             let chars: Vec<char> = group.chars().collect();
@@ -297,17 +344,6 @@ impl Pieces<'_> {
         if let Some(at) = spellings.iter().position(|folded| folded == spelling) {
             spellings.swap(0, at);
         }
-        let other = self.respell.iter().fold(spelling.to_owned(), |text, [from, to]| text.replace(from, to));
-        if other != spelling {
-            spellings.push(other.trim().to_owned());
-        }
-        for namespace in self.namespaces {
-            if let Some(rest) = spelling.strip_prefix("</") {
-                spellings.push(format!("</{namespace}{rest}"));
-            } else if let Some(rest) = spelling.strip_prefix('<') {
-                spellings.push(format!("<{namespace}{rest}"));
-            }
-        }
-        spellings.iter().flat_map(|spelling| self.suffixed(spelling)).collect()
+        spellings
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Warning;
-use super::rules::{Class, Expr};
+use super::rules::{Class, Expr, RuleId};
 use super::shape::{Parameters, Shape};
 use super::value::Values;
 use crate::codec::fields;
@@ -20,23 +20,23 @@ pub(super) fn arguments(
     warnings: &mut Vec<Warning>,
 ) -> Expr {
     let mut ways = Vec::new();
-    let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings };
+    let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
     for shape in parameters.kinds(&parameters.shape) {
         match shape {
             Shape::Object(members) => {
                 let mut parts = Vec::new();
                 for member in members {
-                    let field = fields.field(Some(&member.key), &member.shape);
+                    let field = fields.field(Key::Named(&member.key), &member.shape);
                     parts.push(if member.required { field } else { field.optional() });
                 }
                 ways.push(Expr::sequence(parts));
             }
-            Shape::Map(shape) => ways.push(fields.field(None, shape).repeat(0, None)),
+            Shape::Map(shape) => ways.push(fields.field(Key::Any, shape).repeat(0, None)),
             _ => {}
         }
     }
     if ways.is_empty() {
-        ways.push(fields.field(None, &Shape::Any).repeat(0, None));
+        ways.push(fields.field(Key::Any, &Shape::Any).repeat(0, None));
     }
     Expr::choice(ways)
 }
@@ -55,7 +55,8 @@ pub(super) fn argument(
         _ => None,
     });
     let shape = declared.map_or(&Shape::Any, |member| &member.shape);
-    Fields { form, tool: &tool.name, parameters, values, warnings }.field(Some(key), shape)
+    let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
+    fields.field(Key::Named(key), shape)
 }
 
 struct Fields<'a, 'r> {
@@ -64,6 +65,17 @@ struct Fields<'a, 'r> {
     parameters: &'a Parameters,
     values: &'a mut Values<'r>,
     warnings: &'a mut Vec<Warning>,
+    /// The rules of objects and lists that are written as elements, by their shapes.
+    nested: Vec<(Shape, RuleId)>,
+}
+
+/// The key of a field.
+#[derive(Clone, Copy)]
+enum Key<'k> {
+    Named(&'k str),
+    Any,
+    /// An item of a list.
+    Item,
 }
 
 /// A value, and what the slots beside it say of it.
@@ -74,8 +86,12 @@ struct Typed {
 }
 
 impl Fields<'_, '_> {
-    /// One field; any key, where none is given.
-    fn field(&mut self, key: Option<&str>, shape: &Shape) -> Expr {
+    /// One field.
+    fn field(&mut self, key: Key<'_>, shape: &Shape) -> Expr {
+        let parts = match (key, &self.form.nest) {
+            (Key::Item, Some(nest)) => &nest.item,
+            _ => &self.form.parts,
+        };
         let says_text = self.form.parts.contains(&Slot::IsString);
         let says_type = self.form.parts.contains(&Slot::Type);
         let mut groups: Vec<(Typed, Vec<Expr>)> = Vec::new();
@@ -92,9 +108,12 @@ impl Fields<'_, '_> {
         }
         let ways = groups.into_iter().map(|(typed, values)| {
             let value = Expr::choice(values);
-            Expr::sequence(self.form.parts.iter().map(|part| match part {
+            Expr::sequence(parts.iter().map(|part| match part {
                 Slot::Text(text) => Expr::text(text),
-                Slot::Key => key.map_or_else(any_key, |key| Expr::text(&fields::written_key(self.form, key))),
+                Slot::Key => match key {
+                    Key::Named(key) => Expr::text(&fields::written_key(self.form, key)),
+                    _ => any_key(),
+                },
                 Slot::IsString => Expr::text(&typed.is_text),
                 Slot::Type => Expr::text(&typed.word),
                 Slot::Value => value.clone(),
@@ -105,7 +124,7 @@ impl Fields<'_, '_> {
     }
 
     /// The values of `shape`, apart by kind. `told` says that the field tells text from other values.
-    fn typed(&mut self, key: Option<&str>, shape: &Shape, told: bool) -> Vec<Typed> {
+    fn typed(&mut self, key: Key<'_>, shape: &Shape, told: bool) -> Vec<Typed> {
         let everything = [
             Shape::Text { min: 0, max: None },
             Shape::Number { negative: true },
@@ -118,16 +137,23 @@ impl Fields<'_, '_> {
         if kinds.contains(&&Shape::Any) {
             kinds = everything.iter().collect();
         }
+        let elements = self.form.nest.as_ref().is_some_and(|nest| nest.written);
         let is_text = |kind: &&Shape| matches!(kind, Shape::Text { .. });
         // Where text stands as it is, any other value is text as well.
         if let (false, Some(text)) = (told || self.form.xml, kinds.iter().copied().find(is_text)) {
-            kinds = vec![text];
+            kinds.retain(|kind| elements && is_container(kind));
+            kinds.push(text);
         }
         kinds.into_iter().map(|kind| self.one(key, kind)).collect()
     }
 
-    fn one(&mut self, key: Option<&str>, kind: &Shape) -> Typed {
-        let hint = format!("{}-{}", self.tool, key.unwrap_or("value"));
+    fn one(&mut self, key: Key<'_>, kind: &Shape) -> Typed {
+        let word = match key {
+            Key::Named(key) => key,
+            Key::Any => "value",
+            Key::Item => "item",
+        };
+        let hint = format!("{}-{word}", self.tool);
         let (sample, value) = match kind {
             Shape::Text { min, max } => (Value::from(""), self.text(key, *min, *max)),
             Shape::Const(value) => (value.clone(), self.constant(value)),
@@ -136,8 +162,8 @@ impl Fields<'_, '_> {
                 (Value::Bool(true), Expr::choice(words))
             }
             Shape::Null => (Value::Null, self.constant(&Value::Null)),
-            Shape::Array { .. } => (Value::Array(Vec::new()), self.values.value(kind, &hint)),
-            Shape::Object(_) | Shape::Map(_) => (Value::Object(Map::new()), self.values.value(kind, &hint)),
+            Shape::Array { .. } => (Value::Array(Vec::new()), self.container(kind, &hint)),
+            Shape::Object(_) | Shape::Map(_) => (Value::Object(Map::new()), self.container(kind, &hint)),
             kind => (Value::from(0), self.values.value(kind, &hint)),
         };
         Typed {
@@ -145,6 +171,30 @@ impl Fields<'_, '_> {
             word: self.written(Slot::Type, &sample),
             value,
         }
+    }
+
+    /// An object or a list: elements where the form writes them, or JSON, which stands for what elements cannot say.
+    fn container(&mut self, kind: &Shape, hint: &str) -> Expr {
+        let json = self.values.value(kind, hint);
+        if !self.form.nest.as_ref().is_some_and(|nest| nest.written) {
+            return json;
+        }
+        if let Some((_, rule)) = self.nested.iter().find(|(known, _)| known == kind) {
+            return Expr::Rule(*rule);
+        }
+        let rule = self.values.rules.reserve(hint);
+        self.nested.push((kind.clone(), rule));
+        let elements = match kind {
+            Shape::Object(members) => Expr::sequence(members.iter().map(|member| {
+                let field = self.field(Key::Named(&member.key), &member.shape);
+                if member.required { field } else { field.optional() }
+            })),
+            Shape::Map(shape) => self.field(Key::Any, shape).repeat(0, None),
+            Shape::Array { items, min, max } => self.field(Key::Item, items).repeat(*min, *max),
+            _ => Expr::empty(),
+        };
+        self.values.rules.define(rule, Expr::choice([elements, json]));
+        Expr::Rule(rule)
     }
 
     fn constant(&self, value: &Value) -> Expr {
@@ -155,11 +205,11 @@ impl Fields<'_, '_> {
     fn written(&self, slot: Slot, value: &Value) -> String {
         let form = FieldForm { parts: vec![slot], ..self.form.clone() };
         let mut out = String::new();
-        fields::write(&form, "", &spaced(value), value.as_str(), &mut out);
+        fields::write(&form, "", &spaced(value), value.as_str(), None, &mut out);
         out
     }
 
-    fn text(&mut self, key: Option<&str>, min: u32, max: Option<u32>) -> Expr {
+    fn text(&mut self, key: Key<'_>, min: u32, max: Option<u32>) -> Expr {
         if self.form.xml {
             let plain = Class::not(&[('<', '<'), ('>', '>'), ('&', '&')]);
             let entities = ["&lt;", "&gt;", "&amp;"].map(Expr::text);
@@ -172,18 +222,25 @@ impl Fields<'_, '_> {
             if said {
                 self.warnings.push(Warning {
                     tool: self.tool.to_owned(),
-                    path: key.unwrap_or("*").to_owned(),
+                    path: match key {
+                        Key::Named(key) => key.to_owned(),
+                        _ => "*".to_owned(),
+                    },
                     keyword: word.to_owned(),
                 });
             }
         }
         // With any key, what closes the value is known but for the key.
         let closer = |mark: &String| match key {
-            Some(key) => mark.replace("{key}", key),
-            None => mark.split("{key}").next().unwrap_or_default().to_owned(),
+            Key::Named(key) => mark.replace("{key}", key),
+            _ => mark.split("{key}").next().unwrap_or_default().to_owned(),
         };
         Expr::Without(self.form.value_close.iter().map(closer).collect())
     }
+}
+
+fn is_container(kind: &Shape) -> bool {
+    matches!(kind, Shape::Object(_) | Shape::Map(_) | Shape::Array { .. })
 }
 
 /// A key that no schema declares.

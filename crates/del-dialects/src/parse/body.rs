@@ -13,6 +13,7 @@ use crate::codec::loose::{LooseProgress, LooseReader};
 use crate::dialect::{Codec, FieldForm, Literal};
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
+use crate::schema::meant;
 
 /// A call whose arguments are being read.
 #[derive(Debug)]
@@ -34,6 +35,12 @@ enum Kind {
     Object(Json),
     /// The object inside a JSON string, read whole.
     Text(Json, String),
+    /// An object whose call has an id and no name: read whole, as only its keys tell the tool.
+    Unnamed {
+        json: Json,
+        object: String,
+        name: String,
+    },
     Call(Box<CallReader>),
     Loose(Box<LooseReader>),
     Fields(Box<FieldsReader>),
@@ -88,6 +95,12 @@ impl Reading {
         Self { walk: number, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
     }
 
+    /// The object of a call that does not say its name.
+    pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
+        let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
+        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
+    }
+
     /// A reading that may still turn out to be no call.
     pub(super) fn pending(mut self, opening: Opening, kept: usize) -> Self {
         self.pending = Some(opening);
@@ -130,7 +143,7 @@ impl Engine {
             Outcome::Begins => self.named(io),
             Outcome::Done { step, fault } => {
                 if reading.pending.is_some() {
-                    return self.without_arguments(io);
+                    return self.at_once(io);
                 }
                 if let Some(kind) = fault {
                     io.fault(kind, Some(self.call), io.at, io.look);
@@ -245,6 +258,20 @@ impl Engine {
                     None => Outcome::Broken(FaultKind::BadArguments),
                 }
             }
+            (Kind::Unnamed { json, object, name }, ..) => {
+                match json.read(text, look, &mut kept, &mut |piece, _| object.push_str(piece)) {
+                    Progress::More => Outcome::More,
+                    Progress::Done => match meant(tools, object) {
+                        Some(tool) => {
+                            name.clone_from(&tool.name);
+                            Outcome::Done { step: behind, fault: None }
+                        }
+                        None => Outcome::Nameless,
+                    },
+                    Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
+                    Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+                }
+            }
             (Kind::Call(reader), _, Codec::Call(form)) => {
                 let progress = reader.read(form, text, look, &mut kept, &mut emit);
                 notes = reader.notes.take();
@@ -294,7 +321,7 @@ impl Engine {
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
-                    emit(reader.end(), kept..kept);
+                    emit(reader.closing(), kept..kept);
                 }
                 match progress {
                     FieldsProgress::More => Outcome::More,
@@ -342,6 +369,9 @@ impl Engine {
             Kind::Call(reader) => {
                 (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
             }
+            Kind::Unnamed { name, .. } => {
+                (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
+            }
             _ => (
                 opening.name(io).unwrap_or_default().to_owned(),
                 opening.id(io).map(str::to_owned),
@@ -364,15 +394,19 @@ impl Engine {
         true
     }
 
-    /// A call object that is closed without arguments.
-    fn without_arguments(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Reading(reading) = &self.state else { return Flow::Next };
+    /// A call that begins where its arguments are over: a call object without any, or one whose tool they told.
+    fn at_once(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let number = reading.walk;
+        let object = match &mut reading.kind {
+            Kind::Unnamed { object, .. } => std::mem::take(object),
+            _ => "{}".to_owned(),
+        };
         if io.plan.walks[number].is_bare() {
             return self.no_call(io);
         }
         if self.start_call(io) {
-            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+            io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
             self.end_call(io, number, io.plan.walks[number].args + 1);
         }
         Flow::Next

@@ -2,7 +2,7 @@
 
 use super::automaton::{Anchored, Scan};
 use super::opening::{Opening, starts_name};
-use super::plan::{Target, Then};
+use super::plan::{Opener, Target, Then};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::fault::FaultKind;
@@ -111,10 +111,11 @@ impl Engine {
                     io.at = hit.end;
                     io.rewind(hit.end);
                 }
-                Target::Header => {
+                Target::Header | Target::Other => {
+                    let at = hit.start;
                     self.miss_closers(io);
-                    io.at = hit.start;
-                    io.rewind(hit.start);
+                    io.at = at;
+                    io.rewind(at);
                     self.resume_text();
                     return Flow::Next;
                 }
@@ -141,8 +142,15 @@ impl Engine {
         }
         self.in_block &= !block;
         let start = io.look - io.at;
-        self.state = State::Opening(Opening::behind(gap.walk, start));
+        let number = gap.walk;
+        self.state = State::Opening(Opening::behind(number, start));
         self.candidates.clear();
+        // The next call may be of another form of the same dialect.
+        let forms = io.plan.walks.iter().enumerate().rev();
+        let others = forms
+            .filter(|(other, form)| *other != number && form.dialect.name == walk.dialect.name)
+            .map(|(other, _)| Opener::of(other));
+        self.candidates.extend(others);
         Flow::Next
     }
 

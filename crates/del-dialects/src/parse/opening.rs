@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use super::automaton::Scan;
 use super::body::Reading;
+use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
+use super::recover::is_markup;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::attributes;
@@ -155,12 +157,17 @@ impl Engine {
                 }
                 Settled::Nameless => {
                     let opening = *opening;
+                    // An object may be the call in another form.
+                    if io.bytes.get(io.look) == Some(&b'{') && !self.candidates.is_empty() {
+                        return self.try_next(io, opening);
+                    }
                     self.settle_before(io, &opening);
                     io.fault(FaultKind::BadCall, None, io.at, io.look);
                     io.at = io.look;
                     self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
                     return Flow::Next;
                 }
+                Settled::Empty(step) => return self.empty(io, step),
                 Settled::Again(start) => return self.start_over(io, start),
                 Settled::Body(target) => return self.begin(io, target),
             }
@@ -182,16 +189,26 @@ impl Engine {
         self.break_call(io, FaultKind::BadArguments)
     }
 
+    /// The markup that was read so far is closed by `step`, with nothing in it.
+    fn empty(&mut self, io: &mut Io<'_>, step: usize) -> Flow {
+        let State::Opening(opening) = self.state else { return Flow::Next };
+        self.say_before(io, &opening);
+        let in_call = opening.step > io.plan.walks[opening.walk].call;
+        let kind = if in_call { FaultKind::BadCall } else { FaultKind::OrphanMark };
+        io.fault(kind, None, io.at, io.look);
+        io.at = io.look;
+        self.state = match opening.from {
+            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
+            _ => State::Gap(Gap::behind_broken(opening.walk, step + 1)),
+        };
+        Flow::Next
+    }
+
     /// The markup that was read so far is repeated at `start`: there the call begins, if anywhere.
     fn start_over(&mut self, io: &mut Io<'_>, start: usize) -> Flow {
         let State::Opening(opening) = self.state else { return Flow::Next };
-        let dropped = io.at + opening.start;
-        match opening.from {
-            From::Thought(_) => think(io, dropped),
-            From::Text { .. } => self.say(io, dropped),
-            From::Gap => {}
-        }
-        io.fault(FaultKind::OrphanMark, None, dropped, start);
+        self.say_before(io, &opening);
+        io.fault(FaultKind::OrphanMark, None, io.at, start);
         io.at = start;
         io.rewind(start);
         self.state = match opening.from {
@@ -199,6 +216,17 @@ impl Engine {
             _ => State::Text(Scan::default()),
         };
         Flow::Next
+    }
+
+    /// Settles what is held before markup that begins no call, to the byte.
+    fn say_before(&mut self, io: &mut Io<'_>, opening: &Opening) {
+        let start = io.at + opening.start;
+        match opening.from {
+            From::Thought(_) => think(io, start),
+            From::Text { .. } => self.say(io, start),
+            From::Gap => {}
+        }
+        io.at = start;
     }
 
     /// A call begins for sure, or for as much as can be said before its object is read.
@@ -211,6 +239,11 @@ impl Engine {
             (Body::Fields(_), None) => !raw,
             (body, _) => matches!(body, Body::Object),
         };
+        if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
+            let reading = Reading::unnamed(number, self.turn.limits.depth);
+            self.state = State::Reading(reading.pending(opening, io.look - io.at));
+            return Flow::Next;
+        }
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
         match (&walk.body, object) {
             (Body::Call | Body::Loose(_), false) => {
@@ -314,7 +347,10 @@ impl Engine {
         // Behind a call nothing else has been tried for this place.
         let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
-        if found > start && self.is_markup(io, start, found) {
+        // The answer may end inside a longer mark.
+        let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
+        let found = if half { io.text.len() } else { found };
+        if half || (found > start && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
                 From::Thought(_) => think(io, start),
@@ -335,8 +371,9 @@ impl Engine {
     /// markup, or a mark on a line of its own.
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
         let before = self.before(io, start)[1];
-        let alone = before == b'\n' && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(');
+        let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
+        // A sentence goes on behind a mark, and not with the next mark.
+        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
         (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
     }
 

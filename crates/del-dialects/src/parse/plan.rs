@@ -4,7 +4,7 @@ mod heading;
 mod walk;
 use std::sync::Arc;
 
-use super::automaton::Automaton;
+use super::automaton::{Automaton, SUFFIX};
 use crate::dialect::{Dialect, Frame, Mark};
 pub(super) use heading::HeaderMark;
 pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
@@ -80,6 +80,11 @@ pub(super) struct Opener {
 }
 
 impl Opener {
+    /// The beginning of a call by whatever stands there.
+    pub(super) fn of(walk: usize) -> Self {
+        Self { walk, line_start: false, skips: false, step: None }
+    }
+
     /// True when what begins is the header of a message.
     pub(super) fn is_header(&self, plan: &Plan) -> bool {
         self.step.is_none() && plan.walks[self.walk].heading.is_some()
@@ -104,6 +109,12 @@ impl Plan {
     pub fn new(dialects: &[Arc<Dialect>]) -> Self {
         let forms = dialects.iter().flat_map(|dialect| std::iter::once(dialect).chain(&dialect.variants));
         let mut walks: Vec<Walk> = forms.map(|dialect| Walk::new(Arc::clone(dialect))).collect();
+        let mut from = 0;
+        for dialect in dialects {
+            let to = from + 1 + dialect.variants.len();
+            introduce(&mut walks[from..to]);
+            from = to;
+        }
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
@@ -145,8 +156,10 @@ impl Plan {
             }
         }
         for mark in walk.dialect.marks() {
+            // No text but a checkpoint's own carries its suffix.
+            let own = mark.read.iter().any(|spelling| spelling.contains(SUFFIX));
             for spelling in &mark.read {
-                if is_distinct(spelling) && (is_closer(walk, mark) || is_token(spelling)) {
+                if is_distinct(spelling) && (own || is_closer(walk, mark) || is_token(spelling)) {
                     let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
                     self.mark(spelling).dropped.get_or_insert(closer);
                 }
@@ -270,6 +283,11 @@ impl Plan {
         !text.is_empty() && self.body_ends.starts(text.as_bytes()).is_none()
     }
 
+    /// True when `text` is the beginning of a mark.
+    pub(super) fn holds_more(&self, text: &str) -> bool {
+        self.marks.iter().any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
+    }
+
     /// True when `text` begins with a mark that ends a turn or a body.
     pub(super) fn ends_here(&self, text: &str) -> bool {
         self.body_ends.starts(text.as_bytes()) == Some(true)
@@ -277,6 +295,23 @@ impl Plan {
 
     fn ends_body(&self, mark: &TextMark) -> bool {
         mark.dropped == Some(Dropped::TurnEnd) || mark.openers.iter().any(|opener| opener.is_header(self))
+    }
+}
+
+/// Tells each form of a dialect what opens the others.
+fn introduce(forms: &mut [Walk]) {
+    let openers: Vec<Vec<String>> = forms
+        .iter()
+        .map(|form| {
+            form.openers(0).into_iter().map(|(mark, _)| mark).filter(|mark| is_distinct(mark)).collect()
+        })
+        .collect();
+    for (place, form) in forms.iter_mut().enumerate() {
+        let others = openers.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<String> = others.flat_map(|(_, marks)| marks.iter().cloned()).collect();
+        if !others.is_empty() {
+            form.beside(others);
+        }
     }
 }
 

@@ -61,7 +61,7 @@ impl Engine {
         if let Some(opening) = reading.pending.take() {
             let start = io.at + opening.start();
             let bare = io.plan.walks[reading.walk].is_bare();
-            let short = io.text[start..].chars().count() < MIN_PARTIAL;
+            let short = io.text[start..].chars().count() < least(io.end);
             if bare && short && !opening.is_behind_a_call() {
                 self.say(io, end);
             } else {
@@ -154,9 +154,13 @@ impl Walk {
     }
 }
 
+/// How many characters at the end of an answer are half a mark.
+fn least(end: Option<End>) -> usize {
+    if end == Some(End::Cut) { 1 } else { MIN_PARTIAL }
+}
+
 /// True when what an answer ends with is half a mark rather than text.
-fn is_markup(text: &str, end: Option<End>) -> bool {
+pub(super) fn is_markup(text: &str, end: Option<End>) -> bool {
     let text = text.trim_start();
-    let min = if end == Some(End::Cut) { 1 } else { MIN_PARTIAL };
-    !text.starts_with(char::is_alphanumeric) && text.chars().count() >= min
+    !text.starts_with(char::is_alphanumeric) && text.chars().count() >= least(end)
 }

@@ -100,6 +100,8 @@ impl Engine {
                 self.was_thinking(io, hit, &end.before);
                 return true;
             }
+            // A token that ends turns as well as thinking: no one misses an opener.
+            (Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
             (_, Some(Dropped::Inside)) if !self.in_tool => return false,
             (_, Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),

@@ -241,11 +241,16 @@ fn renders(name: &str, case: &Case, wrong: &mut Vec<String>) {
             turn.starts = Start::Text;
             let (back, _) = read(dialect.parser(turn), [text.as_str()], End::End);
             // Where JSON is not the dialect's own syntax the spelling of values inside it is not kept.
-            let carried = |id: &Option<String>| id.as_ref().is_some_and(|id| text.contains(id.as_str()));
+            // An id of another form may be a part of the one that is written for it.
+            let carried = |id: &Option<String>, back: &Option<String>| {
+                id.as_ref().is_some_and(|id| {
+                    text.contains(id.as_str()) && back.as_ref().is_none_or(|back| !back.contains(id.as_str()))
+                })
+            };
             let alike = back.calls.len() == calls.len()
                 && back.calls.iter().zip(calls).all(|(a, b)| {
                     a.name == b.name
-                        && (a.id == b.id || !carried(&b.id))
+                        && (a.id == b.id || !carried(&b.id, &a.id))
                         && squeezed(&a.arguments) == squeezed(&b.arguments)
                 });
             if !alike {

@@ -1,6 +1,6 @@
 //! What the writer writes is accepted in every dialect, and what is no call of these tools is not.
 
-use del_dialects::dialect::{Frame, Mark, Need};
+use del_dialects::dialect::{Codec, Frame, Mark, Need};
 use del_dialects::{Call, Choice, Dialects, GrammarError, Tool};
 use serde_json::json;
 
@@ -148,6 +148,12 @@ fn refuses_what_is_no_call_of_these_tools() {
         let auto = grammar(dialect, &tools, &Choice::Auto, true);
         for (what, call) in &wrong {
             let text = dialect.render_calls(std::slice::from_ref(call), &loose).unwrap();
+            // Elements say less of types than JSON does: for these tools they may be another call, and a right one.
+            let elements = matches!(dialect.codec(), Codec::Fields(form) if form.nest.is_some());
+            let meant = |read: &Call| read.arguments == call.arguments.replace(": ", ":").replace(", ", ",");
+            if elements && !read(dialect, &tools, &text).calls.iter().all(meant) {
+                continue;
+            }
             assert!(!required.accepts(&text), "{} took {what}: {text}", dialect.name);
             assert!(!auto.accepts(&text), "{} took {what} for text: {text}", dialect.name);
         }

@@ -73,6 +73,63 @@ fn fields_that_tell_the_type_and_repeat_the_key() {
 }
 
 #[test]
+fn elements_inside_elements() {
+    let tags = own(r#"
+        [call]
+        pieces = [
+          { mark = "<call:" }, { head = "{name}" }, { mark = ">" },
+          { args = "elements", form = "<@{key}>{value}</@{key}>", item = "<@item>{value}</@item>" },
+          { mark = "</call>" },
+        ]
+    "#);
+    let typed = own(r#"
+        [call]
+        pieces = [
+          { mark = "<call:" }, { head = "{name}" }, { mark = ">" },
+          { args = "elements", form = '<v name="{key}" type="{type}">{value}</v>', item = '<v type="{type}">{value}</v>', types = ["raw", "dict", "list", "json"] },
+          { mark = "</call>" },
+        ]
+    "#);
+    let node = json!({"type": "object", "properties": {
+        "text": {"type": "string"},
+        "inner": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]},
+        "list": {"type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": 2},
+    }});
+    let parameters = json!({
+        "properties": {
+            "node": {"$ref": "#/$defs/node"},
+            "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "any": {},
+            "either": {"type": ["array", "string"]},
+        },
+        "$defs": {"node": node},
+    });
+    let tools = [tool("f", parameters)];
+    for dialect in [tags, typed] {
+        let grammar = grammar(&dialect, &tools, &Choice::Required, true);
+        for arguments in [
+            json!({"node": {"text": "a < b", "inner": {"inner": {"text": "12"}}, "list": [{"text": ""}, {}]}}),
+            json!({"node": {"inner": null}, "map": {"a": 1, "b": 2}}),
+            json!({"any": {"k": [1, {"l": []}], "k k": "1"}, "either": "x"}),
+            json!({"any": [[1], ["x", {"item": true}]], "either": [1, {"a": "b"}]}),
+            json!({"any": "text", "map": {}, "either": []}),
+        ] {
+            let call = call("f", &arguments);
+            let text = dialect.render_calls(std::slice::from_ref(&call), &tools).unwrap();
+            assert!(grammar.accepts(&text), "{text}");
+            let back: serde_json::Value =
+                serde_json::from_str(&read(&dialect, &tools, &text).calls[0].arguments).unwrap();
+            assert_eq!(back, arguments, "{text}");
+        }
+        let call = call("f", &json!({"node": {"list": [{}, {}]}}));
+        let text = dialect.render_calls(&[call], &tools).unwrap();
+        let item = &text[text.find("item").or(text.find("<v type")).unwrap() - 2..];
+        let one = &item[..item.len() / 3];
+        assert!(!grammar.accepts(&text.replace(one, &one.repeat(2))), "{text}");
+    }
+}
+
+#[test]
 fn quotes_of_several_characters() {
     let dialect = own(r#"
         [call]

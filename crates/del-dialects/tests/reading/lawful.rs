@@ -1,6 +1,9 @@
 //! The laws that the events of every text keep.
 
+use std::collections::BTreeMap;
+
 use del_dialects::Span;
+use serde_json::value::RawValue;
 
 use super::Merged;
 
@@ -41,8 +44,8 @@ pub fn lawful(text: &str, events: &[(Merged, Span)]) -> Result<(), String> {
             },
             Merged::End { call, .. } => match open.take() {
                 Some((number, all)) if number == *call => {
-                    let object: Result<serde_json::Map<String, serde_json::Value>, _> =
-                        serde_json::from_str(&all);
+                    // The numbers of a model may be beyond any type.
+                    let object: Result<BTreeMap<String, &RawValue>, _> = serde_json::from_str(&all);
                     if let Err(error) = object {
                         return fail(&format!("arguments {all:?}: {error}"));
                     }

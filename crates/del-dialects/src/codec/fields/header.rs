@@ -12,12 +12,23 @@ pub(super) struct Header {
 impl Header {
     /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
     pub(super) fn read(text: &str, kind: &KeyKind) -> Option<Self> {
+        let (key, type_word) = Self::attributes(text, kind);
+        let quoted = matches!(kind, KeyKind::Attribute(_));
+        let marked = |key: &str| !quoted && key.contains(['<', '>']);
+        let key = key.filter(|key| !key.is_empty() && !key.contains('\n') && !marked(key))?;
+        let key = if quoted { attributes::read(&key).into_owned() } else { key };
+        Some(Self { key, type_word })
+    }
+
+    /// Key and type, as far as they are there.
+    pub(super) fn attributes(text: &str, kind: &KeyKind) -> (Option<String>, Option<String>) {
         let text = text.trim();
         let (mut key, mut rest) = match kind {
             KeyKind::First => {
                 let (key, rest) = first_word(text);
                 (Some(key.to_owned()), rest)
             }
+            KeyKind::Whole => (Some(text.to_owned()), ""),
             KeyKind::Attribute(_) => (None, text),
         };
         let mut type_word = None;
@@ -32,13 +43,7 @@ impl Header {
             }
             rest = after;
         }
-        let marked = |key: &str| *kind == KeyKind::First && key.contains(['<', '>']);
-        let key = key.filter(|key| !key.is_empty() && !key.contains('\n') && !marked(key))?;
-        let key = match kind {
-            KeyKind::Attribute(_) => attributes::read(&key).into_owned(),
-            KeyKind::First => key,
-        };
-        Some(Self { key, type_word })
+        (key, type_word)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The marks of a field, ready to be found.
 
+use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
 use crate::parse::automaton::Automaton;
 
@@ -9,13 +10,21 @@ pub(crate) struct FieldMarks {
     /// What may follow a value: another field, or what closes the call, or the next call.
     pub(super) next: Automaton,
     pub(super) next_kinds: Vec<Next>,
-    pub(super) header_close: Automaton,
-    pub(super) value_open: Option<Automaton>,
+    /// What may end the header of a field.
+    pub(super) header: Automaton,
+    /// From this spelling on it is the opener of the value that ends the header.
+    pub(super) header_closers: usize,
+    /// What may stand between the header and the value, where the value has an opener of its own.
+    pub(super) between: Option<Automaton>,
+    pub(super) between_kinds: Vec<Between>,
+    pub(super) type_close: Automaton,
     /// What may end a value; none when the closer repeats the key.
     pub(super) value: Option<Automaton>,
     pub(super) value_kinds: Vec<ValueEnd>,
     /// Spellings that end a value beside its own closer.
     pub(super) ends: Vec<(String, ValueEnd)>,
+    /// The marks inside a value of elements.
+    pub(super) elements: Option<ElementMarks>,
 }
 
 /// What follows a value.
@@ -27,6 +36,21 @@ pub(crate) enum Next {
     Closer(usize),
     /// The next call.
     Opener,
+    /// A closer of something else: nothing that can follow a value.
+    Stray,
+    /// The end of the model's turn.
+    Turn,
+}
+
+/// What stands behind the header of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Between {
+    /// The value.
+    Value,
+    /// Its type.
+    Type,
+    /// Something that follows a value: this key has none.
+    Orphan(Next),
 }
 
 /// What looks like the end of a value.
@@ -41,17 +65,35 @@ pub(super) enum ValueEnd {
     Body(usize),
     /// The body, which is the value, ends if another message begins here.
     Message,
+    /// The model's turn ends inside the value, if nothing follows.
+    Turn,
+    /// An element of the same key opens inside the value.
+    Nested,
 }
 
 impl FieldMarks {
-    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call.
-    pub(crate) fn new(form: &FieldForm, closers: &[(usize, String)], openers: &[String]) -> Self {
+    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call, and
+    /// `turns` those that end the model's turn.
+    pub(crate) fn new(
+        form: &FieldForm,
+        closers: &[(usize, String)],
+        openers: &[String],
+        turns: &[String],
+    ) -> Self {
         let mut next: Vec<(String, Next)> = Vec::new();
         for open in &form.open {
             next.push((open.clone(), Next::Field));
         }
         next.extend(closers.iter().map(|(step, mark)| (mark.clone(), Next::Closer(*step))));
+        for noise in &form.noise {
+            let behind: Vec<_> = next.iter().map(|(mark, kind)| (format!("{noise}{mark}"), *kind)).collect();
+            next.extend(behind);
+        }
         next.extend(openers.iter().map(|mark| (mark.clone(), Next::Opener)));
+        // Where any tag is a field, a closing one is none.
+        let tags = form.open.iter().filter(|open| open.ends_with('<'));
+        next.extend(tags.map(|open| (format!("{open}/"), Next::Stray)));
+        next.extend(turns.iter().map(|mark| (mark.clone(), Next::Turn)));
         let lines = |mark: &str| if form.framed { format!("\n{mark}") } else { mark.to_owned() };
         let mut ends = Vec::new();
         // A mark as short as `<` is too common in values to mean that their closer is missing.
@@ -63,17 +105,29 @@ impl FieldMarks {
                 ends.push((lines(mark), ValueEnd::Call(*step)));
             }
         }
-        let automaton = |marks: &[String]| Automaton::new(marks.iter().map(String::as_str));
-        let value_open = (!form.value_open.is_empty()).then(|| automaton(&form.value_open));
-        let header_close = automaton(&form.header_close);
+        ends.extend(turns.iter().map(|mark| (mark.clone(), ValueEnd::Turn)));
+        let mut between: Vec<(String, Between)> = Vec::new();
+        for open in &form.value_open {
+            between.push((open.clone(), Between::Value));
+            between.extend(form.noise.iter().map(|noise| (format!("{noise}{open}"), Between::Value)));
+        }
+        let typed = form.typed.as_ref();
+        between.extend(typed.iter().flat_map(|[open, _]| open).map(|open| (open.clone(), Between::Type)));
+        let has_own = !between.is_empty();
+        let follows = next.iter().filter(|(_, kind)| !matches!(kind, Next::Stray | Next::Turn));
+        between.extend(follows.map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
         let mut marks = Self {
-            next: Automaton::new(next.iter().map(|(mark, _)| mark.as_str())),
+            next: automaton(next.iter().map(|(mark, _)| mark)),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
-            header_close,
-            value_open,
+            header: automaton(form.header_close.iter().chain(&form.value_open)),
+            header_closers: form.header_close.len(),
+            between: has_own.then(|| automaton(between.iter().map(|(mark, _)| mark))),
+            between_kinds: between.into_iter().map(|(_, kind)| kind).collect(),
+            type_close: automaton(typed.iter().flat_map(|[_, close]| close)),
             value: None,
             value_kinds: Vec::new(),
             ends,
+            elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);
@@ -88,19 +142,38 @@ impl FieldMarks {
         Self {
             next: Automaton::default(),
             next_kinds: Vec::new(),
-            header_close: Automaton::default(),
-            value_open: None,
+            header: Automaton::default(),
+            header_closers: 0,
+            between: None,
+            between_kinds: Vec::new(),
+            type_close: Automaton::default(),
             value: Some(Automaton::new(
                 closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
             )),
             value_kinds: kinds,
             ends: Vec::new(),
+            elements: None,
         }
     }
 
     /// The spellings that a call may begin its fields with, and what each of them means.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)
+    }
+
+    /// What ends a value of elements: its closer, once all elements of the same key in it are closed.
+    pub(super) fn elements_automaton(&self, form: &FieldForm, key: &str) -> (Automaton, Vec<ValueEnd>) {
+        let closers = form.value_close.iter().map(|mark| (mark.replace("{key}", key), ValueEnd::Closer));
+        let openers = form.open.iter().flat_map(|open| match form.repeats_key() {
+            true => form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect(),
+            false => vec![open.clone()],
+        });
+        let openers = openers.map(|open| (open, ValueEnd::Nested));
+        let calls =
+            self.ends.iter().filter(|(_, kind)| matches!(kind, ValueEnd::Call(_) | ValueEnd::Turn)).cloned();
+        let spellings: Vec<(String, ValueEnd)> = closers.chain(openers).chain(calls).collect();
+        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
+        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
     }
 
     pub(super) fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
@@ -115,4 +188,8 @@ impl FieldMarks {
         let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
         (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
     }
+}
+
+fn automaton<'m>(marks: impl Iterator<Item = &'m String>) -> Automaton {
+    Automaton::new(marks.map(String::as_str))
 }

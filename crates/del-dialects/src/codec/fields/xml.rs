@@ -4,8 +4,8 @@
 pub(super) fn unescaped(text: &str) -> String {
     let trimmed = text.trim();
     if let Some(inside) = trimmed.strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>")) {
-        let inside = inside.strip_prefix('\n').unwrap_or(inside);
-        return inside.strip_suffix('\n').unwrap_or(inside).to_owned();
+        let framed = inside.strip_prefix('\n').and_then(|inside| inside.strip_suffix('\n'));
+        return framed.unwrap_or(inside).to_owned();
     }
     entities_read(text)
 }

@@ -28,14 +28,17 @@ pub(super) struct Description {
     /// Characters that stand for each other in marks: `["|｜", "▁_ "]`.
     #[serde(default)]
     pub(super) fold: Vec<String>,
+    /// Words in marks behind which a space may stand or be missing: `["｜DSML｜"]`.
+    #[serde(default)]
+    pub(super) spaces: Vec<String>,
     /// Prefixes that tags may carry: `<x:invoke` is read as `<invoke`.
     #[serde(default)]
     pub(super) namespaces: Vec<String>,
+    /// What marks carry that differs from checkpoint to checkpoint: `:opensource`.
+    pub(super) suffix: Option<Spanned<String>>,
     /// Parts of marks that are also spelled otherwise, all of them at once: `[["<|sep|>", " <|sep|>"]]`.
     #[serde(default)]
     pub(super) respell: Vec<[String; 2]>,
-    /// What marks carry that differs from checkpoint to checkpoint: `:opensource`.
-    pub(super) suffix: Option<Spanned<String>>,
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
@@ -186,6 +189,15 @@ pub(super) struct PieceSource {
     pub(super) xml: bool,
     #[serde(default)]
     pub(super) python: bool,
+    /// Marks around the type of a field, for `args = "fields"`.
+    pub(super) typed: Option<[String; 2]>,
+    /// What may stand between the marks of fields, for `args = "fields"`.
+    #[serde(default)]
+    pub(super) noise: Vec<String>,
+    /// An item of a list, where values may be elements themselves.
+    pub(super) item: Option<String>,
+    /// The words of `{type}` for text, an object, a list and anything else.
+    pub(super) types: Option<[String; 4]>,
     pub(super) loose: Option<LooseSource>,
 }
 
@@ -206,6 +218,7 @@ pub(super) enum ArgsSource {
     Object,
     Call,
     Fields,
+    Elements,
     Raw,
 }
 

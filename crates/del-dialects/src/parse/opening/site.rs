@@ -2,7 +2,7 @@
 
 use super::{From, MAX_SPACE, Opening, Place};
 use crate::codec::json::white_space;
-use crate::dialect::{Codec, Literal, Slot};
+use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
 use crate::parse::automaton::{Anchored, Match, Scan};
 use crate::parse::plan::{Site, Target, Then, Walk};
@@ -16,6 +16,8 @@ pub(super) enum Settled {
     Nameless,
     /// Something else stands where the arguments should begin.
     Malformed,
+    /// Nothing stands between the marks that were passed and the closer of this step.
+    Empty(usize),
     /// The opening begins once more, here: what came before means nothing.
     Again(usize),
     /// The arguments begin at `look`, or this target was found.
@@ -57,7 +59,13 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     opening.place = Place::Head(step);
                     Settled::On
                 }
-                Then::Head(step) if opening.marked => {
+                // A head that holds only an id may be empty.
+                Then::Head(step) if walk.head(step).is_some_and(|head| !head.parts.contains(&Slot::Name)) => {
+                    opening.enter(step + 1, opening.token);
+                    Settled::On
+                }
+                // Without a mark of its own, a bracket is data.
+                Then::Head(step) if opening.marked && !walk.is_bare() => {
                     nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
@@ -68,7 +76,7 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if walk.takes_object()
+                    if (walk.takes_object() || matches!(walk.dialect.codec(), Codec::Fields(_)))
                         && opening.step == walk.args
                         && opening.marked
                         && !walk.is_line() =>
@@ -101,6 +109,7 @@ pub(super) fn passed(
             Settled::On
         }
         Target::Again => Settled::Again(hit.start),
+        Target::Empty(step) if opening.marked && opening.name.is_none() => Settled::Empty(step),
         Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
             Settled::Nameless
         }
@@ -109,7 +118,9 @@ pub(super) fn passed(
                 !io.text[hit.start..hit.end].ends_with("/>") && walk.misses(opening.step, walk.args);
             Settled::Body(Some(target))
         }
-        Target::Opener { .. } | Target::Header | Target::Separator => Settled::Nothing,
+        Target::Empty(_) | Target::Opener { .. } | Target::Header | Target::Other | Target::Separator => {
+            Settled::Nothing
+        }
     }
 }
 
@@ -125,7 +136,7 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
         io.look += first_char(io.text, io.look);
     }
     let from = opening.token;
-    if io.look - io.at - from > max {
+    if io.look - io.at - from > max + walk.head(step).map_or(0, HeadForm::frame) {
         return Settled::Nothing;
     }
     if io.look == io.bytes.len() {
@@ -136,8 +147,12 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     let Some(form) = walk.head(step).filter(|_| named) else { return Settled::Nothing };
     let (name, id) = form.read(text);
     if form.parts.contains(&Slot::Name) {
-        let Some(name) = name.filter(|name| !name.is_empty()) else { return Settled::Nothing };
-        opening.name = Some((from + name.start, from + name.end));
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) if name.len() > max => return Settled::Nothing,
+            Some(name) => opening.name = Some((from + name.start, from + name.end)),
+            None if id.is_some() && walk.takes_object() => {}
+            None => return Settled::Nothing,
+        }
     }
     if let Some(id) = id {
         opening.id = Some((from + id.start, from + id.end));
@@ -158,10 +173,10 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) 
     let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
     opening.name = name.filter(|name| !name.is_empty()).map(place);
     opening.id = id.map(place);
+    io.rewind(hit.start);
     if opening.name.is_none() {
         return Settled::Nameless;
     }
-    io.rewind(hit.start);
     opening.enter(step + 1, hit.start - io.at);
     Settled::On
 }

@@ -25,6 +25,8 @@ pub(in crate::parse) struct Walk {
     /// What may stand behind a call, to open the next one.
     pub(in crate::parse) again: Site,
     pub(in crate::parse) body: Body,
+    /// What opens calls of the other forms of this dialect.
+    pub(in crate::parse) others: Vec<String>,
     /// Finds where reading may go on after a broken call.
     pub(in crate::parse) rescue: Automaton,
     /// Of a format of channels, all that concerns headers.
@@ -66,10 +68,14 @@ pub(in crate::parse) enum Target {
     Field,
     /// What closes a call without arguments.
     Closer(usize),
+    /// What closes a group, or a call, in which no name stands.
+    Empty(usize),
     /// What opens the next call, or the next block.
     Opener { block: bool },
     /// A header begins.
     Header,
+    /// What opens a call of another form of the dialect.
+    Other,
     /// What stands between two calls.
     Separator,
 }
@@ -111,6 +117,7 @@ impl Walk {
             sites: Vec::new(),
             again: Site::default(),
             body: Body::Object,
+            others: Vec::new(),
             rescue: Automaton::default(),
             heading,
             dialect,
@@ -120,6 +127,14 @@ impl Walk {
         walk.again = walk.again();
         walk.rescue = walk.rescue();
         walk
+    }
+
+    /// Goes on beside other forms of the same dialect, which these marks open.
+    pub(in crate::parse) fn beside(&mut self, others: Vec<String>) {
+        self.others = others;
+        for step in self.args + 1..=self.steps.len() {
+            self.sites[step] = self.site(step);
+        }
     }
 
     pub(in crate::parse) fn is_bare(&self) -> bool {
@@ -235,7 +250,7 @@ impl Walk {
                     openers
                         .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
                 }
-                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers)))
+                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers, &self.dialect.ends)))
             }
         }
     }
@@ -255,6 +270,7 @@ impl Walk {
                 spellings
                     .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
             }
+            spellings.extend(self.others.iter().map(|mark| (mark.clone(), Target::Other)));
             let between = self.dialect.between.trim();
             let marks = self
                 .closers()
@@ -288,6 +304,13 @@ impl Walk {
                 for (place, mark) in self.closers() {
                     let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
                     spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
+                }
+            }
+            if step > 0 && !self.is_bare() {
+                for (place, mark) in self.closers() {
+                    let own =
+                        mark.read.iter().filter(|spelling| place >= self.close || is_distinct(spelling));
+                    spellings.extend(own.map(|spelling| (spelling.clone(), Target::Empty(place))));
                 }
             }
             for passed in &self.steps[..step] {

@@ -1,0 +1,75 @@
+//! The tables of dialects, from the descriptions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use del_dialects::dialect::Frame;
+use del_dialects::{Call, Dialect, Dialects};
+
+/// Which dialects there are of each form.
+pub(super) fn short(dialects: &Dialects) -> String {
+    let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for dialect in dialects.iter() {
+        families.entry(&dialect.family).or_default().push(code(&dialect.name));
+    }
+    let rows = families.iter_mut().map(|(family, names)| {
+        names.sort();
+        row(&[(*family).to_owned(), names.join(", ")])
+    });
+    table(&["Form", "Dialects"], rows)
+}
+
+/// All that is known of each dialect.
+pub(super) fn long(dialects: &Dialects) -> String {
+    let mut all: Vec<&Arc<Dialect>> = dialects.iter().collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    let head = ["Dialect", "Models", "Form", "A call", "Thinking", "Names elsewhere", "Cases"];
+    table(&head, all.into_iter().map(details))
+}
+
+fn details(dialect: &Arc<Dialect>) -> String {
+    let call =
+        Call { id: None, name: "get_weather".into(), arguments: r#"{"city": "Paris", "days": 3}"#.into() };
+    let call = dialect.render_calls(&[call], &[]).map_or_else(|error| error.to_string(), |text| code(&text));
+    let thinking = match (&dialect.frame, &dialect.reasoning) {
+        (_, Some(reasoning)) => {
+            format!("{} {}", code(reasoning.begin[0].trim()), code(reasoning.end[0].trim()))
+        }
+        (Frame::Channels(_), None) => "a channel".to_owned(),
+        (_, None) => String::new(),
+    };
+    let names = dialect
+        .aliases
+        .iter()
+        .flat_map(|(engine, names)| names.iter().map(move |name| code(&format!("{engine}:{name}"))));
+    let globs = dialect.models.iter().map(|glob| code(glob)).collect::<Vec<_>>().join(" ");
+    row(&[
+        code(&dialect.name),
+        format!("{} {globs}", dialect.title).trim_end().to_owned(),
+        dialect.family.clone(),
+        call,
+        thinking,
+        names.collect::<Vec<_>>().join(" "),
+        Dialects::cases(&dialect.name).to_string(),
+    ])
+}
+
+fn table(head: &[&str], rows: impl Iterator<Item = String>) -> String {
+    let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
+    let line = row(&vec!["---".to_owned(); head.len()]);
+    rows.fold(row(&head) + &line, |table, row| table + &row)
+}
+
+fn row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Text as code, in as many backticks as it takes.
+fn code(text: &str) -> String {
+    let text = text.replace('\n', "⏎");
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}

@@ -1,0 +1,132 @@
+//! Every row of `docs/recovery.md` is what the reader does.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod reading;
+
+use std::fs;
+use std::path::Path;
+
+use del_dialects::{End, FaultKind, Message, Part};
+use reading::{chunks, parser, read, turn};
+
+const KINDS: [FaultKind; 13] = [
+    FaultKind::UnclosedCall,
+    FaultKind::BadArguments,
+    FaultKind::BadCall,
+    FaultKind::MissingCloser,
+    FaultKind::MissingOpener,
+    FaultKind::OrphanMark,
+    FaultKind::Repaired,
+    FaultKind::DoubleEncoded,
+    FaultKind::DuplicateKey,
+    FaultKind::InventedResult,
+    FaultKind::UnclosedReasoning,
+    FaultKind::ReasoningNotOpened,
+    FaultKind::WrongType,
+];
+
+/// A line of a table, its cells as code spans.
+struct Row {
+    what: String,
+    cells: Vec<Vec<String>>,
+}
+
+#[test]
+fn the_tables_of_recovery_say_what_is_read() {
+    let rows = rows();
+    assert!(rows.len() > 50, "expected the tables of docs/recovery.md, got {} rows", rows.len());
+    let mut wrong = Vec::new();
+    for Row { what, cells } in &rows {
+        let [dialect, answer, meant, faults] = cells.as_slice() else { panic!("{what}: {cells:?}") };
+        let (answer, end) = match answer[0].strip_suffix('✂') {
+            Some(cut) => (cut, End::Cut),
+            None => (answer[0].as_str(), End::End),
+        };
+        let answer = answer.replace('⏎', "\n");
+        for pieces in [vec![answer.as_str()], chunks(&answer, 1)] {
+            let (message, _) = read(parser(Some(&dialect[0]), turn()), pieces, end);
+            let got = said(&message);
+            let kinds: Vec<&str> = message.faults.iter().map(|fault| fault.kind.as_str()).collect();
+            if got != *meant || kinds != *faults {
+                wrong.push(format!("{what}\n  expected {meant:?} {faults:?}\n  got      {got:?} {kinds:?}"));
+                break;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows of docs/recovery.md:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_kind_of_fault_has_a_row() {
+    let rows = rows();
+    for kind in KINDS {
+        let told = rows.iter().any(|row| row.cells[3].iter().any(|fault| fault == kind.as_str()));
+        assert!(told, "no row of docs/recovery.md shows {kind}");
+    }
+}
+
+/// What was read, as the tables write it.
+fn said(message: &Message) -> Vec<String> {
+    let part = |part: &Part| match part {
+        Part::Text(text) => format!("text {text}"),
+        Part::Reasoning(text) => format!("thinking {text}"),
+        Part::Call(place) => {
+            let call = &message.calls[*place];
+            format!("call {} {}", call.name, call.arguments)
+        }
+    };
+    let cut = message.faults.iter().filter_map(|fault| fault.call.as_ref());
+    let cut = cut.map(|call| format!("cut {} {}", call.name, call.arguments));
+    let said = message.parts.iter().map(part).chain(cut);
+    said.map(|said| said.replace('\n', "⏎").trim_end().to_owned()).collect()
+}
+
+fn rows() -> Vec<Row> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/recovery.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let lines = text.lines().filter(|line| line.starts_with('|') && line.contains('`'));
+    lines.map(row).collect()
+}
+
+fn row(line: &str) -> Row {
+    let mut cells: Vec<String> = vec![String::new()];
+    let mut escaped = false;
+    for c in line.trim().trim_matches('|').chars() {
+        match c {
+            '|' if !std::mem::take(&mut escaped) => cells.push(String::new()),
+            '|' => {
+                let cell = cells.last_mut().unwrap();
+                cell.pop();
+                cell.push('|');
+            }
+            c => {
+                escaped = c == '\\';
+                cells.last_mut().unwrap().push(c);
+            }
+        }
+    }
+    let what = cells.remove(0).trim().to_owned();
+    Row { what, cells: cells.iter().map(|cell| spans(cell)).collect() }
+}
+
+/// The code spans of a cell: each begins and ends with the same number of backticks.
+fn spans(cell: &str) -> Vec<String> {
+    let (mut found, mut rest) = (Vec::new(), cell);
+    while let Some(at) = rest.find('`') {
+        let inside = rest[at..].trim_start_matches('`');
+        let fence = &rest[at..rest.len() - inside.len()];
+        let len = (0..inside.len())
+            .find(|&at| {
+                inside.is_char_boundary(at)
+                    && inside[at..].starts_with(fence)
+                    && !inside[..at].ends_with('`')
+                    && !inside[at + fence.len()..].starts_with('`')
+            })
+            .expect("a span that ends");
+        let span = &inside[..len];
+        let padded = span.strip_prefix(' ').and_then(|span| span.strip_suffix(' '));
+        found.push(padded.unwrap_or(span).to_owned());
+        rest = &inside[len + fence.len()..];
+    }
+    found
+}

@@ -1,0 +1,100 @@
+//! What holds of the built-in dialects as a set: that each is described, briefly, and tested; that their models do not
+//! collide; and that no code knows one of them by name.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use del_dialects::Dialects;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folders of `dialects`, with their names.
+fn folders() -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(root().join("dialects")).unwrap().map(|entry| entry.unwrap().path());
+    let named = |path: PathBuf| (path.file_name().unwrap().to_string_lossy().into_owned(), path);
+    entries.filter(|path| path.is_dir()).map(named).collect()
+}
+
+#[test]
+fn a_folder_is_a_description_and_its_cases() {
+    let folders = folders();
+    for (name, folder) in &folders {
+        assert!(folder.join("dialect.toml").is_file(), "{name} has no description");
+        assert!(Dialects::cases(name) > 0, "{name} has no cases");
+        for entry in fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().file_name().to_string_lossy().into_owned();
+            let known = ["dialect.toml", "cases", "gaps.toml"].contains(&file.as_str());
+            assert!(known, "{name} holds {file}, which nothing reads");
+        }
+        for entry in fs::read_dir(folder.join("cases")).unwrap() {
+            let file = entry.unwrap().file_name().to_string_lossy().into_owned();
+            let (number, slug) = file.split_once('-').unwrap_or((&file, ""));
+            let numbered = number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+            let named = slug.strip_suffix(".toml").is_some_and(|slug| !slug.is_empty());
+            assert!(numbered && named, "{name}: expected NN-slug.toml, got {file}");
+        }
+    }
+    assert_eq!(folders.len(), Dialects::builtin().iter().count(), "not every description is one");
+}
+
+#[test]
+fn a_description_is_short() {
+    let written = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let mut lines: Vec<usize> =
+        Dialects::sources().iter().map(|(_, text)| text.lines().filter(written).count()).collect();
+    lines.sort_unstable();
+    let median = lines[lines.len() / 2];
+    assert!(median < 40, "half of the descriptions have {median} lines or more");
+}
+
+#[test]
+fn a_model_belongs_to_one_dialect() {
+    let all = Dialects::builtin();
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    for dialect in all.iter() {
+        for glob in &dialect.models {
+            assert_eq!(*glob, glob.to_lowercase(), "{}: ids are compared in lower case", dialect.name);
+            if let Some(other) = owners.insert(glob, &dialect.name) {
+                panic!("{other} and {} both claim {glob}", dialect.name);
+            }
+            let example = glob.replace('*', "");
+            assert!(example.len() > 2, "{}: {glob} fits almost anything", dialect.name);
+            for id in [example.clone(), example.to_uppercase()] {
+                let found = all.for_model(&id).map(|found| found.name.as_str());
+                assert_eq!(found, Some(dialect.name.as_str()), "{glob} and its own example {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_code_knows_a_dialect_by_name() {
+    let mut files = Vec::new();
+    sources(&root().join("src"), &mut files);
+    assert!(files.len() > 20, "expected the sources of this crate");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+        for (number, line) in code {
+            for (name, _) in Dialects::sources() {
+                let literal = line.contains(&format!("\"{name}\""));
+                assert!(!literal, "{}:{} names the dialect {name}", file.display(), number + 1);
+            }
+        }
+    }
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
