@@ -106,6 +106,8 @@ pub struct Channels {
     pub prefix: String,
     /// The content type that calls are written with.
     pub content: String,
+    /// Channels whose names are known for headers where a server took the marks out.
+    pub bare: Vec<String>,
     /// True where only a recipient that has a route or is a declared tool, or an object behind it, makes a header.
     pub known: bool,
     /// True where `name.name` is the tool `name`, if that is declared and the other is not.
@@ -130,6 +132,11 @@ impl Channels {
     pub fn openers(&self) -> impl Iterator<Item = &String> {
         let routed = self.message.iter().filter(|mark| self.routes.contains_key(mark.trim()));
         self.start.iter().chain(&self.channel).chain(&self.also).chain(routed)
+    }
+
+    /// What headers without their marks begin with, inside an answer: the author, and behind it a channel.
+    pub(crate) fn residues(&self) -> impl Iterator<Item = String> {
+        self.bare.iter().map(|channel| format!("{}{channel}", self.author))
     }
 
     /// All marks of headers and bodies.

@@ -8,6 +8,7 @@ mod gap;
 mod opening;
 mod plan;
 mod recover;
+mod residue;
 mod tentative;
 mod text;
 

@@ -243,7 +243,7 @@ fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
             Slot::Index => out.push_str(&place.to_string()),
             Slot::Number => match call.id.as_deref() {
                 Some(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    out.push_str(id)
+                    out.push_str(id);
                 }
                 _ => out.push_str(&(place + 1).to_string()),
             },

@@ -274,10 +274,16 @@ impl Plan {
         for (number, walk) in walks.iter_mut().enumerate() {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
             let Some(heading) = &mut walk.heading else { continue };
-            let openers: Vec<&String> = channels.openers().collect();
-            let spellings = channels.ends.iter().chain(openers.iter().copied()).map(String::as_str);
-            let opener =
-                Opener { walk: number, line_start: false, announced: false, skips: false, step: None };
+            let opener = Opener::of(number);
+            let mut openers: Vec<String> = channels.openers().cloned().collect();
+            // Among all dialects the words of headers mean nothing without their marks.
+            if alone {
+                for residue in channels.residues() {
+                    self.mark(&residue).openers.push(opener);
+                    openers.push(residue);
+                }
+            }
+            let spellings = channels.ends.iter().chain(&openers).map(String::as_str);
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings.clone()),

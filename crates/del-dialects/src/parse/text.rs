@@ -1,7 +1,7 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::automaton::{Match, Scan};
-use super::channels::{Header, Origin};
+use super::channels::Origin;
 use super::opening::{Opening, starts_name};
 use super::plan::{Dropped, Opener, TextMark, Wrapper, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
@@ -224,7 +224,7 @@ impl Engine {
         self.state = if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
-            State::Header(Header::new(first.walk, Origin::Text))
+            first.header(io.plan, Origin::Text, &io.text[start..hit.end])
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
@@ -282,7 +282,7 @@ impl Engine {
             think(io, hit.start);
             self.state = if first.is_header(plan) {
                 io.rewind(hit.start);
-                State::Header(Header::new(first.walk, Origin::Thought(kind)))
+                first.header(plan, Origin::Thought(kind), &io.text[hit.start..hit.end])
             } else {
                 let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
                 io.rewind(io.at + opening.token());

@@ -134,6 +134,8 @@ pub(super) struct ChannelsSource {
     #[serde(default)]
     pub(super) content: String,
     #[serde(default)]
+    pub(super) bare: Vec<String>,
+    #[serde(default)]
     pub(super) known: bool,
     #[serde(default)]
     pub(super) doubled: bool,
@@ -332,6 +334,7 @@ impl From<ChannelsSource> for Channels {
             routes: source.routes.into_iter().map(|(key, route)| (key, route.into())).collect(),
             prefix: source.prefix,
             content: source.content,
+            bare: source.bare,
             known: source.known,
             doubled: source.doubled,
         }
