@@ -158,7 +158,7 @@ impl Engine {
                 Settled::Nameless => {
                     let opening = *opening;
                     // An object may be the call in another form.
-                    if io.bytes[io.look] == b'{' && !self.candidates.is_empty() {
+                    if io.bytes.get(io.look) == Some(&b'{') && !self.candidates.is_empty() {
                         return self.try_next(io, opening);
                     }
                     self.settle_before(io, &opening);
