@@ -173,10 +173,10 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) 
     let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
     opening.name = name.filter(|name| !name.is_empty()).map(place);
     opening.id = id.map(place);
+    io.rewind(hit.start);
     if opening.name.is_none() {
         return Settled::Nameless;
     }
-    io.rewind(hit.start);
     opening.enter(step + 1, hit.start - io.at);
     Settled::On
 }
