@@ -225,7 +225,7 @@ impl FieldsReader {
                 }
                 Phase::Between => match self.between(marks, bytes, look, kept, work) {
                     Some(progress) => return progress,
-                    None => continue,
+                    None => {}
                 },
                 Phase::Type => {
                     let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
