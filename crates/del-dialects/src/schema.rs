@@ -221,10 +221,16 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
         }
     }
     let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
-    if ((types.object && opens(b'{')) || (types.array && opens(b'[')))
-        && let Some(json) = as_json(value, max_depth)?
-    {
-        return Ok((json, true));
+    if (types.object && opens(b'{')) || (types.array && opens(b'[')) {
+        if let Some(json) = as_json(value, max_depth)? {
+            return Ok((json, true));
+        }
+        // Some models write what would stand inside a JSON string.
+        if let Ok(plain) = serde_json::from_str::<String>(&format!("\"{value}\""))
+            && let Some(json) = as_json(&plain, max_depth)?
+        {
+            return Ok((json, true));
+        }
     }
     Ok((quoted(text), types.string))
 }

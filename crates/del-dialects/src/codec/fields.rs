@@ -228,10 +228,11 @@ impl FieldsReader {
                     *kept = hit.end;
                     self.pass_header(marks, hit);
                 }
-                Phase::Between => match self.between(marks, bytes, look, kept, work) {
-                    Some(progress) => return progress,
-                    None => continue,
-                },
+                Phase::Between => {
+                    if let Some(progress) = self.between(marks, bytes, look, kept, work) {
+                        return progress;
+                    }
+                }
                 Phase::Type => {
                     let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
                         return if *look - *kept > MAX_HEADER {
