@@ -222,10 +222,11 @@ impl FieldsReader {
                     *kept = hit.end;
                     self.pass_header(marks, hit);
                 }
-                Phase::Between => match self.between(marks, bytes, look, kept, work) {
-                    Some(progress) => return progress,
-                    None => continue,
-                },
+                Phase::Between => {
+                    if let Some(progress) = self.between(marks, bytes, look, kept, work) {
+                        return progress;
+                    }
+                }
                 Phase::Type => {
                     let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
                         return if *look - *kept > MAX_HEADER {
@@ -280,10 +281,7 @@ impl FieldsReader {
                     }
                     let (Some(hit), Some(kind)) = (hit, kind) else {
                         if last
-                            && matches!(
-                                marks.value_kinds[..],
-                                [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]
-                            )
+                            && matches!(marks.value_kinds[..], [ValueEnd::Body(_) | ValueEnd::Message, ..])
                         {
                             self.close_value((form, marks, tool), &text[*kept..], *kept, emit);
                             *kept = text.len();
