@@ -4,6 +4,7 @@
 
 mod check;
 mod form;
+mod id;
 mod source;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct Dialect {
     pub frame: Frame,
     /// Thinking.
     pub reasoning: Option<Reasoning>,
+    /// Marks around the answer for the user.
+    pub content: Content,
     /// Marks around a group of calls.
     pub block: Block,
     /// One call, in the order of its pieces.
@@ -44,6 +47,10 @@ pub struct Dialect {
     pub between: String,
     /// Written between text and the first call; read back as markup, when it is there exactly.
     pub lead: String,
+    /// Names by which a model says that it calls nothing: such a call is read and left out.
+    pub none: Vec<String>,
+    /// The shape of ids, where a model knows no other: `#` stands for a digit, `*` for a letter or digit.
+    pub ids: Option<String>,
     /// The tool that every call of this form is for, where the form itself says so.
     pub tool: Option<String>,
     /// Dialects that engines read under the same name, and that a parser of this one reads as well.
@@ -141,8 +148,19 @@ pub struct Reasoning {
     pub end: Vec<String>,
     /// True when a call ends thinking that was not closed.
     pub until_call: bool,
+    /// True when calls may stand inside thinking, which goes on behind them.
+    pub holds_calls: bool,
     /// True when the prompt normally ends inside the thinking.
     pub prefilled: bool,
+}
+
+/// Marks around the answer for the user, which are not for the user; empty when there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Begins it, where nothing but thinking comes before.
+    pub begin: Vec<String>,
+    /// Ends it, where it was begun.
+    pub end: Vec<String>,
 }
 
 /// Marks around a group of calls; empty when there are none.
@@ -234,7 +252,8 @@ pub struct Loose {
     pub pair: u8,
     /// The quotes of strings; the first is written. Quotes of one byte know backslash escapes.
     pub quotes: Vec<String>,
-    /// Quotes around the keys of inner objects; the keys of the outer level are always bare.
+    /// Quotes around the keys of inner objects; those of the outer level are bare, unless it is written with the same
+    /// brackets.
     pub quoted_keys: bool,
     /// The words for true, false and null that are written. JSON's and Python's are always read.
     pub words: [String; 3],
@@ -275,6 +294,27 @@ pub struct Definitions {
     pub between: String,
     /// After the last.
     pub close: String,
+}
+
+impl Loose {
+    /// Python's dictionaries.
+    pub(crate) fn python() -> Self {
+        Self {
+            open: b'{',
+            close: b'}',
+            pair: b':',
+            quotes: vec!["'".to_owned()],
+            quoted_keys: true,
+            words: ["True", "False", "None"].map(str::to_owned),
+            comma: ", ".to_owned(),
+            colon: ": ".to_owned(),
+        }
+    }
+
+    /// True when the outer level is written as the objects inside.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.open == b'{' && self.quoted_keys
+    }
 }
 
 impl Dialect {

@@ -1,5 +1,6 @@
 //! The way back: calls, results and definitions as text, from the same description that reads them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -52,6 +53,12 @@ impl Dialect {
     pub fn render_calls(self: &Arc<Self>, calls: &[Call], tools: &[Tool]) -> Result<String, RenderError> {
         let mut out = String::new();
         for (place, call) in calls.iter().enumerate() {
+            let native = call.id.as_deref().map(|id| self.native_id(id, place));
+            let renamed = match native {
+                Some(Cow::Owned(id)) => Some(Call { id: Some(id), ..call.clone() }),
+                _ => None,
+            };
+            let call = renamed.as_ref().unwrap_or(call);
             let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
             let form = self.variants.iter().find(own).map_or(self.as_ref(), Arc::as_ref);
             form.write_call(call, tools, place, calls.len(), &mut out)?;
@@ -128,8 +135,8 @@ impl Dialect {
             };
             let all = Dialects::builtin();
             let (name, text) = (all.neutralise(&result.name), all.neutralise(&result.text));
-            let id = result.id.as_deref().unwrap_or_default();
-            out.push_str(&fill(form, &[("{name}", &name), ("{id}", id), ("{text}", &text)]));
+            let id = self.native_id(result.id.as_deref().unwrap_or_default(), place);
+            out.push_str(&fill(form, &[("{name}", &name), ("{id}", &id), ("{text}", &text)]));
         }
         out.push_str(&self.results.close);
         out

@@ -16,6 +16,7 @@ use super::json::{Emit, white_space};
 use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::message::Tool;
+use crate::parse::End;
 use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
 use crate::schema::Types;
 use header::Header;
@@ -157,7 +158,7 @@ impl FieldsReader {
         let mut reader = Self::new(max_depth);
         key.clone_into(&mut reader.key);
         reader.keys.push(key.to_owned());
-        reader.types = Types { string: true, ..Types::default() };
+        reader.types = Types::TEXT;
         reader.phase = Phase::ValueStart;
         reader
     }
@@ -167,7 +168,7 @@ impl FieldsReader {
         if self.keys.is_empty() { "{}" } else { "}" }
     }
 
-    /// Reads on from `*look`; `last` says that no more text will come.
+    /// Reads on from `*look`; `ended` says that no more text will come, and why.
     #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
     pub(crate) fn read(
         &mut self,
@@ -177,10 +178,11 @@ impl FieldsReader {
         text: &str,
         look: &mut usize,
         kept: &mut usize,
-        last: bool,
+        ended: Option<End>,
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
+        let last = ended.is_some();
         let bytes = text.as_bytes();
         loop {
             if self.too_deep {
@@ -469,8 +471,9 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let confirmed = match bytes.get(*look) {
-                        // The end of an answer proves nothing about a value whose own closer is missing.
-                        None => return FieldsProgress::More,
+                        // A model that stops behind the closer of the call has closed the value; a cut proves nothing.
+                        None if ended != Some(End::End) => return FieldsProgress::More,
+                        None => true,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
                             Anchored::Found(hit) => !matches!(

@@ -11,7 +11,7 @@ use crate::message::Tool;
 use crate::parse::automaton::{Anchored, Automaton, Scan};
 use crate::schema::{Types, escape, quoted, typed, types_of};
 use words::{char_end, escape_len, is_word, literal, push_escape};
-pub(crate) use write::write_arguments;
+pub(crate) use write::{escaped, write, write_arguments};
 
 /// The quotes of a loose syntax, ready to be found.
 #[derive(Debug)]

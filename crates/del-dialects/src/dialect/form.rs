@@ -52,6 +52,8 @@ pub struct CallForm {
     pub args: String,
     /// The key that holds the id.
     pub id: Option<String>,
+    /// The object is a literal of Python.
+    pub python: bool,
 }
 
 /// One argument between marks, such as `<parameter={key}>\n{value}\n</parameter>\n`.
@@ -234,7 +236,7 @@ impl HeadForm {
 
 impl CallForm {
     /// `text` as a form; `Err` holds what was expected.
-    pub(super) fn new(text: &str) -> Result<Self, &'static str> {
+    pub(super) fn new(text: &str, python: bool) -> Result<Self, &'static str> {
         let parts = parts(text);
         // With its slots filled the form is JSON, and JSON tells which key holds what.
         let probe: String = parts
@@ -247,6 +249,7 @@ impl CallForm {
                 _ => "",
             })
             .collect();
+        let probe = if python { probe.replace('\'', "\"") } else { probe };
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&probe)
             .map_err(|_| "a form that is a JSON object once its slots are filled")?;
         let holds = |slot: &str| {
@@ -257,7 +260,7 @@ impl CallForm {
         if name.is_none() && args != "{name}" {
             return Err("a form with \"{name}\" as a value or as the key of {args}");
         }
-        Ok(Self { parts, name, args, id: holds("{id}") })
+        Ok(Self { parts, name, args, id: holds("{id}"), python })
     }
 }
 

@@ -9,7 +9,7 @@ use super::shape::Parameters;
 use super::value::Values;
 use crate::codec::attributes;
 use crate::codec::call::drop_id;
-use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
 use crate::message::Tool;
 use crate::schema::quoted;
 
@@ -175,8 +175,13 @@ fn call(
     rules: &mut Rules,
     warnings: &mut Vec<Warning>,
 ) -> Expr {
+    let python;
     let literal = match dialect.codec() {
         Codec::Object(literal) => literal,
+        Codec::Call(form) if form.python => {
+            python = Literal::Loose(Loose::python());
+            &python
+        }
         _ => &Literal::Json,
     };
     let differs = |step: &Step| !matches!(step, Step::Fixed(_));

@@ -118,17 +118,18 @@ impl<'r> Values<'r> {
     fn constant(&self, value: &Value) -> String {
         let json = spaced(value);
         let Some(syntax) = &self.syntax.loose else { return json };
-        // As the one argument with an empty key: what is behind the opening bracket and the pair sign.
         let mut out = String::new();
         if let Ok(raw) = RawValue::from_string(json) {
-            loose::write_arguments(syntax, &[(String::new(), &raw)], &mut out);
+            loose::write(syntax, &raw, &mut out);
         }
-        out.get(2..out.len().saturating_sub(1)).unwrap_or_default().to_owned()
+        out
     }
 
     /// The object of the arguments itself: in a loose syntax its brackets and keys are others than those inside.
     fn outer(&mut self, shape: &Shape, hint: &str) -> Expr {
-        let Some(loose) = self.syntax.loose.clone() else { return self.value(shape, hint) };
+        let Some(loose) = self.syntax.loose.clone().filter(|loose| !loose.is_uniform()) else {
+            return self.value(shape, hint);
+        };
         let sign = |byte: u8| Expr::Literal(char::from(byte).to_string());
         let inside = match shape {
             Shape::Object(members) => {

@@ -78,13 +78,16 @@ impl Reading {
         let kind = match &walk.body {
             Body::Object => Kind::Object(Json::new(depth)),
             _ if object => Kind::Object(Json::new(depth)),
-            Body::Call => Kind::Call(match spare.take() {
-                Some(mut reader) => {
-                    reader.restart(walk.is_bare());
-                    reader
-                }
-                None => Box::new(CallReader::new(depth, walk.is_bare())),
-            }),
+            Body::Call => {
+                let python = matches!(walk.dialect.codec(), Codec::Call(form) if form.python);
+                Kind::Call(match spare.take() {
+                    Some(mut reader) => {
+                        reader.restart(walk.is_bare(), python);
+                        reader
+                    }
+                    None => Box::new(CallReader::new(depth, walk.is_bare(), python)),
+                })
+            }
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
@@ -145,7 +148,7 @@ impl Engine {
                 if reading.pending.is_some() {
                     return self.at_once(io);
                 }
-                if let Some(kind) = fault {
+                if let Some(kind) = fault.filter(|_| !self.silent) {
                     io.fault(kind, Some(self.call), io.at, io.look);
                 }
                 self.end_call(io, number, step);
@@ -188,7 +191,7 @@ impl Engine {
         let behind = walk.args + 1;
         let pending = reading.pending.is_some();
         let mut kept = io.at + reading.kept;
-        let (call, base, end) = (self.call, io.base, io.end);
+        let (call, base, end, silent) = (self.call, io.base, io.end, self.silent);
         let plan = io.plan;
         let (tools, name) = (&self.turn.tools, &self.name);
         let tool = || tools.iter().find(|tool| tool.name == *name);
@@ -198,6 +201,9 @@ impl Engine {
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
             let free = most.saturating_sub(*size);
             *size += json.len() as u64;
+            if silent {
+                return;
+            }
             if json.len() as u64 > free {
                 // What is over the limit is not passed on; the call is given up as soon as the reader returns.
                 let free = usize::try_from(free).unwrap_or(usize::MAX);
@@ -315,8 +321,7 @@ impl Engine {
                     raw = FieldForm::raw();
                     &raw
                 };
-                let progress =
-                    reader.read(form, marks, tool(), text, look, &mut kept, end.is_some(), again, &mut emit);
+                let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
                 notes = reader.notes.take();
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
@@ -388,7 +393,7 @@ impl Engine {
         if !self.commit(io, &opening, &name, id.as_deref()) {
             return false;
         }
-        if !early.is_empty() {
+        if !early.is_empty() && !self.silent {
             io.send(Event::Args { call: self.call, json: &early }, io.at, io.at);
         }
         true
@@ -406,10 +411,19 @@ impl Engine {
             return self.no_call(io);
         }
         if self.start_call(io) {
-            io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
+            if !self.silent {
+                io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
+            }
             self.end_call(io, number, io.plan.walks[number].args + 1);
         }
         Flow::Next
+    }
+
+    /// The call that has begun is without arguments.
+    pub(super) fn no_arguments(&self, io: &mut Io<'_>) {
+        if !self.silent {
+            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+        }
     }
 
     fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
@@ -436,8 +450,10 @@ impl Engine {
             State::Reading(reading) => reading.id(),
             _ => None,
         };
-        io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
-        self.call += 1;
+        if !std::mem::take(&mut self.silent) {
+            io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
+            self.call += 1;
+        }
         if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
             && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
                 std::mem::replace(&mut self.state, State::Dropping)
@@ -450,7 +466,7 @@ impl Engine {
     /// Faults of the call whose arguments are over.
     pub(super) fn tell_notes(&mut self, io: &mut Io<'_>) {
         let State::Reading(reading) = &mut self.state else { return };
-        if reading.pending.is_some() {
+        if reading.pending.is_some() || self.silent {
             return;
         }
         reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
@@ -466,8 +482,10 @@ impl Engine {
         let walk = reading.walk;
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
-        io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
-        self.call += 1;
+        if !std::mem::take(&mut self.silent) {
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
+            self.call += 1;
+        }
         io.at = io.look;
         self.state = State::Rescue { walk, scan: Scan::default() };
         Flow::Next

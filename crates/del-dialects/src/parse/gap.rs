@@ -158,7 +158,10 @@ impl Engine {
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
         self.miss_closers(io);
         io.rewind(io.at);
-        self.resume_text();
+        self.state = match self.around.take() {
+            Some(kind) => State::Thought { kind, scan: Scan::default() },
+            None => State::Text(Scan::default()),
+        };
         Flow::Next
     }
 

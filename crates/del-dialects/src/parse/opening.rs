@@ -257,10 +257,7 @@ impl Engine {
                     return Flow::Next;
                 }
                 if let Some(Target::Closer(step)) = target {
-                    io.sink.event(
-                        Event::Args { call: self.call, json: "{}" },
-                        io.base + io.at as u64..io.base + io.at as u64,
-                    );
+                    self.no_arguments(io);
                     self.end_call(io, number, step + 1);
                 } else {
                     self.state = State::Reading(reading);
@@ -292,7 +289,17 @@ impl Engine {
         if opening.block {
             self.opened = opening.opened;
         }
+        let holds_calls = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls);
+        match opening.from {
+            From::Text { .. } => self.around = None,
+            From::Thought(kind) => self.around = Some(kind).filter(|_| holds_calls),
+            From::Gap => {}
+        }
         self.in_block = opening.block || (self.in_block && opening.from == From::Gap);
+        self.silent = walk.dialect.none.iter().any(|none| none == name);
+        if self.silent {
+            return true;
+        }
         if self.call >= self.turn.limits.calls {
             io.fault(FaultKind::Limit, None, start, io.at);
             self.state = State::Dropping;
@@ -374,7 +381,8 @@ impl Engine {
         let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
         // A sentence goes on behind a mark, and not with the next mark.
         let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
-        (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
+        (end > start + 1 && is_token(&io.text[start..]) && !sentence)
+            || (alone && is_distinct(&io.text[start..end]))
     }
 
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.

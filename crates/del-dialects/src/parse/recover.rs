@@ -38,7 +38,11 @@ impl Engine {
             }
             State::Reading(_) => self.end_reading(io),
             State::Header(_) => self.end_header(io),
-            State::Opening(_) | State::Invented { .. } | State::Rescue { .. } | State::Dropping => {}
+            State::Opening(_)
+            | State::Tentative(_)
+            | State::Invented { .. }
+            | State::Rescue { .. }
+            | State::Dropping => {}
         }
         io.at = io.text.len();
     }
@@ -68,6 +72,8 @@ impl Engine {
                 self.settle_before(io, &opening);
                 io.fault(FaultKind::UnclosedCall, None, start, end);
             }
+        } else if self.silent {
+            // Nothing was begun.
         } else if whole {
             io.fault(FaultKind::MissingCloser, Some(self.call), end, end);
             io.send(Event::CallEnd { call: self.call, id: None }, end, end);
@@ -92,8 +98,10 @@ impl Engine {
             }
             if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
                 let at = io.at;
-                io.send(Event::Args { call: self.call, json: "{}" }, at, at);
-                io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                self.no_arguments(io);
+                if !self.silent {
+                    io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                }
             }
             if line {
                 self.say(io, end);

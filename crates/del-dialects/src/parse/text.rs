@@ -3,7 +3,7 @@
 use super::automaton::{Match, Scan};
 use super::channels::{Header, Origin};
 use super::opening::Opening;
-use super::plan::{Dropped, Opener};
+use super::plan::{Dropped, Opener, TextMark, Wrapper, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -24,6 +24,12 @@ impl Engine {
                     io.fault(FaultKind::OrphanMark, None, hit.start, io.text.len());
                     io.look = io.text.len();
                     io.at = io.look;
+                    return Flow::More;
+                }
+                if let Some(hit) = hit.filter(|hit| hit.end < io.text.len())
+                    && plan.is_half(&io.text[hit.start..])
+                {
+                    self.say(io, hit.start);
                     return Flow::More;
                 }
             }
@@ -80,7 +86,7 @@ impl Engine {
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
             return true;
         }
-        if let Some(kind) = mark.thought {
+        if let Some(kind) = mark.thought.filter(|_| self.fresh || !is_wordy(&mark.spelling)) {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
@@ -95,17 +101,18 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let (fault, framing) = match (&mark.thought_end, mark.dropped) {
-            (Some(end), _) if end.prefilled && self.undecided => {
+        let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
+            (Some(framing), ..) => (None, framing),
+            (_, Some(end), _) if end.prefilled && self.undecided => {
                 self.was_thinking(io, hit, &end.before);
                 return true;
             }
             // A token that ends turns as well as thinking: no one misses an opener.
-            (Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
-            (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
-            (_, Some(Dropped::Inside)) if !self.in_tool => return false,
-            (_, Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
-            (_, Some(Dropped::TurnEnd)) => (None, ""),
+            (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
+            (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
+            (.., Some(Dropped::Inside)) if !self.in_tool => return false,
+            (.., Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
+            (.., Some(Dropped::TurnEnd)) => (None, ""),
             _ => return false,
         };
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
@@ -114,9 +121,24 @@ impl Engine {
         io.rewind(hit.end);
         if let Some(kind) = fault {
             io.fault(kind, None, hit.start, hit.end);
+            // What came before was thinking, whatever it went out as.
+            self.fresh |= kind == FaultKind::ReasoningNotOpened;
         }
         self.resume_text();
         true
+    }
+
+    /// Takes a mark as one around the answer, if it is one here: what belongs to it of the text before.
+    fn wrapper<'m>(&mut self, mark: &'m TextMark) -> Option<&'m str> {
+        let token = is_token(&mark.spelling);
+        match mark.wrapper.as_ref()? {
+            Wrapper::Begin if self.fresh => {
+                self.wrapped = true;
+                Some("")
+            }
+            Wrapper::Begin => (token && mark.thought_end.is_none()).then_some(""),
+            Wrapper::End(framing) => (std::mem::take(&mut self.wrapped) || token).then_some(framing.as_str()),
+        }
     }
 
     /// The answer started inside thinking: its closing mark stands here, and no opening one came before.
@@ -140,7 +162,8 @@ impl Engine {
         let fresh = self.fresh;
         let starts_line = fresh || before == b'\n';
         // Code in a fence is an example, unless the fence is all there is.
-        let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
+        let behind = !fresh && io.bytes[start] == b'`' && self.called != Some(here);
+        let fenced = self.fence.open || behind;
         if here >= self.tried {
             io.passed.clear();
         }
@@ -157,6 +180,13 @@ impl Engine {
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
+        if behind && self.candidates.is_empty() && !self.fence.open && starts_line && here >= self.deaf {
+            let bare = openers.iter().any(|opener| io.plan.walks[opener.walk].is_bare());
+            if bare && !self.on_trial && !self.turn.tools.is_empty() {
+                self.try_fence(io, start);
+                return true;
+            }
+        }
         let Some(first) = self.candidates.pop() else { return false };
         self.state = if first.is_header(io.plan) {
             io.rewind(start);

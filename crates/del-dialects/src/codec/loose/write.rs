@@ -14,15 +14,20 @@ pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], ou
         if place > 0 {
             out.push_str(&loose.comma);
         }
-        out.push_str(key);
-        out.push(char::from(loose.pair));
+        if loose.is_uniform() {
+            write_text(loose, key, out);
+            out.push_str(&loose.colon);
+        } else {
+            out.push_str(key);
+            out.push(char::from(loose.pair));
+        }
         write(loose, value, out);
     }
     out.push(char::from(loose.close));
 }
 
 /// Writes the JSON value `json` as a loose literal.
-pub(super) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
+pub(crate) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
     let text = json.get();
     match text.as_bytes().first() {
         Some(b'{') => {
@@ -58,6 +63,14 @@ pub(super) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
         Some(b'n') => out.push_str(&loose.words[2]),
         _ => out.push_str(text),
     }
+}
+
+/// A text as it stands between the quotes.
+pub(crate) fn escaped(loose: &Loose, text: &str) -> String {
+    let mut quoted = String::new();
+    write_text(loose, text, &mut quoted);
+    let quote = loose.quotes[0].len();
+    quoted[quote..quoted.len() - quote].to_owned()
 }
 
 pub(super) fn write_text(loose: &Loose, text: &str, out: &mut String) {

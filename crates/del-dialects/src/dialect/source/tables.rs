@@ -42,6 +42,8 @@ pub(super) struct Description {
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
+    pub(super) content: ContentSource,
+    #[serde(default)]
     pub(super) block: BlockSource,
     pub(super) call: CallSource,
     #[serde(default)]
@@ -97,7 +99,16 @@ pub(super) struct ReasoningSource {
     #[serde(default)]
     pub(super) until_call: bool,
     #[serde(default)]
+    pub(super) holds_calls: bool,
+    #[serde(default)]
     pub(super) prefilled: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ContentSource {
+    pub(super) begin: Vec<String>,
+    pub(super) end: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -154,6 +165,11 @@ pub(super) struct CallSource {
     pub(super) between: String,
     #[serde(default)]
     pub(super) lead: String,
+    /// Names by which a model says that it calls nothing.
+    #[serde(default)]
+    pub(super) none: Vec<String>,
+    /// The shape of ids.
+    pub(super) ids: Option<String>,
 }
 
 /// Another form of calls in the same dialect.

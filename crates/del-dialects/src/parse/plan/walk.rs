@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::heading::Heading;
-use super::{MIN_DISTINCT, Opener, is_distinct};
+use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
+use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::codec::loose::LooseMarks;
 use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
@@ -13,6 +14,8 @@ use crate::parse::automaton::Automaton;
 #[derive(Debug)]
 pub(in crate::parse) struct Walk {
     pub(in crate::parse) dialect: Arc<Dialect>,
+    /// Only this dialect is read, and what it reads beside: its marks may be plain words.
+    pub(in crate::parse) alone: bool,
     pub(in crate::parse) steps: Vec<Step>,
     /// The first step of a call; before it lies what opens the block.
     pub(in crate::parse) call: usize,
@@ -119,6 +122,7 @@ impl Walk {
             body: Body::Object,
             others: Vec::new(),
             rescue: Automaton::default(),
+            alone: false,
             heading,
             dialect,
         };
@@ -127,6 +131,19 @@ impl Walk {
         walk.again = walk.again();
         walk.rescue = walk.rescue();
         walk
+    }
+
+    /// What begins thinking.
+    pub(in crate::parse) fn thought_begins(&self) -> impl Iterator<Item = &String> {
+        let begins = self.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.begin);
+        begins.filter(|mark| self.alone || !is_wordy(mark))
+    }
+
+    /// What ends thinking; nothing does where nothing begins it.
+    pub(in crate::parse) fn thought_ends(&self) -> impl Iterator<Item = &String> {
+        let ends = self.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.end);
+        let begun = self.thought_begins().next().is_some();
+        ends.filter(move |mark| begun && (self.alone || !is_wordy(mark)))
     }
 
     /// Goes on beside other forms of the same dialect, which these marks open.
@@ -344,14 +361,18 @@ impl Walk {
     }
 
     pub(in crate::parse) fn rescue(&self) -> Automaton {
+        let without_id;
         let mut spellings: Vec<&str> = Vec::new();
         if let Some(channels) = self.channels() {
             spellings.extend(channels.ends.iter().chain(channels.openers()).map(String::as_str));
         }
-        if let Codec::Call(form) = self.dialect.codec()
-            && let Some(Slot::Text(head)) = form.parts.first()
-        {
-            spellings.push(head.trim_end_matches(['"', ' ']));
+        if let Codec::Call(form) = self.dialect.codec() {
+            without_id = drop_id(&form.parts);
+            for parts in [&form.parts, &without_id] {
+                if let Some(Slot::Text(head)) = parts.first() {
+                    spellings.push(head.trim_end_matches(['"', '\'', ' ']));
+                }
+            }
         }
         let closers = self.closers().map(|(_, mark)| mark);
         let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call)).map(|(_, mark)| mark);
