@@ -229,7 +229,7 @@ pub enum Codec {
     /// The whole call as one JSON object.
     Call(CallForm),
     /// Keys and values between marks.
-    Fields(FieldForm),
+    Fields(Box<FieldForm>),
     /// The whole body is the one argument of this key.
     Raw {
         /// The argument's key.

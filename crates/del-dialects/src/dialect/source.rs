@@ -267,13 +267,13 @@ impl Pieces<'_> {
                         form.noise = piece.noise;
                         form.types = piece.types;
                         form.open.extend(piece.also.iter().flat_map(|open| self.folded(open)));
-                        Codec::Fields(match piece.item {
+                        Codec::Fields(Box::new(match piece.item {
                             Some(item) => form.nested(&item, written).map_err(expected)?,
                             None if written => {
                                 return Err(expected("item = \"…{value}…\" beside args = \"elements\""));
                             }
                             None => form,
-                        })
+                        }))
                     }
                     ArgsSource::Raw => {
                         let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;

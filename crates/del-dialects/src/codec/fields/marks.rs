@@ -181,9 +181,12 @@ impl FieldMarks {
     /// What ends a value of elements: its closer, once all elements of the same key in it are closed.
     pub(super) fn elements_automaton(&self, form: &FieldForm, key: &str) -> (Automaton, Vec<ValueEnd>) {
         let closers = form.value_close.iter().map(|mark| (mark.replace("{key}", key), ValueEnd::Closer));
-        let openers = form.open.iter().flat_map(|open| match form.repeats_key() {
-            true => form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect(),
-            false => vec![open.clone()],
+        let openers = form.open.iter().flat_map(|open| {
+            if form.repeats_key() {
+                form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect()
+            } else {
+                vec![open.clone()]
+            }
         });
         let openers = openers.map(|open| (open, ValueEnd::Nested));
         let calls =

@@ -135,11 +135,12 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if walk.head(step).is_some_and(|form| !form.attributes.is_empty()) {
         return attributes(opening, walk, step, io);
     }
-    while io.look < io.bytes.len() && is_name(io.text, io.look) {
+    let from = opening.token;
+    let most = max + walk.head(step).map_or(0, HeadForm::frame);
+    while io.look < io.bytes.len() && io.look - io.at - from <= most && is_name(io.text, io.look) {
         io.look += first_char(io.text, io.look);
     }
-    let from = opening.token;
-    if io.look - io.at - from > max + walk.head(step).map_or(0, HeadForm::frame) {
+    if io.look - io.at - from > most {
         return Settled::Nothing;
     }
     if io.look == io.bytes.len() {
