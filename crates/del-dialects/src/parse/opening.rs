@@ -158,7 +158,7 @@ impl Engine {
                 Settled::Nameless => {
                     let opening = *opening;
                     // An object may be the call in another form.
-                    if io.bytes[io.look] == b'{' && !self.candidates.is_empty() {
+                    if io.bytes.get(io.look) == Some(&b'{') && !self.candidates.is_empty() {
                         return self.try_next(io, opening);
                     }
                     self.settle_before(io, &opening);
@@ -178,7 +178,10 @@ impl Engine {
     /// was talked about; otherwise the call began, and is broken.
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let before = self.before(io, io.at + opening.start)[1];
-        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') {
+        // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
+        let doubtful = opening.step < io.plan.walks[opening.walk].args
+            && opening.name(io).and_then(|name| self.tool(name)).is_none();
+        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
             return self.try_next(io, opening);
         }
         if !self.commit(io, &opening, opening.name(io).unwrap_or_default(), opening.id(io)) {
