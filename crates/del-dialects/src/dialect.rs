@@ -170,7 +170,8 @@ pub enum Piece {
 pub struct Mark {
     /// What is written, white space included.
     pub write: String,
-    /// All spellings that are read, without the white space around: the written one first.
+    /// All spellings that are read, without the white space around: the written one first. A NUL in one stands for any
+    /// suffix, a colon and a word.
     pub read: Vec<String>,
     /// Whether it has to be there.
     pub need: Need,

@@ -163,7 +163,7 @@ impl FieldsReader {
         reader
     }
 
-    /// What closes the object.
+    /// What closes the object that was passed on.
     pub(crate) fn closing(&self) -> &'static str {
         if self.keys.is_empty() { "{}" } else { "}" }
     }

@@ -163,6 +163,17 @@ impl HeadForm {
         Ok(Self { parts, is_id, attributes })
     }
 
+    /// How long this head may be beside what its slots for name and id hold, in bytes.
+    pub(crate) fn frame(&self) -> usize {
+        const MAX_DIGITS: usize = 20;
+        let len = |part: &Slot| match part {
+            Slot::Text(text) => text.len(),
+            Slot::Index => MAX_DIGITS,
+            _ => 0,
+        };
+        self.parts.iter().map(len).sum()
+    }
+
     /// True when `id` is what this head would say for a call of `name`.
     pub(crate) fn says(&self, id: &str, name: &str) -> bool {
         let mut rest = Some(id);

@@ -107,6 +107,10 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
                 steps.push(Step::Fixed(written(mark)));
                 steps.extend(head(form));
             }
+            // A head that holds only an id may be empty.
+            Piece::Head(form) if !form.parts.contains(&Slot::Name) => {
+                steps.push(Step::Either(head(form), Vec::new()));
+            }
             Piece::Head(form) => steps.extend(head(form)),
             Piece::Args(Codec::Call(form)) => {
                 let with = slots(&form.parts, &Step::EscapedName);

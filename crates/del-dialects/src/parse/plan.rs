@@ -4,7 +4,7 @@ mod heading;
 mod walk;
 use std::sync::Arc;
 
-use super::automaton::Automaton;
+use super::automaton::{Automaton, SUFFIX};
 use crate::dialect::{Dialect, Frame, Mark};
 pub(super) use heading::HeaderMark;
 pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
@@ -156,8 +156,10 @@ impl Plan {
             }
         }
         for mark in walk.dialect.marks() {
+            // No text but a checkpoint's own carries its suffix.
+            let own = mark.read.iter().any(|spelling| spelling.contains(SUFFIX));
             for spelling in &mark.read {
-                if is_distinct(spelling) && (is_closer(walk, mark) || is_token(spelling)) {
+                if is_distinct(spelling) && (own || is_closer(walk, mark) || is_token(spelling)) {
                     let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
                     self.mark(spelling).dropped.get_or_insert(closer);
                 }

@@ -208,9 +208,18 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks.extend(dialect.ends.iter().cloned());
     marks.extend(dialect.results.invented.iter().flatten().cloned());
     marks.retain(|mark| mark.len() >= 5 && mark.starts_with(['<', '[', '{', '#']) || mark == "TOOL_USE:");
+    marks.iter_mut().for_each(|mark| *mark = mark.replace('\0', ":b-9"));
     marks.sort();
     marks.dedup();
     marks
+}
+
+/// Calls without ids that nobody gave them: in some dialects the writer has to make one up.
+pub fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
+    for (call, meant) in calls.iter_mut().zip(meant) {
+        call.id = call.id.take().filter(|_| meant.id.is_some());
+    }
+    calls
 }
 
 /// Does this for every dialect, and says at the end for which of them it failed.

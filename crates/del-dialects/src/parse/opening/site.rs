@@ -2,7 +2,7 @@
 
 use super::{From, MAX_SPACE, Opening, Place};
 use crate::codec::json::white_space;
-use crate::dialect::{Codec, Literal, Slot};
+use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
 use crate::parse::automaton::{Anchored, Match, Scan};
 use crate::parse::plan::{Site, Target, Then, Walk};
@@ -135,7 +135,7 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
         io.look += first_char(io.text, io.look);
     }
     let from = opening.token;
-    if io.look - io.at - from > max {
+    if io.look - io.at - from > max + walk.head(step).map_or(0, HeadForm::frame) {
         return Settled::Nothing;
     }
     if io.look == io.bytes.len() {
@@ -147,6 +147,7 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     let (name, id) = form.read(text);
     if form.parts.contains(&Slot::Name) {
         match name.filter(|name| !name.is_empty()) {
+            Some(name) if name.len() > max => return Settled::Nothing,
             Some(name) => opening.name = Some((from + name.start, from + name.end)),
             None if id.is_some() && walk.takes_object() => {}
             None => return Settled::Nothing,
@@ -174,6 +175,7 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) 
     let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
     opening.name = name.filter(|name| !name.is_empty()).map(place);
     opening.id = id.map(place);
+    io.rewind(hit.start);
     if opening.name.is_none() {
         return Settled::Nameless;
     }
