@@ -213,12 +213,9 @@ impl FieldsReader {
                     }
                 }
                 Phase::Header => {
-                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
-                        return if *look - *kept > MAX_HEADER {
-                            FieldsProgress::Broken
-                        } else {
-                            FieldsProgress::More
-                        };
+                    let window = window(bytes, *kept);
+                    let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
+                        return beyond(window, *kept);
                     };
                     let Some(header) = Header::read(&text[*kept..hit.start], &form.key) else {
                         return FieldsProgress::Broken;
@@ -233,12 +230,9 @@ impl FieldsReader {
                     }
                 }
                 Phase::Type => {
-                    let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
-                        return if *look - *kept > MAX_HEADER {
-                            FieldsProgress::Broken
-                        } else {
-                            FieldsProgress::More
-                        };
+                    let window = window(bytes, *kept);
+                    let Some(hit) = marks.type_close.find(&mut self.scan, window, look, work) else {
+                        return beyond(window, *kept);
                     };
                     self.set_type(form, text[*kept..hit.start].trim());
                     *kept = hit.end;
@@ -430,8 +424,9 @@ impl FieldsReader {
                     }
                 }
                 Phase::FieldOpens { end, header } => {
-                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
-                        if *look - *kept - header > MAX_HEADER || last {
+                    let window = window(bytes, *kept + header);
+                    let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
+                        if beyond(window, *kept + header) == FieldsProgress::Broken || last {
                             self.deaf = *look - *kept;
                             self.resume(end, header, *kept, look, work);
                             continue;
@@ -518,6 +513,16 @@ impl FieldsReader {
 /// How long the word is that `bytes` begins with.
 fn word(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| is_word(**byte)).count()
+}
+
+/// What may be a header that begins at `from`: where it stops does not depend on how much has arrived.
+fn window(bytes: &[u8], from: usize) -> &[u8] {
+    &bytes[..bytes.len().min(from + MAX_HEADER)]
+}
+
+/// What it means that no header ends in its window.
+fn beyond(window: &[u8], from: usize) -> FieldsProgress {
+    if window.len() == from + MAX_HEADER { FieldsProgress::Broken } else { FieldsProgress::More }
 }
 
 /// Goes back to look at something again.

@@ -161,11 +161,7 @@ impl Engine {
                     if io.bytes.get(io.at + opening.token) == Some(&b'{') && !self.candidates.is_empty() {
                         return self.try_next(io, opening);
                     }
-                    self.settle_before(io, &opening);
-                    io.fault(FaultKind::BadCall, None, io.at, io.look);
-                    io.at = io.look;
-                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
-                    return Flow::Next;
+                    return self.nameless(io, opening);
                 }
                 Settled::Empty(step) => return self.empty(io, step),
                 Settled::Again(start) => return self.start_over(io, start),
@@ -178,15 +174,29 @@ impl Engine {
     /// was talked about; otherwise the call began, and is broken.
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let before = self.before(io, io.at + opening.start)[1];
-        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') {
+        // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
+        let doubtful = opening.step < io.plan.walks[opening.walk].args
+            && opening.name(io).and_then(|name| self.tool(name)).is_none();
+        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
             return self.try_next(io, opening);
         }
-        if !self.commit(io, &opening, opening.name(io).unwrap_or_default(), opening.id(io)) {
+        let fixed = io.plan.walks[opening.walk].dialect.tool.as_deref();
+        let Some(name) = opening.name(io).or(fixed) else { return self.nameless(io, opening) };
+        if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }
         let (walk, depth) = (opening.walk, self.turn.limits.depth);
         self.state = State::Reading(Reading::new(walk, &io.plan.walks[walk], true, depth, &mut self.spare));
         self.break_call(io, FaultKind::BadArguments)
+    }
+
+    /// A call begins here for sure, and has no name.
+    fn nameless(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
+        self.settle_before(io, &opening);
+        io.fault(FaultKind::BadCall, None, io.at, io.look);
+        io.at = io.look;
+        self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
+        Flow::Next
     }
 
     /// The markup that was read so far is closed by `step`, with nothing in it.

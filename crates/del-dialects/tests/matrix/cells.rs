@@ -8,6 +8,7 @@ mod values;
 
 use std::sync::Arc;
 
+use del_dialects::dialect::Frame;
 use del_dialects::{Call, Dialect};
 
 use crate::anatomy::Anatomy;
@@ -110,6 +111,24 @@ pub(crate) fn written(dialect: &Arc<Dialect>, calls: &[Call]) -> Result<String, 
 /// One call as the dialect writes it alone.
 pub(crate) fn alone(dialect: &Arc<Dialect>, call: &Call) -> Result<String, String> {
     written(dialect, std::slice::from_ref(call))
+}
+
+/// One call in the middle of an answer: where a prompt ends inside a header, the header begins anew.
+pub(crate) fn later(dialect: &Arc<Dialect>, call: &Call) -> Result<String, String> {
+    Ok(introduction(dialect) + &alone(dialect, call)?)
+}
+
+/// What has to stand before a call that does not begin the answer.
+pub(crate) fn introduction(dialect: &Dialect) -> String {
+    match &dialect.frame {
+        Frame::Channels(channels) => format!("{}{}", channels.start[0], channels.author),
+        _ => String::new(),
+    }
+}
+
+/// A mark with a suffix that its checkpoint may choose, as one of them has it.
+pub(crate) fn concrete(mark: &str) -> String {
+    mark.replace('\0', ":x1")
 }
 
 /// The parts of the call that most cells are about.

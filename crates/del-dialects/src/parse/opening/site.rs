@@ -76,10 +76,8 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if (walk.takes_object()
-                        || walk.is_loose()
-                        || matches!(walk.dialect.codec(), Codec::Fields(_)))
-                        && opening.step == walk.args
+                    if ((walk.takes_object() || walk.is_loose()) && opening.step == walk.args
+                        || walk.takes_fields())
                         && opening.marked
                         && !walk.is_line()
                         && !walk.is_bare() =>
@@ -168,12 +166,15 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
 /// A head of attributes: it reaches up to the next mark.
 fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) -> Settled {
     let from = opening.token;
-    let Some(hit) = walk.sites[step + 1].marks.find(&mut opening.scan, io.bytes, &mut io.look, &mut io.again)
-    else {
-        return if io.look - io.at - from > MAX_ATTRIBUTES { Settled::Nothing } else { Settled::More };
+    let most = io.at + from + MAX_ATTRIBUTES;
+    let window = &io.bytes[..io.bytes.len().min(most)];
+    let marks = &walk.sites[step + 1].marks;
+    let Some(hit) = marks.find(&mut opening.scan, window, &mut io.look, &mut io.again) else {
+        return if window.len() == most { Settled::Nothing } else { Settled::More };
     };
     let Some(form) = walk.head(step) else { return Settled::Nothing };
     let (name, id) = form.read(&io.text[io.at + from..hit.start]);
+    io.rewind(hit.start);
     let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
     opening.name = name.filter(|name| !name.is_empty()).map(place);
     opening.id = id.map(place);

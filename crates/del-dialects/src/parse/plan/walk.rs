@@ -172,6 +172,11 @@ impl Walk {
         matches!(self.body, Body::Loose(_))
     }
 
+    /// True when the arguments are keys and values between marks.
+    pub(in crate::parse) fn takes_fields(&self) -> bool {
+        matches!(self.dialect.codec(), Codec::Fields(_))
+    }
+
     /// True when a closer of the block between these steps is missing. Nobody misses one whose opener was not there.
     pub(in crate::parse) fn misses_block(&self, from: usize, to: usize, opened: u32) -> bool {
         (from.max(self.close)..to).any(|step| {
