@@ -76,9 +76,11 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if (walk.takes_object() && opening.step == walk.args || walk.takes_fields())
+                    if ((walk.takes_object() || walk.is_loose()) && opening.step == walk.args
+                        || walk.takes_fields())
                         && opening.marked
-                        && !walk.is_line() =>
+                        && !walk.is_line()
+                        && !walk.is_bare() =>
                 {
                     Settled::Malformed
                 }
@@ -131,11 +133,12 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if walk.head(step).is_some_and(|form| !form.attributes.is_empty()) {
         return attributes(opening, walk, step, io);
     }
-    while io.look < io.bytes.len() && is_name(io.text, io.look) {
+    let from = opening.token;
+    let most = max + walk.head(step).map_or(0, HeadForm::frame);
+    while io.look < io.bytes.len() && io.look - io.at - from <= most && is_name(io.text, io.look) {
         io.look += first_char(io.text, io.look);
     }
-    let from = opening.token;
-    if io.look - io.at - from > max + walk.head(step).map_or(0, HeadForm::frame) {
+    if io.look - io.at - from > most {
         return Settled::Nothing;
     }
     if io.look == io.bytes.len() {
@@ -200,7 +203,7 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
 pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
         Codec::Raw { .. } => true,
-        Codec::Object(Literal::Loose(loose)) => byte == loose.open,
+        Codec::Object(Literal::Loose(loose)) => loose.closer(byte).is_some(),
         _ => byte == b'{',
     }
 }
@@ -211,7 +214,7 @@ pub(in crate::parse) fn starts_name(text: &str, at: usize) -> bool {
 }
 
 /// True when the character at `at` may be part of a name.
-pub(super) fn is_name(text: &str, at: usize) -> bool {
+pub(in crate::parse) fn is_name(text: &str, at: usize) -> bool {
     let byte = text.as_bytes()[at];
     if byte < 0x80 {
         return byte.is_ascii_alphanumeric()
