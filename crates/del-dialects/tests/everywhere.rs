@@ -269,7 +269,11 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
 #[test]
 fn a_broken_call_does_not_hide_the_next() {
     every_dialect(|dialect| {
-        let json = matches!(dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
+        let json = match dialect.codec() {
+            Codec::Object(literal) => *literal == Literal::Json,
+            Codec::Call(form) => !form.python,
+            _ => false,
+        };
         if !json {
             return;
         }
@@ -280,7 +284,9 @@ fn a_broken_call_does_not_hide_the_next() {
             for name in [Some(dialect.name.as_str()), None] {
                 let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
                 assert_eq!(as_meant(message.calls, &calls[1..]), calls[1..], "{name:?} {text:?}");
-                let kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                let mut kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                // Among all dialects another one may miss a mark of its own in the broken call.
+                kinds.retain(|kind| name.is_some() || *kind != FaultKind::MissingOpener);
                 assert_eq!(kinds, [FaultKind::BadArguments], "{name:?} {text:?}");
                 assert_eq!(message.content.trim(), "", "{name:?} {text:?}");
             }

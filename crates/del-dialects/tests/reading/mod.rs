@@ -220,6 +220,8 @@ pub fn in_order(dialect: &Dialect, json: &str) -> String {
     use del_dialects::dialect::{Codec, Literal};
     match dialect.codec() {
         Codec::Object(Literal::Loose(loose)) if loose.sorted => sorted(json),
+        // Python's spaces stay where they are.
+        Codec::Call(form) if form.python => json.replace("\":", "\": ").replace(",\"", ", \""),
         _ => json.to_owned(),
     }
 }
