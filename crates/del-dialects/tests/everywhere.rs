@@ -6,8 +6,8 @@ mod reading;
 use del_dialects::dialect::Codec;
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
 use reading::{
-    as_meant, call, chunks, every_dialect, every_parser, in_order, parser, read, sample, squeezed, tools,
-    turn, writes_json,
+    as_meant, call, chunks, every_dialect, every_parser, in_order, kept, parser, read, sample, squeezed,
+    tools, turn, writes_json,
 };
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
@@ -36,15 +36,8 @@ fn framed(dialect: &Dialect, arguments: &str) -> String {
 /// Calls come back as they were, and nothing was wrong with them.
 fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
-    let ordered = |call: &Call| Call { arguments: in_order(dialect, &call.arguments), ..call.clone() };
-    let calls: Vec<Call> = calls.iter().map(ordered).collect();
-    let plain = |call: Call| match writes_json(dialect) {
-        true => call,
-        false => Call { arguments: squeezed(&call.arguments), ..call },
-    };
-    let got: Vec<Call> = as_meant(message.calls, &calls).into_iter().map(plain).collect();
-    let calls: Vec<Call> = calls.into_iter().map(plain).collect();
-    assert_eq!(got, calls, "{}", dialect.name);
+    let got = kept(dialect, as_meant(message.calls, calls));
+    assert_eq!(got, kept(dialect, calls.to_vec()), "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
 }
 

@@ -266,6 +266,15 @@ pub fn squeezed(json: &str) -> String {
     out
 }
 
+/// Calls as far as a dialect keeps them: where it does not write JSON, arguments have no spelling and perhaps no order.
+pub fn kept(dialect: &Dialect, calls: Vec<Call>) -> Vec<Call> {
+    let plain = |call: Call| match writes_json(dialect) {
+        true => call,
+        false => Call { arguments: squeezed(&in_order(dialect, &call.arguments)), ..call },
+    };
+    calls.into_iter().map(plain).collect()
+}
+
 /// Calls without ids that nobody gave them: in some dialects the writer has to make one up.
 pub fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
     for (call, meant) in calls.iter_mut().zip(meant) {
