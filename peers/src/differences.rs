@@ -1,8 +1,13 @@
 //! The cases in which Del and a peer are meant to differ: `differences.toml`.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use crate::Fail;
+
+/// Every peer that can be asked, in the order of the table.
+const PEERS: [&str; 5] = ["smg", "dynamo", "dynamo-v2", "vllm", "sglang"];
 
 /// Differences with one reason.
 #[derive(Deserialize)]
@@ -10,11 +15,13 @@ use crate::Fail;
 pub(crate) struct Difference {
     /// Names of cases, with `*` for any text.
     cases: Vec<String>,
+    /// All peers when it names none.
+    #[serde(default)]
     peers: Vec<String>,
     why: String,
-    /// What was seen to differ: a pattern and a peer, by their places.
+    /// Patterns and peers that were seen to differ.
     #[serde(skip)]
-    seen: Vec<(usize, usize)>,
+    seen: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
@@ -24,40 +31,40 @@ struct File {
 
 /// The list as it stands in the repository.
 pub(crate) fn load() -> Result<Vec<Difference>, Fail> {
-    let text = include_str!("../differences.toml");
-    let file: File = toml::from_str(text).map_err(|error| format!("differences.toml: {error}"))?;
+    let file: File = toml::from_str(include_str!("../differences.toml"))
+        .map_err(|error| format!("differences.toml: {error}"))?;
     Ok(file.difference)
 }
 
 /// True when some entry covers a case that this peer reads differently. All that do are then known to hold still.
 pub(crate) fn covered(list: &mut [Difference], case: &str, peer: &str) -> bool {
-    list.iter_mut().fold(false, |covered, entry| entry.covers(case, peer) || covered)
+    list.iter_mut().map(|entry| entry.covers(case, peer)).filter(|covered| *covered).count() > 0
 }
 
 impl Difference {
     fn covers(&mut self, case: &str, peer: &str) -> bool {
-        let Some(peer) = self.peers.iter().position(|name| name == peer) else { return false };
-        let mut covered = false;
-        for (place, pattern) in self.cases.iter().enumerate() {
-            if matches(pattern, case) {
-                covered = true;
-                self.seen.push((place, peer));
-            }
+        if !self.peers.is_empty() && !self.peers.iter().any(|name| name == peer) {
+            return false;
         }
-        covered
+        let fitting: Vec<&String> = self.cases.iter().filter(|pattern| matches(pattern, case)).collect();
+        if fitting.is_empty() {
+            return false;
+        }
+        self.seen.extend(fitting.into_iter().cloned().chain([peer.to_owned()]));
+        true
     }
 
-    /// The patterns that cover no difference any more, for the peers that were asked.
+    /// The patterns and peers of this entry that no difference needs, once all peers that it is about were asked.
     pub(crate) fn stale(&self, asked: &[&str]) -> Vec<String> {
-        let mut stale = Vec::new();
-        for (peer, name) in self.peers.iter().enumerate().filter(|(_, name)| asked.contains(&name.as_str())) {
-            for (place, pattern) in self.cases.iter().enumerate() {
-                if !self.seen.contains(&(place, peer)) {
-                    stale.push(format!("{name} {pattern} ({})", self.why));
-                }
-            }
+        let about: Vec<&str> = match self.peers.is_empty() {
+            true => PEERS.to_vec(),
+            false => self.peers.iter().map(String::as_str).collect(),
+        };
+        if !about.iter().all(|peer| asked.contains(peer)) {
+            return Vec::new();
         }
-        stale
+        let needless = self.cases.iter().chain(&self.peers).filter(|part| !self.seen.contains(*part));
+        needless.map(|part| format!("{part}: {}", self.why)).collect()
     }
 }
 
