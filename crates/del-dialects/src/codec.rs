@@ -51,6 +51,16 @@ impl Notes {
         self.any.then(|| std::mem::take(self))
     }
 
+    /// All but those of one kind.
+    pub(crate) fn without(mut self, kind: FaultKind) -> Self {
+        for (place, noted) in NOTED.iter().enumerate() {
+            if *noted == kind {
+                self.first[place] = None;
+            }
+        }
+        self
+    }
+
     /// All kinds that have a place.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (FaultKind, usize)> + use<> {
         NOTED.into_iter().zip(self.first).filter_map(|(kind, at)| Some((kind, at?)))

@@ -4,6 +4,7 @@
 
 mod check;
 mod form;
+mod id;
 mod source;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct Dialect {
     pub frame: Frame,
     /// Thinking.
     pub reasoning: Option<Reasoning>,
+    /// Marks around the answer for the user.
+    pub content: Content,
     /// Marks around a group of calls.
     pub block: Block,
     /// One call, in the order of its pieces.
@@ -44,6 +47,10 @@ pub struct Dialect {
     pub between: String,
     /// Written between text and the first call; read back as markup, when it is there exactly.
     pub lead: String,
+    /// Names by which a model says that it calls nothing: such a call is read and left out.
+    pub none: Vec<String>,
+    /// The shape of ids, where a model knows no other: `#` stands for a digit, `*` for a letter or digit.
+    pub ids: Option<String>,
     /// The tool that every call of this form is for, where the form itself says so.
     pub tool: Option<String>,
     /// Dialects that engines read under the same name, and that a parser of this one reads as well.
@@ -99,6 +106,8 @@ pub struct Channels {
     pub prefix: String,
     /// The content type that calls are written with.
     pub content: String,
+    /// Channels whose names are known for headers where a server took the marks out.
+    pub bare: Vec<String>,
     /// True where only a recipient that has a route or is a declared tool, or an object behind it, makes a header.
     pub known: bool,
     /// True where `name.name` is the tool `name`, if that is declared and the other is not.
@@ -125,6 +134,11 @@ impl Channels {
         self.start.iter().chain(&self.channel).chain(&self.also).chain(routed)
     }
 
+    /// What headers without their marks begin with, inside an answer: the author, and behind it a channel.
+    pub(crate) fn residues(&self) -> impl Iterator<Item = String> {
+        self.bare.iter().map(|channel| format!("{}{channel}", self.author))
+    }
+
     /// All marks of headers and bodies.
     pub fn marks(&self) -> impl Iterator<Item = &String> {
         let header = self.start.iter().chain(&self.also).chain(&self.channel).chain(&self.constrain);
@@ -141,8 +155,19 @@ pub struct Reasoning {
     pub end: Vec<String>,
     /// True when a call ends thinking that was not closed.
     pub until_call: bool,
+    /// True when calls may stand inside thinking, which goes on behind them.
+    pub holds_calls: bool,
     /// True when the prompt normally ends inside the thinking.
     pub prefilled: bool,
+}
+
+/// Marks around the answer for the user, which are not for the user; empty when there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Begins it, where nothing but thinking comes before.
+    pub begin: Vec<String>,
+    /// Ends it, where it was begun.
+    pub end: Vec<String>,
 }
 
 /// Marks around a group of calls; empty when there are none.
@@ -204,7 +229,7 @@ pub enum Codec {
     /// The whole call as one JSON object.
     Call(CallForm),
     /// Keys and values between marks.
-    Fields(FieldForm),
+    Fields(Box<FieldForm>),
     /// The whole body is the one argument of this key.
     Raw {
         /// The argument's key.
@@ -234,7 +259,8 @@ pub struct Loose {
     pub pair: u8,
     /// The quotes of strings; the first is written. Quotes of one byte know backslash escapes.
     pub quotes: Vec<String>,
-    /// Quotes around the keys of inner objects; the keys of the outer level are always bare.
+    /// Quotes around the keys of inner objects; those of the outer level are bare, unless it is written with the same
+    /// brackets.
     pub quoted_keys: bool,
     /// The words for true, false and null that are written. JSON's and Python's are always read.
     pub words: [String; 3],
@@ -242,6 +268,51 @@ pub struct Loose {
     pub comma: String,
     /// Written between key and value of inner objects.
     pub colon: String,
+    /// Keys are written in alphabetical order.
+    pub sorted: bool,
+}
+
+impl Loose {
+    /// Python's literals, as its `repr` writes them.
+    pub(crate) fn python() -> Self {
+        Self {
+            open: b'{',
+            close: b'}',
+            pair: b':',
+            quotes: vec!["'".to_owned()],
+            quoted_keys: true,
+            words: ["True", "False", "None"].map(str::to_owned),
+            comma: ", ".to_owned(),
+            colon: ": ".to_owned(),
+            sorted: false,
+        }
+    }
+
+    /// What closes the arguments that `open` opens, if it may: where keys stand bare in braces, parentheses are read too.
+    pub(crate) fn closer(&self, open: u8) -> Option<u8> {
+        match open {
+            _ if open == self.open => Some(self.close),
+            b'(' if self.open == b'{' => Some(b')'),
+            _ => None,
+        }
+    }
+
+    /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
+    pub(crate) fn writes_bare(&self, key: &str) -> bool {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let head = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
+    }
+
+    /// True when this byte alone is a quote.
+    pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
+        self.quotes.iter().any(|quote| quote.as_bytes() == [byte])
+    }
+
+    /// True when the outer level is written as the objects inside.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.open == b'{' && self.quoted_keys
+    }
 }
 
 /// How results go back to the model.

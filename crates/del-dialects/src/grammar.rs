@@ -17,7 +17,7 @@ mod without;
 
 use std::fmt;
 
-use rules::Rules;
+use rules::{Expr, Rules};
 use thiserror::Error;
 
 use crate::dialect::Dialect;
@@ -107,6 +107,7 @@ impl Dialect {
             Choice::Auto => text::around(self, calls.body, &mut grammar.rules),
             Choice::Required | Choice::Named(_) => calls.body,
         };
+        let body = Expr::choice(std::iter::once(body).chain(calls.headless));
         grammar.rules.define(root, body);
         Ok(grammar)
     }

@@ -117,7 +117,9 @@ mod tests {
             let neutral = all.neutralise(&written);
             assert_eq!(all.restore(&neutral), written, "{}", dialect.name);
             // A bare call has no mark to break, nor has one whose opening mark stands in the prompt.
-            if dialect.frame != crate::dialect::Frame::Bare && neutral != written {
+            let bare = |dialect: &Dialect| dialect.frame == crate::dialect::Frame::Bare;
+            let reads_bare = dialect.reads.iter().filter_map(|name| all.get(name)).any(|other| bare(other));
+            if !bare(dialect) && !reads_bare && neutral != written {
                 assert_eq!(calls_in(dialect, &neutral, &tools), [], "{}: {neutral:?}", dialect.name);
             }
         }

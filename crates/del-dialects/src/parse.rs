@@ -3,10 +3,13 @@
 pub(crate) mod automaton;
 mod body;
 mod channels;
+mod echo;
 mod gap;
 mod opening;
 mod plan;
 mod recover;
+mod residue;
+mod tentative;
 mod text;
 
 use std::sync::Arc;
@@ -14,12 +17,15 @@ use std::sync::Arc;
 use automaton::Scan;
 use body::Reading;
 use channels::{Header, Origin};
+use echo::Echo;
 use gap::Gap;
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
+use tentative::Tentative;
 
 use crate::codec::call::CallReader;
+use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
@@ -103,33 +109,8 @@ impl Parser {
             (Start::Reasoning, _) => State::Thought { kind: plan.first_thought, scan: Scan::default() },
         };
         let undecided = turn.starts == Start::Unknown && plan.is_prefilled();
-        Self {
-            plan,
-            engine: Engine {
-                turn,
-                state,
-                base: 0,
-                look: 0,
-                before: *b"\n\n",
-                fence: Fence::default(),
-                noted: 0,
-                undecided,
-                fresh: true,
-                deaf: 0,
-                call: 0,
-                call_from: 0,
-                name: String::new(),
-                in_block: false,
-                in_tool: true,
-                opened: 0,
-                work: 0,
-                candidates: Vec::new(),
-                tried: 0,
-                passed: Vec::new(),
-                spare: None,
-            },
-            held: String::new(),
-        }
+        let engine = Engine { undecided, ..Engine::new(turn, state) };
+        Self { plan, engine, held: String::new() }
     }
 
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
@@ -180,13 +161,25 @@ struct Engine {
     undecided: bool,
     /// Nothing but white space and thinking so far.
     fresh: bool,
+    /// A mark around the answer was read that has to be closed.
+    wrapped: bool,
+    /// The thinking that the calls at hand stand in, where it goes on behind them.
+    around: Option<usize>,
+    /// Where in the answer a word was tried as the name of a call.
+    word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
+    /// Where a fence behind text begins that holds calls.
+    called: Option<u64>,
+    /// This is the reader of such a fence, and no other one is tried in it.
+    on_trial: bool,
     /// The number of the next call, or of the open one.
     call: u32,
     /// Where the open call begins in the answer, and its name.
     call_from: u64,
     name: String,
+    /// The open call says by its name that nothing is called: nothing of it is told.
+    silent: bool,
     /// The marks around a group of calls are open.
     in_block: bool,
     /// In the message to a tool, or behind no header at all.
@@ -223,11 +216,17 @@ enum State {
     Reading(Reading),
     /// Behind a call.
     Gap(Gap),
+    /// Behind a block, where its calls may stand a second time.
+    Echo(Echo),
     /// Behind a broken call, up to where reading may go on.
     Rescue {
         walk: usize,
         scan: Scan,
+        /// Finds the end of its arguments.
+        skip: Option<Skip>,
     },
+    /// In a fence behind text that may be a call.
+    Tentative(Tentative),
     /// In the header of a channel.
     Header(Header),
     /// Behind the last call that is allowed.
@@ -320,6 +319,38 @@ impl Io<'_> {
 }
 
 impl Engine {
+    fn new(turn: Turn, state: State) -> Self {
+        Self {
+            turn,
+            state,
+            base: 0,
+            look: 0,
+            before: *b"\n\n",
+            fence: Fence::default(),
+            noted: 0,
+            undecided: false,
+            fresh: true,
+            wrapped: false,
+            around: None,
+            word: None,
+            deaf: 0,
+            called: None,
+            on_trial: false,
+            call: 0,
+            call_from: 0,
+            name: String::new(),
+            silent: false,
+            in_block: false,
+            in_tool: true,
+            opened: 0,
+            work: 0,
+            candidates: Vec::new(),
+            tried: 0,
+            passed: Vec::new(),
+            spare: None,
+        }
+    }
+
     /// Looks at `text`, the first byte of which is the first held one. Returns how much of it is settled.
     fn run(&mut self, plan: &Plan, text: &str, end: Option<End>, sink: &mut dyn Sink) -> usize {
         let mut io = Io {
@@ -342,7 +373,9 @@ impl Engine {
                 State::Opening(_) => self.opening(&mut io),
                 State::Reading(_) => self.reading(&mut io),
                 State::Gap(_) => self.gap(&mut io),
+                State::Echo(_) => self.echo(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
+                State::Tentative(_) => self.tentative(&mut io),
                 State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();

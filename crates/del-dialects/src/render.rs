@@ -1,8 +1,9 @@
 //! The way back: calls, results and definitions as text, from the same description that reads them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -52,6 +53,12 @@ impl Dialect {
     pub fn render_calls(self: &Arc<Self>, calls: &[Call], tools: &[Tool]) -> Result<String, RenderError> {
         let mut out = String::new();
         for (place, call) in calls.iter().enumerate() {
+            let native = call.id.as_deref().map(|id| self.native_id(id, place));
+            let renamed = match native {
+                Some(Cow::Owned(id)) => Some(Call { id: Some(id), ..call.clone() }),
+                _ => None,
+            };
+            let call = renamed.as_ref().unwrap_or(call);
             let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
             let form = self.variants.iter().find(own).map_or(self.as_ref(), Arc::as_ref);
             form.write_call(call, tools, place, calls.len(), &mut out)?;
@@ -128,8 +135,8 @@ impl Dialect {
             };
             let all = Dialects::builtin();
             let (name, text) = (all.neutralise(&result.name), all.neutralise(&result.text));
-            let id = result.id.as_deref().unwrap_or_default();
-            out.push_str(&fill(form, &[("{name}", &name), ("{id}", id), ("{text}", &text)]));
+            let id = self.native_id(result.id.as_deref().unwrap_or_default(), place);
+            out.push_str(&fill(form, &[("{name}", &name), ("{id}", &id), ("{text}", &text)]));
         }
         out.push_str(&self.results.close);
         out
@@ -167,6 +174,16 @@ impl Dialect {
         out
     }
 
+    /// What is known of a tool, in the dialect's own literals, with the names of types in capitals.
+    fn literal(&self, tool: &Tool) -> String {
+        let mut out = String::new();
+        let known = json!({"description": tool.description, "parameters": in_capitals(&tool.parameters)});
+        if let (Codec::Object(Literal::Loose(loose)), Ok(known)) = (self.codec(), to_raw_value(&known)) {
+            loose::write(loose, &known, &mut out);
+        }
+        out
+    }
+
     fn definition(&self, tool: &Tool) -> String {
         let function =
             json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
@@ -182,8 +199,24 @@ impl Dialect {
                 ("{description}", &xml_attribute(&tool.description)),
                 ("{parameters}", &parameters),
                 ("{signature}", compact(tool).trim()),
+                ("{literal}", &self.literal(tool)),
             ],
         )
+    }
+}
+
+/// A schema with the names of its types in capitals.
+fn in_capitals(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| match (key.as_str(), value) {
+                ("type", Value::String(word)) => (key.clone(), Value::from(word.to_uppercase())),
+                _ => (key.clone(), in_capitals(value)),
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(in_capitals).collect()),
+        scalar => scalar.clone(),
     }
 }
 
@@ -210,7 +243,7 @@ fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
             Slot::Index => out.push_str(&place.to_string()),
             Slot::Number => match call.id.as_deref() {
                 Some(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    out.push_str(id)
+                    out.push_str(id);
                 }
                 _ => out.push_str(&(place + 1).to_string()),
             },
@@ -257,10 +290,23 @@ fn no_object(call: &Call) -> RenderError {
     RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() }
 }
 
-/// True when two JSON texts mean the same; number spelling does not matter.
+/// True when two JSON texts mean the same; order of keys and number spelling do not matter.
 fn same_json(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    if let (Some(mut a), Some(mut b)) = (members(a), members(b)) {
+        a.sort_by(|(a, _), (b, _)| a.cmp(b));
+        b.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let same = a.iter().zip(&b).all(|((a, x), (b, y))| a == b && same_json(x.get(), y.get()));
+        return a.len() == b.len() && same;
+    }
+    let items = |text| serde_json::from_str::<Vec<&RawValue>>(text).ok();
+    if let (Some(a), Some(b)) = (items(a), items(b)) {
+        return a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same_json(a.get(), b.get()));
+    }
     let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-    a == b || matches!((value(a), value(b)), (Some(a), Some(b)) if a == b)
+    matches!((value(a), value(b)), (Some(a), Some(b)) if a == b)
 }
 
 /// Puts values in the place of slots, in one pass: what a value holds is never taken for a slot.

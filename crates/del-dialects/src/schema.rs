@@ -1,5 +1,8 @@
 //! String or number? What a tool's JSON Schema says of one argument, and how raw text becomes JSON by it.
 
+mod allowed;
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::codec::json::{ESCAPES, Json, Progress};
@@ -28,21 +31,21 @@ impl<'s> Place<'s> {
     /// The place of the argument `key`.
     pub(crate) fn argument(tool: Option<&'s Tool>, key: &str) -> Self {
         let root = tool.map_or(&Value::Null, |tool| &tool.parameters);
-        Self { root, schema: property(root, root, key, 0) }
+        Self { root, schema: property(root, root, key) }
     }
 
     /// The place of a member of an object.
     pub(crate) fn member(self, key: &str) -> Self {
         let member = self.schema.and_then(|schema| {
-            let others = || part(self.root, schema, 0, &|schema| schema.get("additionalProperties"));
-            property(self.root, schema, key, 0).or_else(others)
+            let others = || part(self.root, schema, &|schema| schema.get("additionalProperties"));
+            property(self.root, schema, key).or_else(others)
         });
         Self { schema: member, ..self }
     }
 
     /// The place of the items of a list.
     pub(crate) fn items(self) -> Self {
-        let items = self.schema.and_then(|schema| part(self.root, schema, 0, &|schema| schema.get("items")));
+        let items = self.schema.and_then(|schema| part(self.root, schema, &|schema| schema.get("items")));
         Self { schema: items, ..self }
     }
 
@@ -53,11 +56,7 @@ impl<'s> Place<'s> {
 
     /// The declared types; none when nothing is declared.
     pub(crate) fn types(self) -> Types {
-        let mut types = Types::default();
-        if let Some(schema) = self.schema {
-            gather(self.root, schema, &mut types, 0);
-        }
-        types
+        self.schema.map_or_else(Types::default, |schema| allowed::types(self.root, schema))
     }
 }
 
@@ -68,7 +67,16 @@ pub(crate) fn types_of(tool: Option<&Tool>, key: &str) -> Types {
 
 /// True when `tool` is known and declares the argument `key`, or when nothing is known of the tool.
 pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
-    tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key, 0).is_some())
+    tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key).is_some())
+}
+
+/// The name of the argument that stands at this place when none is named: that of the required one there, where `tool`
+/// declares the arguments in the same order.
+pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
+    let declared = tool.parameters.get("properties")?.as_object()?.keys().nth(place)?;
+    let required = tool.parameters.get("required").and_then(|required| required.get(place)?.as_str());
+    let only = place == 0 && tool.parameters.get("properties")?.as_object()?.len() == 1;
+    (only || required == Some(declared)).then_some(declared.as_str())
 }
 
 /// The one tool that takes these arguments: it declares all of them, and misses none.
@@ -85,9 +93,20 @@ pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> 
 }
 
 impl Types {
+    /// Text, and nothing else.
+    pub(crate) const TEXT: Self = Self {
+        null: false,
+        integer: false,
+        number: false,
+        boolean: false,
+        object: false,
+        array: false,
+        string: true,
+    };
+
     /// True when the value can only be text, so that it can go out while it arrives.
     pub(crate) fn only_string(self) -> bool {
-        self == Self { string: true, ..Self::default() }
+        self == Self::TEXT
     }
 
     /// True when something is declared, and text is not.
@@ -105,104 +124,55 @@ impl Types {
     }
 }
 
-/// How deep references and alternatives are followed.
-const MAX_DEPTH: usize = 16;
+/// How many places of a schema are looked at: references may go in circles, and alternatives multiply.
+const MAX_PLACES: usize = 1024;
 
-fn property<'s>(root: &'s Value, schema: &'s Value, key: &str, depth: usize) -> Option<&'s Value> {
-    part(root, schema, depth, &|schema| schema.get("properties").and_then(|properties| properties.get(key)))
+/// How deep references and alternatives are followed.
+const MAX_DEPTH: usize = 64;
+
+fn property<'s>(root: &'s Value, schema: &'s Value, key: &str) -> Option<&'s Value> {
+    part(root, schema, &|schema| schema.get("properties").and_then(|properties| properties.get(key)))
 }
 
 /// What `find` finds in a schema, in what it refers to, or in one of its alternatives.
-fn part<'s>(
-    root: &'s Value,
-    schema: &'s Value,
-    depth: usize,
-    find: &dyn Fn(&'s Value) -> Option<&'s Value>,
-) -> Option<&'s Value> {
-    if depth > MAX_DEPTH {
-        return None;
+fn part<'s, T>(root: &'s Value, schema: &'s Value, find: &dyn Fn(&'s Value) -> Option<T>) -> Option<T> {
+    let mut waiting = vec![schema];
+    for _ in 0..MAX_PLACES {
+        let schema = waiting.pop()?;
+        if let Some(found) = find(schema) {
+            return Some(found);
+        }
+        let members = ["oneOf", "anyOf", "allOf"]
+            .iter()
+            .flat_map(|word| schema.get(word).and_then(Value::as_array).into_iter().flatten().rev());
+        waiting.extend(members);
+        waiting.extend(reference(root, schema));
     }
-    if let Some(found) = find(schema) {
-        return Some(found);
-    }
-    if let Some(target) = reference(root, schema) {
-        return part(root, target, depth + 1, find);
-    }
-    ["allOf", "anyOf", "oneOf"].iter().find_map(|word| {
-        schema.get(word)?.as_array()?.iter().find_map(|member| part(root, member, depth + 1, find))
-    })
+    None
 }
 
 fn reference<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
     let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
-    root.pointer(pointer)
+    root.pointer(&decoded(pointer)?)
 }
 
-fn gather(root: &Value, schema: &Value, types: &mut Types, depth: usize) {
-    if depth > MAX_DEPTH {
-        return;
+/// A part of a URL without its percent signs; none when they stand for no text.
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
     }
-    match schema.get("type") {
-        Some(Value::String(word)) => types.add(word),
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).for_each(|word| types.add(word)),
-        _ => {}
-    }
-    if schema.get("nullable") == Some(&Value::Bool(true)) {
-        types.null = true;
-    }
-    let constants = schema
-        .get("const")
-        .into_iter()
-        .chain(schema.get("enum").and_then(Value::as_array).into_iter().flatten());
-    if schema.get("type").is_none() {
-        constants.for_each(|value| types.add_value(value));
-    }
-    for word in ["anyOf", "oneOf", "allOf"] {
-        for member in schema.get(word).and_then(Value::as_array).into_iter().flatten() {
-            gather(root, member, types, depth + 1);
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        if *first == b'%' {
+            let digits = std::str::from_utf8(behind.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &behind[2..];
+        } else {
+            bytes.push(*first);
         }
     }
-    if let Some(target) = reference(root, schema) {
-        gather(root, target, types, depth + 1);
-    }
-    if types.is_unknown() {
-        types.object |= schema.get("properties").is_some();
-        types.array |= schema.get("items").is_some();
-    }
-}
-
-impl Types {
-    fn add(&mut self, word: &str) {
-        match word.to_ascii_lowercase().as_str() {
-            "null" | "none" => self.null = true,
-            "boolean" | "bool" => self.boolean = true,
-            "object" | "dict" | "map" => self.object = true,
-            "array" | "list" | "tuple" => self.array = true,
-            "string" | "str" | "text" | "varchar" | "char" | "enum" => self.string = true,
-            word if ["int", "uint", "long", "short", "unsigned"]
-                .iter()
-                .any(|head| word.starts_with(head)) =>
-            {
-                self.integer = true;
-            }
-            word if ["num", "float", "double", "decimal"].iter().any(|head| word.starts_with(head)) => {
-                self.number = true;
-            }
-            _ => {}
-        }
-    }
-
-    fn add_value(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.null = true,
-            Value::Bool(_) => self.boolean = true,
-            Value::Number(number) if number.is_f64() => self.number = true,
-            Value::Number(_) => self.integer = true,
-            Value::String(_) => self.string = true,
-            Value::Array(_) => self.array = true,
-            Value::Object(_) => self.object = true,
-        }
-    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 /// A value is nested deeper than the limit.
@@ -251,18 +221,16 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
         }
     }
     let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
-    if ((types.object && opens(b'{')) || (types.array && opens(b'[')))
-        && let Some(json) = as_json(value, max_depth)?
-    {
-        return Ok((json, true));
-    }
-    // A quoted string where text is declared beside other types was written as JSON.
-    if types.string
-        && opens(b'"')
-        && types != (Types { string: true, ..Types::default() })
-        && let Some(json) = as_json(value, max_depth)?.filter(|json| json.starts_with('"'))
-    {
-        return Ok((json, true));
+    if (types.object && opens(b'{')) || (types.array && opens(b'[')) {
+        if let Some(json) = as_json(value, max_depth)? {
+            return Ok((json, true));
+        }
+        // Some models write what would stand inside a JSON string.
+        if let Ok(plain) = serde_json::from_str::<String>(&format!("\"{value}\""))
+            && let Some(json) = as_json(&plain, max_depth)?
+        {
+            return Ok((json, true));
+        }
     }
     Ok((quoted(text), types.string))
 }

@@ -5,7 +5,9 @@ mod reading;
 
 use del_dialects::dialect::{Codec, Literal};
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
-use reading::{as_meant, call, chunks, every_dialect, every_parser, parser, read, sample, tools, turn};
+use reading::{
+    as_meant, call, chunks, every_dialect, every_parser, in_order, parser, read, sample, tools, turn,
+};
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
 fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
@@ -14,15 +16,28 @@ fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
     let own = read(dialect.parser(turn()), [text.as_str()], End::End);
     assert_eq!(read(dialect.parser(turn()), chunks(&text, 1), End::End), own, "{}", dialect.name);
     let all = read(parser(None, turn()), [text.as_str()], End::End);
-    assert_eq!(all.0.calls, own.0.calls, "{} with all: {text:?}", dialect.name);
+    let framed =
+        |calls: &[Call]| calls.iter().map(|call| framed(dialect, &call.arguments)).collect::<Vec<_>>();
+    assert_eq!(framed(&all.0.calls), framed(&own.0.calls), "{} with all: {text:?}", dialect.name);
     assert_eq!(all.0.content.trim(), "", "{} with all: {text:?}", dialect.name);
     own.0
+}
+
+/// Arguments without the line breaks around their texts, where the same tags in another dialect have lines of their own:
+/// there one line break on either side of a value is framing.
+fn framed(dialect: &Dialect, arguments: &str) -> String {
+    match dialect.codec() {
+        Codec::Fields(form) if !form.framed => arguments.replace("\"\\n", "\"").replace("\\n\"", "\""),
+        _ => arguments.to_owned(),
+    }
 }
 
 /// Calls come back as they were, and nothing was wrong with them.
 fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
-    assert_eq!(as_meant(message.calls, calls), calls, "{}", dialect.name);
+    let ordered = |call: &Call| Call { arguments: in_order(dialect, &call.arguments), ..call.clone() };
+    let calls: Vec<Call> = calls.iter().map(ordered).collect();
+    assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
 }
 
@@ -111,7 +126,7 @@ fn numbers_beyond_any_type() {
         r#"{"city":"x","n":12345678901234567890123456789,"e":1e400,"s":-0.0000000000000000000001,"z":-0}"#;
     every_dialect(|dialect| {
         let message = back(dialect, &[call("get_weather", odd)]);
-        assert_eq!(message.calls[0].arguments, odd, "{}", dialect.name);
+        assert_eq!(message.calls[0].arguments, in_order(dialect, odd), "{}", dialect.name);
     });
 }
 
@@ -254,7 +269,11 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
 #[test]
 fn a_broken_call_does_not_hide_the_next() {
     every_dialect(|dialect| {
-        let json = matches!(dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
+        let json = match dialect.codec() {
+            Codec::Object(literal) => *literal == Literal::Json,
+            Codec::Call(form) => !form.python,
+            _ => false,
+        };
         if !json {
             return;
         }
@@ -265,7 +284,9 @@ fn a_broken_call_does_not_hide_the_next() {
             for name in [Some(dialect.name.as_str()), None] {
                 let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
                 assert_eq!(as_meant(message.calls, &calls[1..]), calls[1..], "{name:?} {text:?}");
-                let kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                let mut kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                // Among all dialects another one may miss a mark of its own in the broken call.
+                kinds.retain(|kind| name.is_some() || *kind != FaultKind::MissingOpener);
                 assert_eq!(kinds, [FaultKind::BadArguments], "{name:?} {text:?}");
                 assert_eq!(message.content.trim(), "", "{name:?} {text:?}");
             }

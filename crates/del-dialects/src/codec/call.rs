@@ -72,10 +72,12 @@ pub(crate) enum CallProgress {
 }
 
 impl CallReader {
-    pub(crate) fn new(max_depth: usize, strict: bool) -> Self {
+    pub(crate) fn new(max_depth: usize, strict: bool, python: bool) -> Self {
+        let mut json = Json::new(max_depth);
+        json.expect_python(python);
         Self {
             state: State::Start,
-            json: Json::new(max_depth),
+            json,
             open: 0,
             kind: Kind::Other,
             token: String::new(),
@@ -90,9 +92,10 @@ impl CallReader {
     }
 
     /// Ready for another call.
-    pub(crate) fn restart(&mut self, strict: bool) {
+    pub(crate) fn restart(&mut self, strict: bool, python: bool) {
         self.state = State::Start;
         self.json.restart();
+        self.json.expect_python(python);
         (self.open, self.kind, self.args) = (0, Kind::Other, Args::None);
         self.token.clear();
         self.early.clear();
@@ -298,8 +301,8 @@ impl CallReader {
         self.kind = kind_of(key, form, self.name.is_some());
         let foreign = self.kind == Kind::Other && key != "type";
         if form.name.is_none() && self.open == 1 && self.name.is_none() {
-            self.name = Some(key.to_owned());
-            self.kind = Kind::Args;
+            self.name = Some(key.to_owned()).filter(|name| !name.is_empty());
+            self.kind = if self.name.is_some() { Kind::Args } else { Kind::Other };
         }
         self.state = State::Colon;
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
@@ -405,6 +408,13 @@ pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: us
     (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
 }
 
+/// True when every object of this form is read as that of any other such form.
+pub(crate) fn is_usual(form: &CallForm) -> bool {
+    let CallForm { name, args, id, .. } = form;
+    let keys = [(name.as_deref(), Kind::Name), (Some(args.as_str()), Kind::Args), (id.as_deref(), Kind::Id)];
+    name.is_some() && keys.into_iter().all(|(key, kind)| key.is_none_or(|key| usual(key, false) == kind))
+}
+
 fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {
     if form.name.as_deref() == Some(key) {
         return Kind::Name;
@@ -415,6 +425,10 @@ fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {
     if form.id.as_deref() == Some(key) {
         return Kind::Id;
     }
+    usual(key, named)
+}
+
+fn usual(key: &str, named: bool) -> Kind {
     match key {
         "name" | "tool_name" | "tool" if !named => Kind::Name,
         "function" => Kind::Wrapper,

@@ -7,23 +7,23 @@ mod between;
 mod elements;
 mod header;
 mod marks;
+mod value;
 mod write;
 mod xml;
-use std::borrow::Cow;
 
+use super::Notes;
 use super::json::{Emit, white_space};
-use super::{Notes, members};
 use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::message::Tool;
+use crate::parse::End;
 use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
-use crate::schema::{Place, Types, escape, may_have, quoted, typed, types_of};
-use elements::Element;
+use crate::schema::Types;
 use header::Header;
 use marks::ValueEnd;
 pub(crate) use marks::{FieldMarks, Next};
 pub(crate) use write::{write, written_key};
-use xml::{SECTION, entities_read, half_entity, unescaped};
+use xml::{SECTION, half_entity};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub(crate) struct FieldsReader {
     streams: bool,
     /// The field itself says that the value is JSON.
     says_json: bool,
+    /// The value stands on the line of its header.
+    compact: bool,
     /// The value may be all the arguments: their object in a field of its own.
     wraps: bool,
     /// What ends this value, where every value has its own.
@@ -133,6 +135,7 @@ impl FieldsReader {
             says_json: false,
             wraps: false,
             closer: None,
+            compact: false,
             elements: None,
             deaf: 0,
             scratch: String::new(),
@@ -158,7 +161,7 @@ impl FieldsReader {
         let mut reader = Self::new(max_depth);
         key.clone_into(&mut reader.key);
         reader.keys.push(key.to_owned());
-        reader.types = Types { string: true, ..Types::default() };
+        reader.types = Types::TEXT;
         reader.phase = Phase::ValueStart;
         reader
     }
@@ -168,7 +171,7 @@ impl FieldsReader {
         if self.keys.is_empty() { "{}" } else { "}" }
     }
 
-    /// Reads on from `*look`; `last` says that no more text will come.
+    /// Reads on from `*look`; `ended` says that no more text will come, and why.
     #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
     pub(crate) fn read(
         &mut self,
@@ -178,10 +181,11 @@ impl FieldsReader {
         text: &str,
         look: &mut usize,
         kept: &mut usize,
-        last: bool,
+        ended: Option<End>,
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
+        let last = ended.is_some();
         let bytes = text.as_bytes();
         loop {
             if self.too_deep {
@@ -209,12 +213,9 @@ impl FieldsReader {
                     }
                 }
                 Phase::Header => {
-                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
-                        return if *look - *kept > MAX_HEADER {
-                            FieldsProgress::Broken
-                        } else {
-                            FieldsProgress::More
-                        };
+                    let window = window(bytes, *kept);
+                    let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
+                        return beyond(window, *kept);
                     };
                     let Some(header) = Header::read(&text[*kept..hit.start], &form.key) else {
                         return FieldsProgress::Broken;
@@ -223,23 +224,22 @@ impl FieldsReader {
                     *kept = hit.end;
                     self.pass_header(marks, hit);
                 }
-                Phase::Between => match self.between(marks, bytes, look, kept, work) {
-                    Some(progress) => return progress,
-                    None => continue,
-                },
+                Phase::Between => {
+                    if let Some(progress) = self.between(marks, bytes, look, kept, work) {
+                        return progress;
+                    }
+                }
                 Phase::Type => {
-                    let Some(hit) = marks.type_close.find(&mut self.scan, bytes, look, work) else {
-                        return if *look - *kept > MAX_HEADER {
-                            FieldsProgress::Broken
-                        } else {
-                            FieldsProgress::More
-                        };
+                    let window = window(bytes, *kept);
+                    let Some(hit) = marks.type_close.find(&mut self.scan, window, look, work) else {
+                        return beyond(window, *kept);
                     };
                     self.set_type(form, text[*kept..hit.start].trim());
                     *kept = hit.end;
                     self.enter(Phase::Between);
                 }
                 Phase::ValueStart => {
+                    self.compact = form.framed;
                     if form.framed {
                         match &bytes[*look..] {
                             [] | [b'\r'] if !last => return FieldsProgress::More,
@@ -247,19 +247,19 @@ impl FieldsReader {
                             [b'\r', b'\n', ..] => *look += 2,
                             _ => {}
                         }
+                        self.compact = *look == *kept;
                     }
                     *kept = *look;
                     self.begin_value(form, marks, *look, emit);
                 }
                 Phase::Value => {
-                    let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, kinds));
-                    let Some((automaton, kinds)) =
-                        own.or(marks.value.as_ref().map(|all| (all, &marks.value_kinds)))
-                    else {
+                    let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, &kinds[..]));
+                    let Some((automaton, kinds)) = own.or_else(|| marks.ends(self.compact)) else {
                         return FieldsProgress::Broken;
                     };
                     let hit = automaton.find(&mut self.scan, bytes, look, work);
                     let kind = hit.map(|hit| kinds[hit.pattern as usize]);
+                    let body = matches!(kinds, [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]);
                     let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
                     if self.undecided {
                         let begun = text[*kept..end].trim_start();
@@ -280,12 +280,7 @@ impl FieldsReader {
                         *kept = end;
                     }
                     let (Some(hit), Some(kind)) = (hit, kind) else {
-                        if last
-                            && matches!(
-                                marks.value_kinds[..],
-                                [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]
-                            )
-                        {
+                        if last && body {
                             self.close_value((form, marks, tool), &text[*kept..], *kept, emit);
                             *kept = text.len();
                             return FieldsProgress::Ended;
@@ -429,8 +424,9 @@ impl FieldsReader {
                     }
                 }
                 Phase::FieldOpens { end, header } => {
-                    let Some(hit) = marks.header.find(&mut self.scan, bytes, look, work) else {
-                        if *look - *kept - header > MAX_HEADER || last {
+                    let window = window(bytes, *kept + header);
+                    let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
+                        if beyond(window, *kept + header) == FieldsProgress::Broken || last {
                             self.deaf = *look - *kept;
                             self.resume(end, header, *kept, look, work);
                             continue;
@@ -472,7 +468,8 @@ impl FieldsReader {
                         *look += white_space(&bytes[*look..]);
                     }
                     let confirmed = match bytes.get(*look) {
-                        // The end of an answer proves nothing about a value whose own closer is missing.
+                        // A model that stops behind the last closer has closed the value; a cut proves nothing.
+                        None if ended == Some(End::End) && marks.is_last(step) => true,
                         None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
@@ -511,124 +508,6 @@ impl FieldsReader {
         rewind(look, kept + if behind > end { end + 1 } else { behind }, work);
         self.enter(Phase::Value);
     }
-
-    fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
-        !self.keys.iter().any(|seen| seen == key) && may_have(tool, key) && (form.framed || tool.is_some())
-    }
-
-    fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {
-        if self.keys.contains(&header.key) {
-            self.notes.add(FaultKind::DuplicateKey, at);
-        }
-        self.key.clone_from(&header.key);
-        self.keys.push(header.key.clone());
-        self.types = types_of(tool, &header.key);
-        self.says_json = false;
-        self.wraps = may_wrap(tool, &header.key);
-        if let Some(word) = &header.type_word {
-            self.set_type(form, word);
-        }
-    }
-
-    /// The field itself says what its value is.
-    fn set_type(&mut self, form: &FieldForm, word: &str) {
-        match form.types_said(Some(word)) {
-            Some(types) if types.only_string() && self.wraps => {}
-            Some(types) if types.only_string() || form.nest.is_some() => self.types = types,
-            Some(_) => self.says_json = true,
-            None => {}
-        }
-    }
-
-    fn begin_value(&mut self, form: &FieldForm, marks: &FieldMarks, at: usize, emit: Emit<'_>) {
-        self.deaf = 0;
-        self.scratch.clear();
-        self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
-        self.scratch.push_str(&quoted(&self.key));
-        self.scratch.push(':');
-        self.streams = self.types.only_string() && !form.xml;
-        self.undecided = self.types.only_string() && form.xml;
-        if self.streams {
-            self.scratch.push('"');
-        }
-        if !self.wraps {
-            emit(&self.scratch, at..at);
-        }
-        self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
-        self.closer = if self.elements.is_some() {
-            Some(marks.elements_automaton(form, &self.key))
-        } else {
-            form.repeats_key().then(|| {
-                let closers: Vec<String> =
-                    form.value_close.iter().map(|mark| mark.replace("{key}", &self.key)).collect();
-                marks.value_automaton(&closers, form.framed)
-            })
-        };
-        self.enter(Phase::Value);
-    }
-
-    fn pass_on(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
-        let range = at..at + text.len();
-        let plain = if form.xml && text.contains('&') {
-            Cow::Owned(entities_read(text))
-        } else {
-            Cow::Borrowed(text)
-        };
-        let text = plain.as_ref();
-        if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-            self.scratch.clear();
-            escape(text, &mut self.scratch);
-            emit(&self.scratch, range);
-        } else {
-            emit(text, range);
-        }
-    }
-
-    fn close_value(
-        &mut self,
-        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
-        text: &str,
-        at: usize,
-        emit: Emit<'_>,
-    ) {
-        if self.streams {
-            self.pass_on(form, text, at, emit);
-            emit("\"", at + text.len()..at + text.len());
-            return;
-        }
-        let read = match (self.elements, &form.nest, &marks.elements) {
-            (Some(_), Some(nest), Some(marks)) => {
-                let place = Place::argument(tool, &self.key);
-                elements::read(form, nest, marks, text, place, self.types, self.max_depth)
-            }
-            _ => {
-                let plain = if form.xml { unescaped(text) } else { text.to_owned() };
-                let types = if self.says_json { Types::default() } else { self.types };
-                typed(&plain, types, self.max_depth).map(|(json, fits)| Element { json, fits, closed: true })
-            }
-        };
-        let Ok(Element { json, fits, closed }) = read else {
-            self.too_deep = true;
-            return;
-        };
-        if !fits {
-            self.notes.add(FaultKind::WrongType, at);
-        }
-        if !closed {
-            self.notes.add(FaultKind::MissingCloser, at);
-        }
-        let range = at..at + text.len();
-        if !self.wraps {
-            emit(&json, range);
-        } else if let Some(members) = wrapped(tool, &json) {
-            self.notes.add(FaultKind::Repaired, at);
-            emit(&self.scratch[..1], at..at);
-            emit(members, range);
-        } else {
-            self.scratch.push_str(&json);
-            emit(&self.scratch, range);
-        }
-    }
 }
 
 /// How long the word is that `bytes` begins with.
@@ -636,22 +515,18 @@ fn word(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| is_word(**byte)).count()
 }
 
+/// What may be a header that begins at `from`: where it stops does not depend on how much has arrived.
+fn window(bytes: &[u8], from: usize) -> &[u8] {
+    &bytes[..bytes.len().min(from + MAX_HEADER)]
+}
+
+/// What it means that no header ends in its window.
+fn beyond(window: &[u8], from: usize) -> FieldsProgress {
+    if window.len() == from + MAX_HEADER { FieldsProgress::Broken } else { FieldsProgress::More }
+}
+
 /// Goes back to look at something again.
 fn rewind(look: &mut usize, to: usize, work: &mut u64) {
     *work += look.saturating_sub(to) as u64;
     *look = to;
-}
-
-/// True for a key under which models put all the arguments, where the tool has none of this name.
-fn may_wrap(tool: Option<&Tool>, key: &str) -> bool {
-    tool.is_some()
-        && matches!(key, "arguments" | "input" | "parameters" | "properties")
-        && !may_have(tool, key)
-}
-
-/// The members of an object that is all the arguments: there are some, and the tool knows them all.
-fn wrapped<'j>(tool: Option<&Tool>, json: &'j str) -> Option<&'j str> {
-    let members = members(json)?;
-    let all = !members.is_empty() && members.iter().all(|(key, _)| may_have(tool, key));
-    json.strip_prefix('{')?.strip_suffix('}').filter(|_| all)
 }

@@ -27,6 +27,8 @@ pub(crate) struct Json {
     keys: Keys,
     notes: Notes,
     max_depth: usize,
+    /// The value is a literal of Python.
+    python: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +92,13 @@ impl Json {
             keys: Keys::default(),
             notes: Notes::default(),
             max_depth,
+            python: false,
         }
+    }
+
+    /// From now on, values are literals of Python or not: what Python writes otherwise than JSON is no fault then.
+    pub(crate) fn expect_python(&mut self, python: bool) {
+        self.python = python;
     }
 
     /// Ready for another value.
@@ -103,7 +111,8 @@ impl Json {
 
     /// What was mended, and whether a key came twice; asking forgets it.
     pub(crate) fn take_notes(&mut self) -> Option<Notes> {
-        self.notes.take()
+        let notes = self.notes.take()?;
+        Some(if self.python { notes.without(FaultKind::Repaired) } else { notes })
     }
 
     /// True before the first byte of the value.
@@ -370,7 +379,16 @@ impl Json {
                 run.at += 1;
                 self.state = State::Escape { key, quote, seen: seen + 1 };
             }
+            (0, b'x') if self.python => {
+                run.at += 1;
+                self.state = State::Escape { key, quote, seen: 3 };
+            }
             (4, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                if run.bytes[run.hold + 1] == b'x' {
+                    run.flush(run.hold);
+                    (run.emit)("\\u00", run.hold..run.hold + 2);
+                    run.kept += 2;
+                }
                 run.at += 1;
                 self.state = text;
             }

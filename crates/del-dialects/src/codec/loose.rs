@@ -1,5 +1,10 @@
 //! Literals that are not JSON, rewritten as JSON while they arrive: Python's keyword arguments, Gemma's objects.
 
+mod bare;
+mod behind;
+mod marks;
+mod skip;
+mod text;
 mod words;
 mod write;
 
@@ -8,57 +13,70 @@ use super::json::{Emit, white_space};
 use crate::dialect::Loose;
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::automaton::{Anchored, Automaton, Scan};
-use crate::schema::{Types, escape, quoted, typed, types_of};
-use words::{char_end, escape_len, is_word, literal, push_escape};
-pub(crate) use write::write_arguments;
-
-/// The quotes of a loose syntax, ready to be found.
-#[derive(Debug)]
-pub(crate) struct LooseMarks {
-    quotes: Automaton,
-    /// One automaton a quote, for the quotes of more than one byte.
-    closers: Vec<Option<Automaton>>,
-}
-
-impl LooseMarks {
-    pub(crate) fn new(loose: &Loose) -> Self {
-        Self {
-            quotes: Automaton::new(loose.quotes.iter().map(String::as_str)),
-            closers: loose
-                .quotes
-                .iter()
-                .map(|quote| (quote.len() > 1).then(|| Automaton::new([quote.as_str()])))
-                .collect(),
-        }
-    }
-}
+use crate::parse::End;
+use crate::parse::automaton::{Anchored, Scan};
+use crate::schema::{Types, escape, positional, quoted, types_of};
+use bare::Bare;
+use behind::Behind;
+pub(crate) use marks::LooseMarks;
+pub(crate) use skip::Skip;
+use text::Text;
+use words::{char_end, is_word, key_of, literal};
+pub(crate) use write::{escaped, write, write_arguments};
 
 /// Reads the arguments of one call, from the opening bracket on.
 #[derive(Debug)]
 pub(crate) struct LooseReader {
-    /// What closes each open bracket.
-    stack: Vec<u8>,
+    stack: Vec<Bracket>,
     state: State,
     scan: Scan,
+    /// The key or the bare word at hand, or a text that is held.
     word: String,
+    text: Text,
+    bare: Bare,
     /// The first key was seen, and the caller was told so.
     begun: bool,
     /// The outer brace is written.
     opened: bool,
-    /// A text follows that belongs to the value before.
-    goes_on: bool,
-    /// A brace was read that may open a dictionary or a set.
-    undecided: bool,
     /// The key at hand stood in quotes.
     quoted: bool,
+    /// So many arguments came without a name; none may once one had a name.
+    unnamed: Option<usize>,
     /// What the tool declares of the outer key at hand.
     types: Types,
-    /// The text at hand is held, since the tool declares no text there.
+    /// The text at hand is held, since the tool declares no text there, or since it stands first in parentheses.
     holds: bool,
+    /// The first item in parentheses: alone it is no list.
+    first: Option<String>,
     pub(crate) notes: Notes,
     max_depth: usize,
     scratch: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bracket {
+    /// The arguments' own, which this byte closes.
+    Outer(u8),
+    Object,
+    /// A brace that may open an object or a set: nothing of it is written yet.
+    Brace,
+    /// Becomes a list.
+    Set,
+    List,
+    Tuple,
+    /// Parentheses around one item so far: nothing of them is written yet.
+    Group,
+}
+
+impl Bracket {
+    fn closer(self) -> u8 {
+        match self {
+            Self::Outer(closer) => closer,
+            Self::Object | Self::Brace | Self::Set => b'}',
+            Self::List => b']',
+            Self::Tuple | Self::Group => b')',
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,15 +92,17 @@ enum State {
     Quote {
         key: bool,
     },
-    Text {
-        key: bool,
-        quote: usize,
-    },
-    Escape {
-        key: bool,
-        quote: usize,
-    },
+    Text,
+    Escape,
+    /// Behind the call's closing bracket and mark, inside a text whose quote may never be closed.
+    Lost,
+    /// Behind what may end a text or a bare word.
+    Behind(Behind),
     Bare,
+    /// Perhaps in a mark that ends the call, though brackets are open; behind a bare word, or behind a value.
+    Mark {
+        bare: bool,
+    },
     /// Behind a closing quote: another text may follow, and belongs to the same value.
     Closed,
     After,
@@ -101,8 +121,43 @@ pub(crate) enum LooseProgress {
     TooDeep,
 }
 
-/// Stands for the brace that closes a set, which becomes a list.
-const SET: u8 = 0;
+/// The text at hand, and what is known of it.
+pub(crate) struct Given<'a> {
+    pub(crate) loose: &'a Loose,
+    pub(crate) marks: &'a LooseMarks,
+    pub(crate) tool: Option<&'a Tool>,
+    pub(crate) text: &'a str,
+    /// How the answer ended, if it did.
+    pub(crate) end: Option<End>,
+}
+
+/// A place in the text at hand, and where what is read goes.
+struct On<'a, 'e> {
+    given: Given<'a>,
+    bytes: &'a [u8],
+    look: usize,
+    /// The first byte that has not been passed on.
+    kept: usize,
+    /// Bytes that were looked at again.
+    again: u64,
+    emit: Emit<'e>,
+}
+
+impl On<'_, '_> {
+    fn put(&mut self, json: &str) {
+        (self.emit)(json, self.look..self.look);
+    }
+
+    /// Goes on from `to`.
+    fn back(&mut self, to: usize) {
+        self.again += self.look.saturating_sub(to) as u64;
+        self.look = to;
+        self.kept = to;
+    }
+}
+
+/// Why the reader stops; none when it goes on.
+type Stop = Option<LooseProgress>;
 
 /// The longest bare word or key, in bytes.
 const MAX_WORD: usize = 4096;
@@ -114,281 +169,282 @@ impl LooseReader {
             state: State::Open,
             scan: Scan::default(),
             word: String::new(),
+            text: Text::default(),
+            bare: Bare::default(),
             begun: false,
             opened: false,
-            goes_on: false,
-            undecided: false,
             quoted: false,
+            unnamed: Some(0),
             types: Types::default(),
             holds: false,
+            first: None,
             notes: Notes::default(),
             max_depth,
             scratch: String::new(),
         }
     }
 
-    /// Reads on from `*look`; `*kept` follows it, but for a split quote or escape.
-    #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
+    /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.
     pub(crate) fn read(
         &mut self,
-        loose: &Loose,
-        marks: &LooseMarks,
-        tool: Option<&Tool>,
-        text: &str,
+        given: Given<'_>,
         look: &mut usize,
         kept: &mut usize,
         work: &mut u64,
         emit: Emit<'_>,
     ) -> LooseProgress {
-        let bytes = text.as_bytes();
+        let bytes = given.text.as_bytes();
+        let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
+        let progress = self.run(&mut on);
+        (*look, *kept) = (on.look, on.kept);
+        *work += on.again;
+        progress
+    }
+
+    /// What finds the end of arguments that cannot be read.
+    pub(crate) fn skip(&self, loose: &Loose) -> Skip {
+        let word = if self.state == State::Bare { self.word.as_str() } else { "" };
+        let quote = (self.state == State::Text).then(|| self.text.quote(loose).as_bytes()[0]);
+        Skip::new(self.stack.len(), quote, word)
+    }
+
+    fn run(&mut self, on: &mut On<'_, '_>) -> LooseProgress {
         loop {
-            if matches!(
+            let space = matches!(
                 self.state,
                 State::Key | State::Pair | State::Value { .. } | State::After | State::Comma | State::Closed
-            ) {
-                *look += white_space(&bytes[*look..]);
+            );
+            if space {
+                on.look += white_space(&on.bytes[on.look..]);
             }
-            if !matches!(self.state, State::Quote { .. } | State::Escape { .. } | State::Text { .. }) {
-                *kept = *look;
+            if space || matches!(self.state, State::Open | State::BareKey | State::Bare) {
+                on.kept = on.look;
             }
-            let Some(&byte) = bytes.get(*look) else { return LooseProgress::More };
-            match self.state {
-                State::Open => {
-                    if byte != loose.open {
-                        return LooseProgress::Broken;
-                    }
-                    self.stack.push(loose.close);
-                    *look += 1;
-                    self.state = State::Key;
-                }
-                State::Key if self.closer() == Some(byte) => {
-                    *look += 1;
-                    if std::mem::take(&mut self.undecided) {
-                        emit("{", *look..*look);
-                    }
-                    if !std::mem::replace(&mut self.begun, true) {
-                        *look -= 1;
-                        *kept = *look;
-                        return LooseProgress::Begun;
-                    }
-                    self.open(*look, emit);
-                    if self.close(*look, emit) {
-                        *kept = *look;
-                        return LooseProgress::Done;
-                    }
-                }
-                State::Key => {
-                    self.word.clear();
-                    self.quoted = false;
-                    if is_word(byte) {
-                        self.state = State::BareKey;
-                    } else if self.stack.len() > 1 || loose.pair == b':' {
-                        self.enter(State::Quote { key: true });
-                    } else {
-                        return LooseProgress::Broken;
-                    }
-                }
-                State::BareKey => {
-                    if is_word(byte) || matches!(byte, b'-' | b'.' | b'$') {
-                        self.word.push(char::from(byte));
-                        // A character of several bytes is taken whole.
-                        let end = char_end(text, *look);
-                        if byte >= 0x80 {
-                            self.word.pop();
-                            self.word.push_str(&text[*look..end]);
-                        }
-                        *look = end;
-                        if self.word.len() > MAX_WORD {
-                            return LooseProgress::Broken;
-                        }
-                    } else {
-                        self.state = State::Pair;
-                    }
-                }
-                State::Pair if self.undecided && (byte == b',' || byte == b'}') => {
-                    self.undecided = false;
-                    self.stack.pop();
-                    self.stack.push(SET);
-                    emit("[", *look..*look);
-                    let word = std::mem::take(&mut self.word);
-                    let json = if self.quoted { Some(quoted(&word)) } else { literal(&word) };
-                    let Some(json) = json else { return LooseProgress::Broken };
-                    emit(&json, *look..*look);
-                    self.state = State::After;
-                }
-                State::Pair => {
-                    let outer = self.stack.len() == 1;
-                    let fits = byte == b':' || (byte == b'=' && outer);
-                    if !fits {
-                        return LooseProgress::Broken;
-                    }
-                    if !std::mem::replace(&mut self.begun, true) {
-                        *kept = *look;
-                        return LooseProgress::Begun;
-                    }
-                    *look += 1;
-                    let word = std::mem::take(&mut self.word);
-                    self.scratch.clear();
-                    self.scratch.push('"');
-                    escape(&word, &mut self.scratch);
-                    self.scratch.push_str("\":");
-                    self.open(*look, emit);
-                    if std::mem::take(&mut self.undecided) {
-                        emit("{", *look..*look);
-                    }
-                    self.types = if outer { types_of(tool, &word) } else { Types::default() };
-                    emit(&self.scratch, *look..*look);
-                    self.state = State::Value { first: false };
-                }
-                State::Value { first } => match byte {
-                    b'{' | b'[' | b'(' => {
-                        if self.stack.len() >= self.max_depth {
-                            return LooseProgress::TooDeep;
-                        }
-                        *look += 1;
-                        self.stack.push(match byte {
-                            b'{' => b'}',
-                            b'[' => b']',
-                            _ => b')',
-                        });
-                        if byte == b'{' {
-                            self.undecided = true;
-                        } else {
-                            emit("[", *look..*look);
-                        }
-                        self.state = if byte == b'{' { State::Key } else { State::Value { first: true } };
-                    }
-                    _ if first && self.closer() == Some(byte) => {
-                        *look += 1;
-                        if self.close(*look, emit) {
-                            *kept = *look;
-                            return LooseProgress::Done;
-                        }
-                    }
-                    _ => self.enter(State::Quote { key: false }),
-                },
-                State::Quote { key } => match marks.quotes.follow(&mut self.scan, bytes, look, work) {
-                    Anchored::More => {}
-                    Anchored::Found(hit) => {
-                        *kept = hit.end;
-                        self.enter(State::Text { key, quote: hit.pattern as usize });
-                        self.quoted |= key;
-                        if !key && !std::mem::take(&mut self.goes_on) {
-                            self.holds = self.stack.len() == 1 && self.types.excludes_string();
-                            if self.holds {
-                                self.word.clear();
-                            } else {
-                                emit("\"", hit.end..hit.end);
-                            }
-                        }
-                    }
-                    Anchored::Nothing if key => return LooseProgress::Broken,
-                    Anchored::Nothing => {
-                        *work += (*look - *kept) as u64;
-                        *look = *kept;
-                        self.word.clear();
-                        self.state = State::Bare;
-                    }
-                },
-                State::Text { key, quote } => {
-                    if let Some(closer) = &marks.closers[quote] {
-                        let hit = closer.find(&mut self.scan, bytes, look, work);
-                        let end = hit.map_or(*look - closer.pending(&self.scan), |hit| hit.start);
-                        self.pass_on(&text[*kept..end], *kept, key, emit);
-                        *kept = end;
-                        let Some(hit) = hit else { return LooseProgress::More };
-                        *kept = hit.end;
-                        self.text_ends(key);
-                        continue;
-                    }
-                    let mark = loose.quotes[quote].as_bytes()[0];
-                    let stop = memchr::memchr2(mark, b'\\', &bytes[*look..]);
-                    *look = stop.map_or(bytes.len(), |skip| *look + skip);
-                    self.pass_on(&text[*kept..*look], *kept, key, emit);
-                    *kept = *look;
-                    if stop.is_none() {
+            let stop = match (self.state, on.bytes.get(on.look)) {
+                (State::Lost, byte) => self.lost(on, byte.is_none()),
+                (State::Behind(behind), None) if on.given.end.is_some() => {
+                    // Where quotes were forgotten before, a cut proves nothing.
+                    if self.text.nested && on.given.end == Some(End::Cut) {
                         return LooseProgress::More;
                     }
-                    *look += 1;
-                    if bytes[*look - 1] == b'\\' {
-                        self.state = State::Escape { key, quote };
-                    } else {
-                        *kept = *look;
-                        self.text_ends(key);
-                    }
+                    self.decide(on, behind, true)
                 }
-                State::Escape { key, quote } => {
-                    let Some(len) = escape_len(&bytes[*kept..]) else { return LooseProgress::More };
-                    let spelling = &text[*kept..*kept + len];
-                    let mut out = String::new();
-                    push_escape(spelling, &mut out);
-                    if key || self.holds {
-                        self.word.push_str(&out);
-                    } else {
-                        self.scratch.clear();
-                        escape(&out, &mut self.scratch);
-                        emit(&self.scratch, *kept..*kept + len);
-                    }
-                    *kept += len;
-                    *work += look.saturating_sub(*kept) as u64;
-                    *look = *kept;
-                    self.state = State::Text { key, quote };
+                (_, None) => return LooseProgress::More,
+                (State::Open, Some(&byte)) => self.arguments(on, byte),
+                (State::Key, Some(&byte)) => self.key(on, byte),
+                (State::BareKey, Some(&byte)) => self.bare_key(on, byte),
+                (State::Pair, Some(&byte)) => self.pair(on, byte),
+                (State::Value { first }, Some(&byte)) => self.value(on, byte, first),
+                (State::Quote { key }, _) => self.quote(on, key),
+                (State::Text, _) => self.text(on),
+                (State::Escape, _) => self.escape(on),
+                (State::Behind(behind), Some(&byte)) => self.behind(on, behind, byte),
+                (State::Bare, Some(&byte)) => self.bare(on, byte),
+                (State::Mark { bare }, _) => self.mark(on, bare),
+                (State::Closed, Some(&byte)) => self.closed(on, byte),
+                (State::After, Some(&byte)) => self.after(on, byte),
+                (State::Comma, Some(&byte)) => self.comma(on, byte),
+            };
+            if let Some(progress) = stop {
+                return progress;
+            }
+        }
+    }
+
+    fn arguments(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        let Some(closer) = on.given.loose.closer(byte) else { return Some(LooseProgress::Broken) };
+        self.stack.push(Bracket::Outer(closer));
+        on.look += 1;
+        self.state = State::Key;
+        None
+    }
+
+    fn key(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        let (outer, brace) = (self.stack.len() == 1, self.top() == Some(Bracket::Brace));
+        if self.closer() == Some(byte) {
+            if !std::mem::replace(&mut self.begun, true) {
+                return Some(LooseProgress::Begun);
+            }
+            on.look += 1;
+            if brace {
+                on.put("{");
+                self.turn_into(Bracket::Object);
+            }
+            return self.close(on);
+        }
+        self.word.clear();
+        self.quoted = false;
+        let signed = !outer && matches!(byte, b'-' | b'+' | b'.');
+        if is_word(byte) || signed {
+            self.state = State::BareKey;
+        } else if brace && matches!(byte, b'(' | b'[' | b'{') {
+            on.put("[");
+            self.turn_into(Bracket::Set);
+            self.state = State::Value { first: false };
+        } else if !outer || on.given.loose.pair == b':' {
+            self.text = Text::default();
+            self.enter(State::Quote { key: true });
+        } else if byte == b'*' || byte == b'=' {
+            return Some(LooseProgress::Broken);
+        } else {
+            return self.without_name(on);
+        }
+        None
+    }
+
+    fn bare_key(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        if !is_word(byte) && !matches!(byte, b'-' | b'+' | b'.' | b'$') {
+            self.state = State::Pair;
+            return None;
+        }
+        let end = char_end(on.given.text, on.look);
+        self.word.push_str(&on.given.text[on.look..end]);
+        on.look = end;
+        (self.word.len() > MAX_WORD).then_some(LooseProgress::Broken)
+    }
+
+    fn pair(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        let outer = self.stack.len() == 1;
+        if self.quoted && on.given.loose.is_short_quote(byte) {
+            self.enter(State::Quote { key: true });
+            return None;
+        }
+        if self.top() == Some(Bracket::Brace) && matches!(byte, b',' | b'}') {
+            on.put("[");
+            self.turn_into(Bracket::Set);
+            let json = if self.quoted { Some(quoted(&self.word)) } else { literal(&self.word) };
+            let Some(json) = json else { return Some(LooseProgress::Broken) };
+            on.put(&json);
+            self.state = State::After;
+            return None;
+        }
+        if byte != b':' && !(byte == b'=' && outer) {
+            let ends = byte == b',' || self.closer() == Some(byte);
+            if !outer || self.quoted || !ends || on.given.loose.pair != b'=' {
+                return Some(LooseProgress::Broken);
+            }
+            let word = self.word.clone();
+            let stop = self.without_name(on);
+            self.word = word;
+            return stop.or_else(|| if self.bare_ends(on) { None } else { Some(LooseProgress::Broken) });
+        }
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(LooseProgress::Begun);
+        }
+        on.look += 1;
+        let word = std::mem::take(&mut self.word);
+        let json = !outer && !self.quoted && on.given.loose.quoted_keys;
+        self.write_key(on, &if json { key_of(&word) } else { word });
+        if outer {
+            self.unnamed = None;
+        }
+        None
+    }
+
+    /// An argument begins without its name: it has the one that the tool declares at this place, if that is plain.
+    fn without_name(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let key = self.unnamed.zip(on.given.tool).and_then(|(place, tool)| positional(tool, place));
+        let Some(key) = key else { return Some(LooseProgress::Broken) };
+        if !std::mem::replace(&mut self.begun, true) {
+            return Some(LooseProgress::Begun);
+        }
+        self.unnamed = self.unnamed.map(|place| place + 1);
+        self.notes.add(FaultKind::Repaired, on.look);
+        self.write_key(on, key);
+        None
+    }
+
+    fn write_key(&mut self, on: &mut On<'_, '_>, key: &str) {
+        self.open(on);
+        if self.top() == Some(Bracket::Brace) {
+            on.put("{");
+            self.turn_into(Bracket::Object);
+        }
+        self.types = if self.stack.len() == 1 { types_of(on.given.tool, key) } else { Types::default() };
+        self.scratch.clear();
+        self.scratch.push('"');
+        escape(key, &mut self.scratch);
+        self.scratch.push_str("\":");
+        on.put(&self.scratch);
+        self.state = State::Value { first: false };
+    }
+
+    fn value(&mut self, on: &mut On<'_, '_>, byte: u8, first: bool) -> Stop {
+        let bracket = match byte {
+            b'{' => Bracket::Brace,
+            b'[' => Bracket::List,
+            b'(' if on.given.loose.quoted_keys => Bracket::Group,
+            _ if first && self.closer() == Some(byte) => {
+                on.look += 1;
+                return self.close(on);
+            }
+            _ => {
+                self.text = Text::default();
+                self.enter(State::Quote { key: false });
+                return None;
+            }
+        };
+        if self.stack.len() >= self.max_depth {
+            return Some(LooseProgress::TooDeep);
+        }
+        on.look += 1;
+        if self.top() == Some(Bracket::Group) {
+            on.put("[");
+            self.turn_into(Bracket::Tuple);
+        }
+        if bracket == Bracket::List {
+            on.put("[");
+        }
+        self.stack.push(bracket);
+        self.state = if bracket == Bracket::Brace { State::Key } else { State::Value { first: true } };
+        None
+    }
+
+    fn after(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        if byte == b',' {
+            on.look += 1;
+            if self.top() == Some(Bracket::Group) {
+                on.put("[");
+                on.put(&self.first.take().unwrap_or_default());
+                self.turn_into(Bracket::Tuple);
+            }
+            self.state = State::Comma;
+        } else if self.closer() == Some(byte) {
+            on.look += 1;
+            return self.close(on);
+        } else {
+            self.enter(State::Mark { bare: false });
+        }
+        None
+    }
+
+    fn comma(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        if self.closer() == Some(byte) {
+            self.state = State::After;
+            return None;
+        }
+        on.put(",");
+        let keyed = matches!(self.top(), Some(Bracket::Outer(_) | Bracket::Object));
+        self.state = if keyed { State::Key } else { State::Value { first: false } };
+        None
+    }
+
+    /// Brackets are open, and what ends the call may stand here.
+    fn mark(&mut self, on: &mut On<'_, '_>, bare: bool) -> Stop {
+        let found = on.given.marks.ends.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        match found {
+            Anchored::More => None,
+            Anchored::Found(_) => {
+                on.back(on.kept);
+                if bare && !self.bare_ends(on) {
+                    return Some(LooseProgress::Broken);
                 }
-                State::Bare => {
-                    let ends = byte == b','
-                        || self.closer() == Some(byte)
-                        || matches!(byte, b'\n' | b'}' | b']' | b')');
-                    if matches!(byte, b'\'' | b'"') && matches!(self.word.as_str(), "f" | "r" | "u" | "b") {
-                        self.enter(State::Quote { key: false });
-                    } else if !ends {
-                        let end = char_end(text, *look);
-                        self.word.push_str(&text[*look..end]);
-                        *look = end;
-                        if self.word.len() > MAX_WORD {
-                            return LooseProgress::Broken;
-                        }
-                    } else if !self.bare_ends(*look, emit) {
-                        return LooseProgress::Broken;
-                    }
-                }
-                State::Closed
-                    if matches!(byte, b'"' | b'\'') && loose.quotes.iter().any(|quote| quote.len() == 1) =>
-                {
-                    self.goes_on = true;
-                    self.enter(State::Quote { key: false });
-                }
-                State::Closed => {
-                    if std::mem::take(&mut self.holds) {
-                        let Ok((json, fits)) = typed(&self.word, self.types, self.max_depth) else {
-                            return LooseProgress::TooDeep;
-                        };
-                        self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, *look);
-                        emit(&json, *look..*look);
-                    } else {
-                        emit("\"", *look..*look);
-                    }
-                    self.state = State::After;
-                }
-                State::After => match byte {
-                    b',' => {
-                        *look += 1;
-                        self.state = State::Comma;
-                    }
-                    _ if self.closer() == Some(byte) => {
-                        *look += 1;
-                        if self.close(*look, emit) {
-                            *kept = *look;
-                            return LooseProgress::Done;
-                        }
-                    }
-                    _ => return LooseProgress::Broken,
-                },
-                State::Comma if self.closer() == Some(byte) => self.state = State::After,
-                State::Comma => {
-                    emit(",", *look..*look);
-                    let keyed = self.stack.len() == 1 || self.stack.last() == Some(&b'}');
-                    self.state = if keyed { State::Key } else { State::Value { first: false } };
-                }
+                self.notes.add(FaultKind::MissingCloser, on.look);
+                self.close_all(on)
+            }
+            Anchored::Nothing => {
+                on.back(on.kept);
+                if bare { self.bare_char(on) } else { Some(LooseProgress::Broken) }
             }
         }
     }
@@ -398,63 +454,50 @@ impl LooseReader {
         self.scan = Scan::default();
     }
 
+    fn top(&self) -> Option<Bracket> {
+        self.stack.last().copied()
+    }
+
+    fn turn_into(&mut self, bracket: Bracket) {
+        if let Some(top) = self.stack.last_mut() {
+            *top = bracket;
+        }
+    }
+
     /// What closes the innermost bracket.
     fn closer(&self) -> Option<u8> {
-        self.stack.last().map(|&closer| if closer == SET { b'}' } else { closer })
+        self.top().map(Bracket::closer)
     }
 
     /// Writes the outer brace, once.
-    fn open(&mut self, at: usize, emit: Emit<'_>) {
+    fn open(&mut self, on: &mut On<'_, '_>) {
         if !std::mem::replace(&mut self.opened, true) {
-            emit("{", at..at);
+            on.put("{");
         }
     }
 
-    /// Closes the innermost bracket; true when it was the outermost.
-    fn close(&mut self, at: usize, emit: Emit<'_>) -> bool {
-        let closer = self.stack.pop();
-        let outer = self.stack.is_empty();
-        emit(if outer || closer == Some(b'}') { "}" } else { "]" }, at..at);
+    /// Closes the innermost bracket, and stops behind the outermost.
+    fn close(&mut self, on: &mut On<'_, '_>) -> Stop {
         self.state = State::After;
-        outer
+        self.open(on);
+        match self.stack.pop() {
+            Some(Bracket::Outer(_)) | None => {
+                on.kept = on.look;
+                on.put("}");
+                return Some(LooseProgress::Done);
+            }
+            Some(Bracket::Object | Bracket::Brace) => on.put("}"),
+            Some(Bracket::Group) => on.put(self.first.take().as_deref().unwrap_or("[]")),
+            Some(Bracket::Set | Bracket::List | Bracket::Tuple) => on.put("]"),
+        }
+        None
     }
 
-    fn pass_on(&mut self, text: &str, at: usize, key: bool, emit: Emit<'_>) {
-        if text.is_empty() {
-            return;
+    /// Closes what is open.
+    fn close_all(&mut self, on: &mut On<'_, '_>) -> Stop {
+        while self.stack.len() > 1 {
+            self.close(on);
         }
-        if key || self.holds {
-            self.word.push_str(text);
-            return;
-        }
-        if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-            self.scratch.clear();
-            escape(text, &mut self.scratch);
-            emit(&self.scratch, at..at + text.len());
-        } else {
-            emit(text, at..at + text.len());
-        }
-    }
-
-    fn text_ends(&mut self, key: bool) {
-        self.state = if key { State::Pair } else { State::Closed };
-    }
-
-    fn bare_ends(&mut self, at: usize, emit: Emit<'_>) -> bool {
-        let word = self.word.trim();
-        let json = match word {
-            "" => return false,
-            _ => match literal(word) {
-                Some(literal) => literal,
-                None if word.contains(['(', '[', '{', '=', '"', '\'']) => return false,
-                None => {
-                    self.notes.add(FaultKind::Repaired, at);
-                    quoted(word)
-                }
-            },
-        };
-        emit(&json, at..at);
-        self.state = State::After;
-        true
+        self.close(on)
     }
 }

@@ -52,6 +52,8 @@ pub struct CallForm {
     pub args: String,
     /// The key that holds the id.
     pub id: Option<String>,
+    /// The object is a literal of Python.
+    pub python: bool,
 }
 
 /// One argument between marks, such as `<parameter={key}>\n{value}\n</parameter>\n`.
@@ -79,6 +81,8 @@ pub struct FieldForm {
     pub xml: bool,
     /// Non-strings are written as Python does.
     pub python: bool,
+    /// So are objects and arrays.
+    pub containers: bool,
     /// The words of `{type}` for text, an object, a list and anything else; JSON's own where there are none.
     pub types: Option<[String; 4]>,
     /// Values may be elements of the same form.
@@ -232,9 +236,22 @@ impl HeadForm {
     }
 }
 
+/// The spellings of a tag such as `<key=`, and beside them those with a space, as models write them.
+fn loosened(mut spellings: Vec<String>) -> Vec<String> {
+    for place in 0..spellings.len() {
+        let name = spellings[place].strip_prefix('<').and_then(|rest| rest.strip_suffix('='));
+        let name =
+            name.filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric())).map(str::to_owned);
+        if let Some(name) = name {
+            spellings.extend([format!("<{name} ="), format!("< {name}="), format!("< {name} =")]);
+        }
+    }
+    spellings
+}
+
 impl CallForm {
     /// `text` as a form; `Err` holds what was expected.
-    pub(super) fn new(text: &str) -> Result<Self, &'static str> {
+    pub(super) fn new(text: &str, python: bool) -> Result<Self, &'static str> {
         let parts = parts(text);
         // With its slots filled the form is JSON, and JSON tells which key holds what.
         let probe: String = parts
@@ -247,6 +264,7 @@ impl CallForm {
                 _ => "",
             })
             .collect();
+        let probe = if python { probe.replace('\'', "\"") } else { probe };
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&probe)
             .map_err(|_| "a form that is a JSON object once its slots are filled")?;
         let holds = |slot: &str| {
@@ -257,7 +275,7 @@ impl CallForm {
         if name.is_none() && args != "{name}" {
             return Err("a form with \"{name}\" as a value or as the key of {args}");
         }
-        Ok(Self { parts, name, args, id: holds("{id}") })
+        Ok(Self { parts, name, args, id: holds("{id}"), python })
     }
 }
 
@@ -315,6 +333,7 @@ impl FieldForm {
             framed: false,
             xml: false,
             python: false,
+            containers: false,
             types: None,
             nest: None,
         }
@@ -386,7 +405,7 @@ impl FieldForm {
         let value_open = if value_open.is_empty() { Vec::new() } else { folded(value_open) };
         Ok(Self {
             parts,
-            open: folded(&open),
+            open: loosened(folded(&open)),
             header_close,
             value_open,
             typed: None,
@@ -396,6 +415,7 @@ impl FieldForm {
             framed,
             xml: false,
             python: false,
+            containers: false,
             types: None,
             nest: None,
         })

@@ -8,8 +8,8 @@ use toml::Spanned;
 
 use super::check::{DialectError, line_of};
 use super::{
-    Block, CallForm, Codec, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need,
-    Piece, Reasoning, Results,
+    Block, CallForm, Codec, Content, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
+    Need, Piece, Reasoning, Results,
 };
 use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
@@ -97,6 +97,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
                 begin: thought_marks(reasoning.begin.into_vec()),
                 end: thought_marks(reasoning.end.into_vec()),
                 until_call: reasoning.until_call,
+                holds_calls: reasoning.holds_calls,
                 prefilled: reasoning.prefilled,
             }),
             // Models that think in channels have no other thinking; any other model may be one that was taught this.
@@ -104,13 +105,17 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
                 begin: vec!["<think>\n".to_owned()],
                 end: vec!["\n</think>\n\n".to_owned()],
                 until_call: false,
+                holds_calls: false,
                 prefilled: false,
             }),
         },
+        content: Content { begin: source.content.begin, end: source.content.end },
         block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
         call: pieces_of(source.call.pieces)?,
         between: source.call.between,
         lead: source.call.lead,
+        none: source.call.none,
+        ids: source.call.ids,
         tool: None,
         reads: source.reads,
         variants: Vec::new(),
@@ -153,10 +158,13 @@ impl Dialect {
             rank: self.rank,
             frame: self.frame.clone(),
             reasoning: self.reasoning.clone(),
+            content: Content::default(),
             block: Block::default(),
             call: Vec::new(),
             between: String::new(),
             lead: self.lead.clone(),
+            none: self.none.clone(),
+            ids: self.ids.clone(),
             tool: None,
             reads: Vec::new(),
             variants: Vec::new(),
@@ -243,7 +251,7 @@ impl Pieces<'_> {
                         let form = form.ok_or_else(|| {
                             expected("form = '{\"name\": \"{name}\", …}' beside args = \"call\"")
                         })?;
-                        Codec::Call(CallForm::new(&form).map_err(expected)?)
+                        Codec::Call(CallForm::new(&form, piece.python).map_err(expected)?)
                     }
                     ArgsSource::Fields | ArgsSource::Elements => {
                         let form = form.ok_or_else(|| {
@@ -254,17 +262,18 @@ impl Pieces<'_> {
                             .map_err(expected)?;
                         form.xml = piece.xml;
                         form.python = piece.python;
+                        form.containers = piece.containers;
                         form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
                         form.noise = piece.noise;
                         form.types = piece.types;
                         form.open.extend(piece.also.iter().flat_map(|open| self.folded(open)));
-                        Codec::Fields(match piece.item {
+                        Codec::Fields(Box::new(match piece.item {
                             Some(item) => form.nested(&item, written).map_err(expected)?,
                             None if written => {
                                 return Err(expected("item = \"…{value}…\" beside args = \"elements\""));
                             }
                             None => form,
-                        })
+                        }))
                     }
                     ArgsSource::Raw => {
                         let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;

@@ -9,19 +9,24 @@ use super::shape::Parameters;
 use super::value::Values;
 use crate::codec::attributes;
 use crate::codec::call::drop_id;
-use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
 use crate::message::Tool;
 use crate::schema::quoted;
 
 /// The calls of one answer.
 pub(super) struct Calls {
     pub(super) body: Expr,
+    /// They at the start of an answer, where the mark that opens the first message is the prompt's last.
+    pub(super) headless: Option<Expr>,
     /// Texts by which they begin.
     pub(super) triggers: Vec<String>,
 }
 
 /// Calls of one form: a dialect's own, or that of a variant.
+#[derive(Clone)]
 struct Form {
+    /// Opens every message, in channels.
+    start: Expr,
     open: Expr,
     call: Expr,
     /// Another one behind a call.
@@ -64,7 +69,8 @@ pub(super) fn calls(
         if tools.is_empty() {
             continue;
         }
-        let steps = steps(dialect);
+        let mut steps = steps(dialect);
+        let start = start(dialect).map_or(Expr::empty(), |_| filled(&[steps.remove(0)], "", &Expr::empty()));
         let call = call(dialect, &steps, &tools, rules, warnings);
         let open = Expr::sequence(dialect.block.open.iter().map(written));
         let mut close = Expr::sequence(dialect.block.close.iter().map(written));
@@ -72,25 +78,53 @@ pub(super) fn calls(
         if matches!(dialect.frame, Frame::Channels(_)) && close != Expr::empty() {
             close = close.optional();
         }
-        triggers.extend(self::triggers(dialect, &open, &steps, &tools));
-        let next = Expr::sequence([Expr::text(&dialect.between), call.clone()]);
-        forms.push(Form { open, call, next, close });
+        let known = self::triggers(dialect, &open, &steps, &tools);
+        if let Expr::Literal(start) = &start
+            && !start.is_empty()
+        {
+            triggers.extend(known.iter().map(|trigger| format!("{start}{trigger}")));
+        }
+        triggers.extend(known);
+        let next = Expr::sequence([Expr::text(&dialect.between), start.clone(), call.clone()]);
+        forms.push(Form { start, open, call, next, close });
     }
+    let started = forms.iter().any(|form| form.start != Expr::empty());
+    let headless = started.then(|| {
+        let headless = |form: &Form| Form { start: Expr::empty(), ..form.clone() };
+        together(forms.iter().map(headless).collect(), parallel)
+    });
+    Calls { body: together(forms, parallel), headless, triggers }
+}
+
+/// Calls of any of these forms.
+fn together(forms: Vec<Form>, parallel: bool) -> Expr {
     let group = |form: Form| {
         let more = if parallel { form.next.repeat(0, None) } else { Expr::empty() };
-        Expr::sequence([form.open, form.call, more, form.close])
+        Expr::sequence([form.start, form.open, form.call, more, form.close])
     };
     // Forms may be mixed where none of them has marks around the group.
     let bare = |form: &Form| form.open == Expr::empty() && form.close == Expr::empty();
-    let body = if forms.iter().all(bare) {
-        let (first, next): (Vec<Expr>, Vec<Expr>) =
-            forms.into_iter().map(|form| (form.call, form.next)).unzip();
+    if forms.iter().all(bare) {
+        let first = |form: &Form| Expr::sequence([form.start.clone(), form.call.clone()]);
+        let call = Expr::choice(forms.iter().map(first).collect::<Vec<_>>());
+        let next = Expr::choice(forms.into_iter().map(|form| form.next).collect::<Vec<_>>());
         let empty = Expr::empty();
-        group(Form { open: empty.clone(), call: Expr::choice(first), next: Expr::choice(next), close: empty })
+        group(Form { start: empty.clone(), open: empty.clone(), call, next, close: empty })
     } else {
         Expr::choice(forms.into_iter().map(group))
-    };
-    Calls { body, triggers }
+    }
+}
+
+/// The mark that opens every message, where the header of a call begins with it.
+fn start(dialect: &Dialect) -> Option<&Mark> {
+    match (&dialect.frame, dialect.call.first()) {
+        (Frame::Channels(channels), Some(Piece::Mark(mark, None)))
+            if channels.start.contains(&mark.write) =>
+        {
+            Some(mark)
+        }
+        _ => None,
+    }
 }
 
 fn steps(dialect: &Dialect) -> Vec<Step> {
@@ -175,8 +209,17 @@ fn call(
     rules: &mut Rules,
     warnings: &mut Vec<Warning>,
 ) -> Expr {
+    let python;
     let literal = match dialect.codec() {
         Codec::Object(literal) => literal,
+        Codec::Call(form) if form.python => {
+            python = Literal::Loose(Loose::python());
+            &python
+        }
+        Codec::Fields(form) if form.containers => {
+            python = Literal::Loose(Loose::python());
+            &python
+        }
         _ => &Literal::Json,
     };
     let differs = |step: &Step| !matches!(step, Step::Fixed(_));

@@ -118,32 +118,35 @@ impl<'r> Values<'r> {
     fn constant(&self, value: &Value) -> String {
         let json = spaced(value);
         let Some(syntax) = &self.syntax.loose else { return json };
-        // As the one argument with an empty key: what is behind the opening bracket and the pair sign.
         let mut out = String::new();
         if let Ok(raw) = RawValue::from_string(json) {
-            loose::write_arguments(syntax, &[(String::new(), &raw)], &mut out);
+            loose::write(syntax, &raw, &mut out);
         }
-        out.get(2..out.len().saturating_sub(1)).unwrap_or_default().to_owned()
+        out
     }
 
     /// The object of the arguments itself: in a loose syntax its brackets and keys are others than those inside.
     fn outer(&mut self, shape: &Shape, hint: &str) -> Expr {
-        let Some(loose) = self.syntax.loose.clone() else { return self.value(shape, hint) };
+        let Some(loose) = self.syntax.loose.clone().filter(|loose| !loose.is_uniform()) else {
+            return self.value(shape, hint);
+        };
         let sign = |byte: u8| Expr::Literal(char::from(byte).to_string());
         let inside = match shape {
             Shape::Object(members) => {
                 let mut items = Vec::new();
-                for member in members {
+                for member in self.in_order(members) {
                     let hint = format!("{hint}-{}", member.key);
                     let value = self.value(&member.shape, &hint);
-                    let pair = Expr::sequence([Expr::text(&member.key), sign(loose.pair), value]);
+                    let key = if loose.pair == b':' { self.key(&member.key) } else { member.key.clone() };
+                    let pair = Expr::sequence([Expr::text(&key), sign(loose.pair), value]);
                     items.push((hint, pair, member.required));
                 }
                 self.listed(&items, hint)
             }
             Shape::Map(values) => {
                 let value = self.value(values, hint);
-                let pair = Expr::sequence([bare_key(), sign(loose.pair), value]);
+                let key = if loose.pair == b':' { self.any_key() } else { bare_key() };
+                let pair = Expr::sequence([key, sign(loose.pair), value]);
                 self.list(pair, 0, None, hint)
             }
             _ => Expr::empty(),
@@ -153,7 +156,7 @@ impl<'r> Values<'r> {
 
     fn members(&mut self, members: &[Member], hint: &str) -> Vec<(String, Expr, bool)> {
         let mut items = Vec::new();
-        for member in members {
+        for member in self.in_order(members) {
             let hint = format!("{hint}-{}", member.key);
             let value = self.value(&member.shape, &hint);
             let key = Expr::Literal(self.key(&member.key));
@@ -163,17 +166,26 @@ impl<'r> Values<'r> {
         items
     }
 
+    /// Members in the order in which they are written.
+    fn in_order<'m>(&self, members: &'m [Member]) -> Vec<&'m Member> {
+        let mut members: Vec<&Member> = members.iter().collect();
+        if self.syntax.loose.as_ref().is_some_and(|loose| loose.sorted) {
+            members.sort_by(|a, b| a.key.cmp(&b.key));
+        }
+        members
+    }
+
     fn key(&self, key: &str) -> String {
         match &self.syntax.loose {
             None => quoted(key),
-            Some(loose) if loose.quoted_keys => self.constant(&Value::from(key)),
-            Some(_) => key.to_owned(),
+            Some(loose) if loose.writes_bare(key) => key.to_owned(),
+            Some(_) => self.constant(&Value::from(key)),
         }
     }
 
     fn any_key(&mut self) -> Expr {
         if self.syntax.loose.as_ref().is_some_and(|loose| !loose.quoted_keys) {
-            bare_key()
+            Expr::choice([bare_key(), self.text(0, None)])
         } else {
             self.text(0, None)
         }

@@ -218,6 +218,7 @@ impl Automaton {
     }
 
     /// The pattern that was found before the text ended, if a longer one was still possible.
+    #[expect(clippy::unused_self, reason = "a place means nothing without the automaton that it is in")]
     pub(crate) fn take(&self, scan: &mut Scan, look: &mut usize, work: &mut u64) -> Option<Match> {
         let Candidate { pattern, len, since } = scan.candidate?;
         scan.restart();

@@ -9,7 +9,7 @@ use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
-use crate::codec::loose::{LooseProgress, LooseReader};
+use crate::codec::loose::{Given, LooseProgress, LooseReader};
 use crate::dialect::{Codec, FieldForm, Literal};
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
@@ -63,6 +63,9 @@ enum Outcome {
     Broken(FaultKind),
 }
 
+/// So much is skipped at a time, in bytes.
+const SKIPPED: usize = 64;
+
 /// A bare call has to show what it is within this many bytes.
 pub(super) const MAX_BARE: usize = 64 << 10;
 
@@ -78,13 +81,16 @@ impl Reading {
         let kind = match &walk.body {
             Body::Object => Kind::Object(Json::new(depth)),
             _ if object => Kind::Object(Json::new(depth)),
-            Body::Call => Kind::Call(match spare.take() {
-                Some(mut reader) => {
-                    reader.restart(walk.is_bare());
-                    reader
-                }
-                None => Box::new(CallReader::new(depth, walk.is_bare())),
-            }),
+            Body::Call => {
+                let python = matches!(walk.dialect.codec(), Codec::Call(form) if form.python);
+                Kind::Call(match spare.take() {
+                    Some(mut reader) => {
+                        reader.restart(walk.is_bare(), python);
+                        reader
+                    }
+                    None => Box::new(CallReader::new(depth, walk.is_bare(), python)),
+                })
+            }
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
@@ -145,7 +151,7 @@ impl Engine {
                 if reading.pending.is_some() {
                     return self.at_once(io);
                 }
-                if let Some(kind) = fault {
+                if let Some(kind) = fault.filter(|_| !self.silent) {
                     io.fault(kind, Some(self.call), io.at, io.look);
                 }
                 self.end_call(io, number, step);
@@ -165,7 +171,19 @@ impl Engine {
             }
             Outcome::Broken(kind) => {
                 let marked = !bare && reading.pending.as_ref().is_some_and(|opening| opening.marked);
-                let named = matches!(&reading.kind, Kind::Call(reader) if reader.name.is_some());
+                let named = match &reading.kind {
+                    Kind::Call(reader) => reader.name.is_some(),
+                    // Behind a name and a bracket stands something else than arguments.
+                    Kind::Loose(_) => self.candidates.is_empty(),
+                    _ => false,
+                };
+                let known = |opening: &Opening| {
+                    let name = opening.name(io).unwrap_or_default();
+                    let tool = self.turn.tools.iter().any(|tool| tool.name == name);
+                    opening.is_behind_a_call() || (tool && opening.marked && !opening.is_doubtful())
+                };
+                let loose = matches!(reading.kind, Kind::Loose(_));
+                let marked = marked || (loose && reading.pending.as_ref().is_some_and(known));
                 match (reading.pending.is_some(), marked && named) {
                     (true, false) => self.no_call(io),
                     (true, true) => {
@@ -188,16 +206,20 @@ impl Engine {
         let behind = walk.args + 1;
         let pending = reading.pending.is_some();
         let mut kept = io.at + reading.kept;
-        let (call, base, end) = (self.call, io.base, io.end);
+        let (call, base, end, silent) = (self.call, io.base, io.end, self.silent);
         let plan = io.plan;
-        let (tools, name) = (&self.turn.tools, &self.name);
-        let tool = || tools.iter().find(|tool| tool.name == *name);
+        let name = reading.pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+        let tools = &self.turn.tools;
+        let tool = || tools.iter().find(|tool| tool.name == name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let most = self.turn.limits.arguments;
         let mut emit = |json: &str, range: std::ops::Range<usize>| {
             let free = most.saturating_sub(*size);
             *size += json.len() as u64;
+            if silent {
+                return;
+            }
             if json.len() as u64 > free {
                 // What is over the limit is not passed on; the call is given up as soon as the reader returns.
                 let free = usize::try_from(free).unwrap_or(usize::MAX);
@@ -289,7 +311,8 @@ impl Engine {
                 }
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                let progress = reader.read(loose, marks, tool(), text, look, &mut kept, again, &mut emit);
+                let given = Given { loose, marks, tool: tool(), text, end };
+                let progress = reader.read(given, look, &mut kept, again, &mut emit);
                 notes = reader.notes.take();
                 match progress {
                     LooseProgress::More => Outcome::More,
@@ -315,8 +338,7 @@ impl Engine {
                     raw = FieldForm::raw();
                     &raw
                 };
-                let progress =
-                    reader.read(form, marks, tool(), text, look, &mut kept, end.is_some(), again, &mut emit);
+                let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
                 notes = reader.notes.take();
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
@@ -353,7 +375,8 @@ impl Engine {
         };
         let known = name.is_some_and(|name| self.tool(name).is_some());
         let bare = io.plan.walks[reading.walk].is_bare();
-        if bare && !known && (opening.is_doubtful() || name.is_none_or(str::is_empty)) {
+        let word = matches!(reading.kind, Kind::Loose(_)) && !opening.marked && !opening.is_behind_a_call();
+        if bare && !known && (word || opening.is_doubtful() || name.is_none_or(str::is_empty)) {
             return self.no_call(io);
         }
         self.start_call(io);
@@ -382,13 +405,13 @@ impl Engine {
             self.settle_before(io, &opening);
             io.fault(FaultKind::Limit, None, io.at, io.look);
             io.at = io.look;
-            self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
+            self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
             return false;
         }
         if !self.commit(io, &opening, &name, id.as_deref()) {
             return false;
         }
-        if !early.is_empty() {
+        if !early.is_empty() && !self.silent {
             io.send(Event::Args { call: self.call, json: &early }, io.at, io.at);
         }
         true
@@ -406,10 +429,19 @@ impl Engine {
             return self.no_call(io);
         }
         if self.start_call(io) {
-            io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
+            if !self.silent {
+                io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
+            }
             self.end_call(io, number, io.plan.walks[number].args + 1);
         }
         Flow::Next
+    }
+
+    /// The call that has begun is without arguments.
+    pub(super) fn no_arguments(&self, io: &mut Io<'_>) {
+        if !self.silent {
+            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+        }
     }
 
     fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
@@ -420,7 +452,7 @@ impl Engine {
             Some(_) if io.plan.walks[walk].channels().is_some() => {
                 io.fault(FaultKind::BadCall, None, io.at, io.look);
                 io.at = io.look;
-                self.state = State::Rescue { walk, scan: Scan::default() };
+                self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
                 Flow::Next
             }
             Some(opening) => self.try_next(io, opening),
@@ -436,8 +468,10 @@ impl Engine {
             State::Reading(reading) => reading.id(),
             _ => None,
         };
-        io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
-        self.call += 1;
+        if !std::mem::take(&mut self.silent) {
+            io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
+            self.call += 1;
+        }
         if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
             && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
                 std::mem::replace(&mut self.state, State::Dropping)
@@ -450,7 +484,7 @@ impl Engine {
     /// Faults of the call whose arguments are over.
     pub(super) fn tell_notes(&mut self, io: &mut Io<'_>) {
         let State::Reading(reading) = &mut self.state else { return };
-        if reading.pending.is_some() {
+        if reading.pending.is_some() || self.silent {
             return;
         }
         reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
@@ -464,23 +498,48 @@ impl Engine {
         self.tell_notes(io);
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let walk = reading.walk;
+        let skip = match (&reading.kind, io.plan.walks[walk].dialect.codec()) {
+            (Kind::Loose(reader), Codec::Object(Literal::Loose(loose))) => Some(reader.skip(loose)),
+            _ => None,
+        };
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
-        io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
-        self.call += 1;
+        if !std::mem::take(&mut self.silent) {
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
+            self.call += 1;
+        }
         io.at = io.look;
-        self.state = State::Rescue { walk, scan: Scan::default() };
+        self.state = State::Rescue { walk, scan: Scan::default(), skip };
         Flow::Next
     }
 
     pub(super) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Rescue { walk, scan } = &mut self.state else { return Flow::Next };
+        let State::Rescue { walk, scan, skip } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &io.plan.walks[number];
-        let hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
+        let mut hit = None;
+        while hit.is_none() && io.look < io.bytes.len() {
+            let from = io.look;
+            let Some(skip) = skip else {
+                hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
+                break;
+            };
+            // A piece at a time, so that nothing is looked at far behind the mark.
+            let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];
+            let end = skip.read(piece).map(|len| from + len);
+            let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
+            io.again += (bytes.len() - from) as u64;
+            hit = walk.rescue.find(scan, bytes, &mut io.look, &mut io.again);
+            if let (Some(end), None) = (end, hit) {
+                (io.at, io.look) = (end, end);
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
+                return Flow::Next;
+            }
+        }
+        let free = io.look - walk.rescue.pending(scan);
         match hit {
             None => {
-                io.at = io.look - walk.rescue.pending(scan);
+                io.at = free;
                 Flow::More
             }
             Some(hit) => {

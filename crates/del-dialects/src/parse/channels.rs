@@ -3,7 +3,8 @@
 use super::automaton::{Anchored, Scan};
 use super::body::Reading;
 use super::opening::Opening;
-use super::plan::{Body, HeaderMark, Plan, Walk, is_token};
+use super::plan::{Body, HeaderMark, Opener, Plan, Walk, is_token};
+use super::residue::Residue;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::dialect::{Channels, Route};
@@ -19,7 +20,7 @@ const MAX_OPENERS: u8 = 3;
 /// A header that is being read. It begins at the first held byte.
 #[derive(Debug)]
 pub(super) struct Header {
-    walk: usize,
+    pub(super) walk: usize,
     origin: Origin,
     scan: Scan,
     /// Opening marks so far. Without one this may still be text, and nothing but a recipient makes it a header.
@@ -27,6 +28,8 @@ pub(super) struct Header {
     lead: Lead,
     /// The mark that ends the header, where it takes a look behind it to be sure: its number, and where it stands.
     ended: Option<(u16, usize, usize)>,
+    /// What may be left of a header without its marks.
+    pub(super) residue: Option<Residue>,
 }
 
 /// Where a header was found.
@@ -41,7 +44,7 @@ pub(super) enum Origin {
 
 /// How far a recipient without any mark before it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lead {
+pub(super) enum Lead {
     Space,
     /// So much of what stands before a recipient.
     Word(usize),
@@ -51,7 +54,7 @@ enum Lead {
 
 impl Lead {
     /// False when this byte cannot follow. `to` stands before a recipient; nothing does where it is empty.
-    fn step(&mut self, byte: u8, to: &[u8]) -> bool {
+    pub(super) fn step(&mut self, byte: u8, to: &[u8]) -> bool {
         let next = match (*self, byte.is_ascii_whitespace()) {
             (Self::Space, true) if !to.is_empty() => Self::Space,
             (Self::Space, false) if to.is_empty() => Self::Recipient,
@@ -78,17 +81,23 @@ enum Way<'h> {
 }
 
 /// What a header says.
-struct Said<'h> {
+pub(super) struct Said<'h> {
     author: Option<&'h str>,
-    recipient: Option<&'h str>,
+    pub(super) recipient: Option<&'h str>,
     channel: Option<&'h str>,
-    content: Option<&'h str>,
+    pub(super) content: Option<&'h str>,
     message: &'h str,
 }
 
 impl Header {
     pub(super) fn new(walk: usize, origin: Origin) -> Self {
-        Self { walk, origin, scan: Scan::default(), marks: 0, lead: Lead::Space, ended: None }
+        let scan = Scan::default();
+        Self { walk, origin, scan, marks: 0, lead: Lead::Space, ended: None, residue: None }
+    }
+
+    /// What is left of a header, which begins with one of its words.
+    pub(super) fn bare(walk: usize, origin: Origin) -> Self {
+        Self { residue: Some(Residue::new()), ..Self::new(walk, origin) }
     }
 }
 
@@ -98,6 +107,9 @@ impl Engine {
         let State::Header(header) = &mut self.state else { return Flow::Next };
         let walk = &plan.walks[header.walk];
         let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return Flow::Next };
+        if header.residue.is_some() {
+            return self.residue(io);
+        }
         let to = channels.recipient.as_bytes();
         while header.ended.is_none() {
             let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
@@ -107,6 +119,10 @@ impl Engine {
             let plain = is_word(byte) || (byte.is_ascii_whitespace() && !channels.ends_header(byte));
             if header.scan.is_fresh() && plain {
                 if !header.lead.step(byte, to) && (header.marks == 0 || to.is_empty()) {
+                    if header.origin == Origin::Start && io.look == io.at && !channels.bare.is_empty() {
+                        header.residue = Some(Residue::new());
+                        return self.residue(io);
+                    }
                     return self.no_header(io);
                 }
                 io.look += 1;
@@ -139,10 +155,7 @@ impl Engine {
         if channels.known && !self.knows(&said, channels, &heading.group, plan) {
             match io.bytes.get(io.at + behind) {
                 Some(b'{') => {}
-                None if !io.last() => {
-                    io.look = io.bytes.len();
-                    return Flow::More;
-                }
+                None => return Flow::More,
                 _ => return self.no_header(io),
             }
         }
@@ -164,7 +177,7 @@ impl Engine {
     }
 
     /// Goes where a whole header says; its body begins at `body`.
-    fn follow(&mut self, io: &mut Io<'_>, number: usize, said: &Said<'_>, body: usize) {
+    pub(super) fn follow(&mut self, io: &mut Io<'_>, number: usize, said: &Said<'_>, body: usize) {
         let walk = &io.plan.walks[number];
         let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return };
         let start = io.at;
@@ -204,7 +217,7 @@ impl Engine {
         if name.is_empty() || name.len() > self.turn.limits.name {
             let kind = if name.is_empty() { FaultKind::BadCall } else { FaultKind::Limit };
             io.fault(kind, None, start, body);
-            self.state = State::Rescue { walk: number, scan: Scan::default() };
+            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return;
         }
         if self.call >= self.turn.limits.calls {
@@ -220,7 +233,7 @@ impl Engine {
     }
 
     /// What looked like a header is none. A token of the model's markup is dropped; anything else is text.
-    fn no_header(&mut self, io: &mut Io<'_>) -> Flow {
+    pub(super) fn no_header(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Header(header) = &self.state else { return Flow::Next };
         let (origin, channels) = (header.origin, io.plan.walks[header.walk].channels());
         let text = &io.text[io.at..];
@@ -255,7 +268,8 @@ impl Engine {
         let recipient = matches!(header.lead, Lead::Recipient | Lead::Behind);
         let to = io.plan.walks[header.walk].channels().map_or("", |channels| channels.recipient.as_str());
         let call = recipient || (!to.is_empty() && io.text[io.at..].contains(to));
-        let whole = header.marks > 0 || (call && !to.is_empty()) || !header.scan.is_fresh();
+        let rest = header.residue.as_ref().is_some_and(Residue::goes_on);
+        let whole = header.marks > 0 || rest || (call && !to.is_empty()) || !header.scan.is_fresh();
         let thought = matches!(header.origin, Origin::Thought(_)) && !whole;
         if whole && io.at < end {
             let kind = if call { FaultKind::UnclosedCall } else { FaultKind::OrphanMark };
@@ -279,11 +293,16 @@ impl Channels {
 }
 
 /// True when a byte may stand in a word of a header.
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.-=:/".contains(&byte) || byte >= 0x80
 }
 
 impl<'h> Said<'h> {
+    /// A header that names nothing but its channel.
+    pub(super) fn of_channel(channel: &'h str) -> Self {
+        Self { author: None, recipient: None, channel: Some(channel), content: None, message: "" }
+    }
+
     /// Reads a header such as `<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json`.
     fn read(header: &'h str, channels: &Channels, message: &'h str) -> Self {
         let mut said = Self { author: None, recipient: None, channel: None, content: None, message };
@@ -366,5 +385,15 @@ impl<'h> Said<'h> {
         let same = self.channel.is_none() == channels.channel.is_empty();
         let score = own + 4 * u8::from(self.is_typed(channels)) + 2 * u8::from(prefix) + u8::from(same);
         (score + 1, order)
+    }
+}
+
+impl Opener {
+    /// The header that begins with `mark`.
+    pub(super) fn header(&self, plan: &Plan, origin: Origin, mark: &str) -> State {
+        let bare =
+            plan.walks[self.walk].channels().is_some_and(|all| all.residues().any(|word| word == mark));
+        let header = if bare { Header::bare } else { Header::new };
+        State::Header(header(self.walk, origin))
     }
 }

@@ -84,11 +84,17 @@ impl Engine {
                     let json = !matches!(walk.dialect.codec(), crate::dialect::Codec::Fields(_));
                     let next = match site.then {
                         Then::Args => byte == b'{',
-                        Then::Head(_) => gap.separated && starts_name(io.text, io.look),
+                        Then::Head(_) => {
+                            gap.separated && gap.step <= walk.close && starts_name(io.text, io.look)
+                        }
                         Then::Nothing => false,
                     };
                     if next {
                         return self.next_call(io, false);
+                    }
+                    if walk.echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
+                        let walk = gap.walk;
+                        return self.begin_echo(io, walk);
                     }
                     if json && gap.token == 0 && matches!(byte, b'}' | b']') {
                         io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
@@ -158,7 +164,10 @@ impl Engine {
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
         self.miss_closers(io);
         io.rewind(io.at);
-        self.resume_text();
+        self.state = match self.around.take() {
+            Some(kind) => State::Thought { kind, scan: Scan::default() },
+            None => State::Text(Scan::default()),
+        };
         Flow::Next
     }
 

@@ -14,8 +14,8 @@ use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
-pub(super) use site::starts_name;
 use site::{Settled, head, site};
+pub(super) use site::{is_name, starts_name};
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]
@@ -158,14 +158,10 @@ impl Engine {
                 Settled::Nameless => {
                     let opening = *opening;
                     // An object may be the call in another form.
-                    if io.bytes.get(io.look) == Some(&b'{') && !self.candidates.is_empty() {
+                    if io.bytes.get(io.at + opening.token) == Some(&b'{') && !self.candidates.is_empty() {
                         return self.try_next(io, opening);
                     }
-                    self.settle_before(io, &opening);
-                    io.fault(FaultKind::BadCall, None, io.at, io.look);
-                    io.at = io.look;
-                    self.state = State::Rescue { walk: opening.walk, scan: Scan::default() };
-                    return Flow::Next;
+                    return self.nameless(io, opening);
                 }
                 Settled::Empty(step) => return self.empty(io, step),
                 Settled::Again(start) => return self.start_over(io, start),
@@ -178,15 +174,29 @@ impl Engine {
     /// was talked about; otherwise the call began, and is broken.
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let before = self.before(io, io.at + opening.start)[1];
-        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') {
+        // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
+        let doubtful = opening.step < io.plan.walks[opening.walk].args
+            && opening.name(io).and_then(|name| self.tool(name)).is_none();
+        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
             return self.try_next(io, opening);
         }
-        if !self.commit(io, &opening, opening.name(io).unwrap_or_default(), opening.id(io)) {
+        let fixed = io.plan.walks[opening.walk].dialect.tool.as_deref();
+        let Some(name) = opening.name(io).or(fixed) else { return self.nameless(io, opening) };
+        if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }
         let (walk, depth) = (opening.walk, self.turn.limits.depth);
         self.state = State::Reading(Reading::new(walk, &io.plan.walks[walk], true, depth, &mut self.spare));
         self.break_call(io, FaultKind::BadArguments)
+    }
+
+    /// A call begins here for sure, and has no name.
+    fn nameless(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
+        self.settle_before(io, &opening);
+        io.fault(FaultKind::BadCall, None, io.at, io.look);
+        io.at = io.look;
+        self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
+        Flow::Next
     }
 
     /// The markup that was read so far is closed by `step`, with nothing in it.
@@ -257,10 +267,7 @@ impl Engine {
                     return Flow::Next;
                 }
                 if let Some(Target::Closer(step)) = target {
-                    io.sink.event(
-                        Event::Args { call: self.call, json: "{}" },
-                        io.base + io.at as u64..io.base + io.at as u64,
-                    );
+                    self.no_arguments(io);
                     self.end_call(io, number, step + 1);
                 } else {
                     self.state = State::Reading(reading);
@@ -292,7 +299,17 @@ impl Engine {
         if opening.block {
             self.opened = opening.opened;
         }
+        let holds_calls = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls);
+        match opening.from {
+            From::Text { .. } => self.around = None,
+            From::Thought(kind) => self.around = Some(kind).filter(|_| holds_calls),
+            From::Gap => {}
+        }
         self.in_block = opening.block || (self.in_block && opening.from == From::Gap);
+        self.silent = walk.dialect.none.iter().any(|none| none == name);
+        if self.silent {
+            return true;
+        }
         if self.call >= self.turn.limits.calls {
             io.fault(FaultKind::Limit, None, start, io.at);
             self.state = State::Dropping;
@@ -341,11 +358,12 @@ impl Engine {
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
-        if io.plan.walks[opening.walk].is_bare() {
+        let word = found == start && self.word == Some(io.base + start as u64);
+        if io.plan.walks[opening.walk].is_bare() && !word {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
-        // Behind a call nothing else has been tried for this place.
-        let skip = if opening.from == From::Gap { 0 } else { first_char(io.text, start) };
+        // Behind a call, and at a word without a mark, nothing else has been tried for this place.
+        let skip = if opening.from == From::Gap || word { 0 } else { first_char(io.text, start) };
         io.rewind(start + skip);
         // The answer may end inside a longer mark.
         let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
@@ -374,7 +392,8 @@ impl Engine {
         let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
         // A sentence goes on behind a mark, and not with the next mark.
         let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
-        (is_token(&io.text[start..]) && !sentence) || (alone && is_distinct(&io.text[start..end]))
+        (end > start + 1 && is_token(&io.text[start..]) && !sentence)
+            || (alone && is_distinct(&io.text[start..end]))
     }
 
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.

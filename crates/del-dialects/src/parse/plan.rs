@@ -1,11 +1,12 @@
 //! A set of dialects, ready to be read all at once.
 
+mod alike;
 mod heading;
 mod walk;
 use std::sync::Arc;
 
 use super::automaton::{Automaton, SUFFIX};
-use crate::dialect::{Dialect, Frame, Mark};
+use crate::dialect::{Dialect, Frame, Mark, Reasoning};
 pub(super) use heading::HeaderMark;
 pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
 
@@ -16,6 +17,8 @@ pub struct Plan {
     /// What matters in text for the user.
     pub(super) text: Automaton,
     pub(super) marks: Vec<TextMark>,
+    /// Walks that may begin with a name, at the beginning of an answer.
+    pub(super) words: Vec<Opener>,
     /// Kinds of thinking; the first is for answers that start inside it.
     pub(super) thoughts: Vec<Thought>,
     /// Closers of invented results.
@@ -39,6 +42,7 @@ pub(super) struct TextMark {
     pub(super) thought: Option<usize>,
     pub(super) thought_end: Option<ThoughtEnd>,
     pub(super) invented: Option<usize>,
+    pub(super) wrapper: Option<Wrapper>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
 }
@@ -47,8 +51,19 @@ impl TextMark {
     /// True when it only counts at the start of a line.
     pub(super) fn is_line(&self) -> bool {
         let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
-        !other && self.dropped.is_none() && self.openers.iter().all(|opener| opener.line_start)
+        !other
+            && self.dropped.is_none()
+            && self.wrapper.is_none()
+            && self.openers.iter().all(|opener| opener.line_start)
     }
+}
+
+/// A mark around the answer for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wrapper {
+    Begin,
+    /// This stands before it.
+    End(String),
 }
 
 /// The end of thinking.
@@ -73,6 +88,8 @@ pub(super) struct Opener {
     pub(super) walk: usize,
     /// Only at the start of a line.
     pub(super) line_start: bool,
+    /// At the end of a sentence as well, before the end of its line.
+    pub(super) announced: bool,
     /// A mark that is written before it is missing: others are tried first.
     skips: bool,
     /// The step whose mark it is; none when it begins the arguments.
@@ -82,7 +99,7 @@ pub(super) struct Opener {
 impl Opener {
     /// The beginning of a call by whatever stands there.
     pub(super) fn of(walk: usize) -> Self {
-        Self { walk, line_start: false, skips: false, step: None }
+        Self { walk, line_start: false, announced: false, skips: false, step: None }
     }
 
     /// True when what begins is the header of a message.
@@ -118,6 +135,7 @@ impl Plan {
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
+            words: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
             body_ends: Automaton::default(),
@@ -126,8 +144,17 @@ impl Plan {
             first_thought: 0,
             walks: Vec::new(),
         };
-        for (number, walk) in walks.iter().enumerate() {
-            plan.gather(number, walk);
+        for walk in &mut walks {
+            let own = |other: &Arc<Dialect>| {
+                other.name == walk.dialect.name || walk.dialect.reads.contains(&other.name)
+            };
+            walk.alone = dialects.iter().all(own);
+            plan.gather_wrappers(walk);
+        }
+        for number in 0..walks.len() {
+            plan.gather(number, &walks);
+            let headless = walks[number].headless(number);
+            plan.words.extend(headless);
         }
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
@@ -147,13 +174,12 @@ impl Plan {
         &mut self.marks[place]
     }
 
-    fn gather(&mut self, number: usize, walk: &Walk) {
+    fn gather(&mut self, number: usize, walks: &[Walk]) {
+        let walk = &walks[number];
         for (spelling, opener) in walk.openers(number) {
-            let mark = self.mark(&spelling);
-            if !mark.openers.contains(&opener) {
-                mark.openers.push(opener);
-                mark.openers.sort_by_key(|opener| (opener.skips, opener.walk));
-            }
+            let openers = &mut self.mark(&spelling).openers;
+            alike::add(openers, opener, walks);
+            openers.sort_by_key(|opener| (opener.skips, opener.walk));
         }
         for mark in walk.dialect.marks() {
             // No text but a checkpoint's own carries its suffix.
@@ -179,11 +205,24 @@ impl Plan {
                 self.invented.push(Automaton::new([close.as_str()]));
             }
         }
-        let ends = walk.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.end);
-        let framing = ends.map(|end| &end[..end.len() - end.trim_start().len()]);
+        let framing = walk.thought_ends().chain(&walk.dialect.content.end).map(|end| framing(end));
         for lead in framing.chain([walk.dialect.lead.as_str()]) {
             if !lead.is_empty() && !self.leads.iter().any(|known| known == lead) {
                 self.leads.push(lead.to_owned());
+            }
+        }
+    }
+
+    fn gather_wrappers(&mut self, walk: &Walk) {
+        let content = &walk.dialect.content;
+        for begin in content.begin.iter().filter(|mark| walk.alone || is_token(mark)) {
+            for spelling in framings(begin) {
+                self.mark(&spelling).wrapper = Some(Wrapper::Begin);
+            }
+        }
+        for end in content.end.iter().filter(|mark| walk.alone || is_token(mark)) {
+            for spelling in framings(end.trim_start()) {
+                self.mark(&spelling).wrapper = Some(Wrapper::End(framing(end).to_owned()));
             }
         }
     }
@@ -192,8 +231,10 @@ impl Plan {
     fn gather_thoughts(&mut self, walks: &[Walk]) {
         let mut kinds: Vec<(Vec<String>, Vec<&Walk>)> = Vec::new();
         for walk in walks {
-            let Some(reasoning) = &walk.dialect.reasoning else { continue };
-            let begins: Vec<String> = reasoning.begin.iter().map(|begin| begin.trim().to_owned()).collect();
+            let begins: Vec<String> = walk.thought_begins().map(|begin| begin.trim().to_owned()).collect();
+            if begins.is_empty() {
+                continue;
+            }
             match kinds.iter_mut().find(|(known, _)| known.iter().any(|begin| begins.contains(begin))) {
                 Some((known, members)) => {
                     known.extend(begins);
@@ -207,17 +248,16 @@ impl Plan {
         for (_, members) in kinds {
             let kind = self.thoughts.len();
             self.thoughts.push(Thought::new(&members, walks));
-            for reasoning in members.iter().filter_map(|walk| walk.dialect.reasoning.as_ref()) {
-                for spelling in reasoning.begin.iter().flat_map(|begin| framings(begin.trim_start())) {
+            for walk in members {
+                for spelling in walk.thought_begins().flat_map(|begin| framings(begin.trim_start())) {
                     self.mark(&spelling).thought = Some(kind);
                 }
-                for end in &reasoning.end {
-                    let before = &end[..end.len() - end.trim_start().len()];
+                let prefilled = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.prefilled);
+                for end in walk.thought_ends().filter(|end| !is_wordy(end)) {
                     for spelling in framings(end.trim_start()) {
                         let known = &mut self.mark(&spelling).thought_end;
-                        let prefilled =
-                            reasoning.prefilled || known.as_ref().is_some_and(|end| end.prefilled);
-                        *known = Some(ThoughtEnd { before: before.to_owned(), prefilled });
+                        let prefilled = prefilled || known.as_ref().is_some_and(|end| end.prefilled);
+                        *known = Some(ThoughtEnd { before: framing(end).to_owned(), prefilled });
                     }
                 }
             }
@@ -234,9 +274,16 @@ impl Plan {
         for (number, walk) in walks.iter_mut().enumerate() {
             let Frame::Channels(channels) = &walk.dialect.frame else { continue };
             let Some(heading) = &mut walk.heading else { continue };
-            let openers: Vec<&String> = channels.openers().collect();
-            let spellings = channels.ends.iter().chain(openers.iter().copied()).map(String::as_str);
-            let opener = Opener { walk: number, line_start: false, skips: false, step: None };
+            let opener = Opener::of(number);
+            let mut openers: Vec<String> = channels.openers().cloned().collect();
+            // Among all dialects the words of headers mean nothing without their marks.
+            if alone {
+                for residue in channels.residues() {
+                    self.mark(&residue).openers.push(opener);
+                    openers.push(residue);
+                }
+            }
+            let spellings = channels.ends.iter().chain(&openers).map(String::as_str);
             let ends = channels.ends.iter().map(|_| Vec::new());
             self.thoughts.push(Thought {
                 marks: Automaton::new(spellings.clone()),
@@ -279,6 +326,12 @@ impl Plan {
     /// True when `text` is the beginning of a mark.
     pub(super) fn holds_more(&self, text: &str) -> bool {
         self.marks.iter().any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
+    }
+
+    /// True when `text` is the beginning of a longer mark that a model's markup begins with.
+    pub(super) fn is_half(&self, text: &str) -> bool {
+        let longer = |mark: &TextMark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text);
+        self.marks.iter().any(|mark| is_token(&mark.spelling) && longer(mark))
     }
 
     /// True when `text` begins with a mark that ends a turn or a body.
@@ -325,6 +378,16 @@ fn framings(mark: &str) -> Vec<String> {
     all
 }
 
+/// The white space before a mark.
+fn framing(mark: &str) -> &str {
+    &mark[..mark.len() - mark.trim_start().len()]
+}
+
+/// True for a mark that is made of words, as text is.
+pub(super) fn is_wordy(mark: &str) -> bool {
+    mark.trim_start().starts_with(char::is_alphanumeric)
+}
+
 /// True for a mark that means something by itself, wherever it stands.
 pub(super) fn is_distinct(mark: &str) -> bool {
     mark.len() >= MIN_DISTINCT
@@ -346,22 +409,24 @@ impl Thought {
     fn new(members: &[&Walk], walks: &[Walk]) -> Self {
         let mut spellings: Vec<String> = Vec::new();
         let mut openers: Vec<Vec<Opener>> = Vec::new();
-        for reasoning in members.iter().filter_map(|walk| walk.dialect.reasoning.as_ref()) {
-            for spelling in reasoning.end.iter().flat_map(|end| framings(end)) {
-                if !spellings.contains(&spelling) {
-                    spellings.push(spelling);
-                    openers.push(Vec::new());
-                }
+        for spelling in members.iter().flat_map(|walk| walk.thought_ends()).flat_map(|end| framings(end)) {
+            if !spellings.contains(&spelling) {
+                spellings.push(spelling);
+                openers.push(Vec::new());
             }
         }
         for (number, walk) in walks.iter().enumerate() {
-            let ends = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.until_call);
-            if !ends || !members.iter().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect)) {
+            let calls = |reasoning: &Reasoning| reasoning.until_call || reasoning.holds_calls;
+            if !walk.dialect.reasoning.as_ref().is_some_and(calls)
+                || !members.iter().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect))
+            {
                 continue;
             }
             for (spelling, opener) in walk.openers(number) {
                 match spellings.iter().position(|known| *known == spelling) {
-                    Some(place) if !openers[place].is_empty() => openers[place].push(opener),
+                    Some(place) if !openers[place].is_empty() => {
+                        alike::add(&mut openers[place], opener, walks);
+                    }
                     Some(_) => {}
                     None => {
                         spellings.push(spelling);
@@ -371,8 +436,10 @@ impl Thought {
             }
         }
         let begins = spellings.len();
-        for reasoning in members.iter().filter_map(|walk| walk.dialect.reasoning.as_ref()) {
-            spellings.extend(reasoning.begin.iter().flat_map(|begin| framings(begin)));
+        for walk in members {
+            spellings.extend(
+                walk.thought_begins().filter(|begin| !is_wordy(begin)).flat_map(|begin| framings(begin)),
+            );
         }
         openers.resize(spellings.len(), Vec::new());
         Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers, begins }

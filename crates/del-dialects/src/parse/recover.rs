@@ -36,9 +36,14 @@ impl Engine {
                 let end = if markup { io.text.len() - rest.len() } else { io.text.len() };
                 self.say(io, end);
             }
+            State::Echo(_) => io.fault(FaultKind::OrphanMark, None, io.at, io.text.len()),
             State::Reading(_) => self.end_reading(io),
             State::Header(_) => self.end_header(io),
-            State::Opening(_) | State::Invented { .. } | State::Rescue { .. } | State::Dropping => {}
+            State::Opening(_)
+            | State::Tentative(_)
+            | State::Invented { .. }
+            | State::Rescue { .. }
+            | State::Dropping => {}
         }
         io.at = io.text.len();
     }
@@ -68,6 +73,8 @@ impl Engine {
                 self.settle_before(io, &opening);
                 io.fault(FaultKind::UnclosedCall, None, start, end);
             }
+        } else if self.silent {
+            // Nothing was begun.
         } else if whole {
             io.fault(FaultKind::MissingCloser, Some(self.call), end, end);
             io.send(Event::CallEnd { call: self.call, id: None }, end, end);
@@ -92,8 +99,10 @@ impl Engine {
             }
             if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
                 let at = io.at;
-                io.send(Event::Args { call: self.call, json: "{}" }, at, at);
-                io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                self.no_arguments(io);
+                if !self.silent {
+                    io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                }
             }
             if line {
                 self.say(io, end);
@@ -102,7 +111,8 @@ impl Engine {
             return Flow::More;
         }
         let (start, marked, thought) = (io.at + opening.start(), opening.marked, opening.in_a_thought());
-        let markup = marked || opening.is_behind_a_call() || is_markup(&io.text[start..], io.end);
+        let behind = opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
+        let markup = marked || behind || is_markup(&io.text[start..], io.end);
         if markup {
             self.settle_before(io, &opening);
         } else if thought {

@@ -1,16 +1,24 @@
 //! Text for the user, thinking, and results that the model invented.
 
 use super::automaton::{Match, Scan};
-use super::channels::{Header, Origin};
-use super::opening::Opening;
-use super::plan::{Dropped, Opener};
+use super::channels::Origin;
+use super::opening::{Opening, starts_name};
+use super::plan::{Dropped, Opener, TextMark, Wrapper, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
+use crate::codec::json::white_space;
 use crate::event::Event;
 use crate::fault::FaultKind;
 
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
+        if self.fresh
+            && !plan.words.is_empty()
+            && plan.headless.is_none()
+            && let Some(flow) = self.first_word(io)
+        {
+            return flow;
+        }
         loop {
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
@@ -24,6 +32,12 @@ impl Engine {
                     io.fault(FaultKind::OrphanMark, None, hit.start, io.text.len());
                     io.look = io.text.len();
                     io.at = io.look;
+                    return Flow::More;
+                }
+                if let Some(hit) = hit.filter(|hit| hit.end < io.text.len())
+                    && plan.is_half(&io.text[hit.start..])
+                {
+                    self.say(io, hit.start);
                     return Flow::More;
                 }
             }
@@ -48,6 +62,30 @@ impl Engine {
                 scan.restart();
             }
         }
+    }
+
+    /// The first word of an answer may be the name of a call that has no marks.
+    fn first_word(&mut self, io: &mut Io<'_>) -> Option<Flow> {
+        let start = io.at + white_space(&io.bytes[io.at..]);
+        let here = io.base + start as u64;
+        if start == io.bytes.len() {
+            return (!io.last()).then_some(Flow::More);
+        }
+        if self.word.is_some_and(|word| word >= here) {
+            return None;
+        }
+        self.word = Some(here);
+        if !starts_name(io.text, start) {
+            return None;
+        }
+        self.candidates.clear();
+        self.candidates.extend(io.plan.words.iter().rev());
+        let first = self.candidates.pop()?;
+        let lead = start - io.at;
+        io.rewind(start);
+        io.look = start;
+        self.state = State::Opening(Opening::in_text(first, io.plan, lead, lead, true));
+        Some(Flow::Next)
     }
 
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
@@ -77,10 +115,10 @@ impl Engine {
         if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             return false;
         }
-        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before[1]) {
+        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
             return true;
         }
-        if let Some(kind) = mark.thought {
+        if let Some(kind) = mark.thought.filter(|_| self.fresh || !is_wordy(&mark.spelling)) {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
@@ -95,17 +133,18 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let (fault, framing) = match (&mark.thought_end, mark.dropped) {
-            (Some(end), _) if end.prefilled && self.undecided => {
+        let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
+            (Some(framing), ..) => (None, framing),
+            (_, Some(end), _) if end.prefilled && self.undecided => {
                 self.was_thinking(io, hit, &end.before);
                 return true;
             }
             // A token that ends turns as well as thinking: no one misses an opener.
-            (Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
-            (Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
-            (_, Some(Dropped::Inside)) if !self.in_tool => return false,
-            (_, Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
-            (_, Some(Dropped::TurnEnd)) => (None, ""),
+            (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
+            (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
+            (.., Some(Dropped::Inside)) if !self.in_tool => return false,
+            (.., Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
+            (.., Some(Dropped::TurnEnd)) => (None, ""),
             _ => return false,
         };
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
@@ -114,9 +153,24 @@ impl Engine {
         io.rewind(hit.end);
         if let Some(kind) = fault {
             io.fault(kind, None, hit.start, hit.end);
+            // What came before was thinking, whatever it went out as.
+            self.fresh |= kind == FaultKind::ReasoningNotOpened;
         }
         self.resume_text();
         true
+    }
+
+    /// Takes a mark as one around the answer, if it is one here: what belongs to it of the text before.
+    fn wrapper<'m>(&mut self, mark: &'m TextMark) -> Option<&'m str> {
+        let token = is_token(&mark.spelling);
+        match mark.wrapper.as_ref()? {
+            Wrapper::Begin if self.fresh => {
+                self.wrapped = true;
+                Some("")
+            }
+            Wrapper::Begin => (token && mark.thought_end.is_none()).then_some(""),
+            Wrapper::End(framing) => (std::mem::take(&mut self.wrapped) || token).then_some(framing.as_str()),
+        }
     }
 
     /// The answer started inside thinking: its closing mark stands here, and no opening one came before.
@@ -133,14 +187,16 @@ impl Engine {
     }
 
     /// Tries the calls that may begin at `start`.
-    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: u8) -> bool {
+    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: [u8; 2]) -> bool {
         let start = hit.start;
         let here = io.base + start as u64;
         let lead = start - io.at;
         let fresh = self.fresh;
-        let starts_line = fresh || before == b'\n';
+        let starts_line = fresh || before[1] == b'\n';
+        let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
-        let fenced = self.fence.open || (!fresh && io.bytes[start] == b'`');
+        let behind = !fresh && io.bytes[start] == b'`' && self.called != Some(here);
+        let fenced = self.fence.open || behind;
         if here >= self.tried {
             io.passed.clear();
         }
@@ -151,17 +207,24 @@ impl Engine {
             }
             let bare = io.plan.walks[opener.walk].is_bare();
             let inside = opener.step.is_some() && io.plan.walks[opener.walk].is_inside();
-            (starts_line || !opener.line_start)
+            (starts_line || !opener.line_start || (announced && opener.announced))
                 && (!bare || (here >= self.deaf && !fenced))
                 && (!inside || self.in_tool)
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
+        if behind && self.candidates.is_empty() && !self.fence.open && starts_line && here >= self.deaf {
+            let bare = openers.iter().any(|opener| io.plan.walks[opener.walk].is_bare());
+            if bare && !self.on_trial && !self.turn.tools.is_empty() {
+                self.try_fence(io, start);
+                return true;
+            }
+        }
         let Some(first) = self.candidates.pop() else { return false };
         self.state = if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
-            State::Header(Header::new(first.walk, Origin::Text))
+            first.header(io.plan, Origin::Text, &io.text[start..hit.end])
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
@@ -219,7 +282,7 @@ impl Engine {
             think(io, hit.start);
             self.state = if first.is_header(plan) {
                 io.rewind(hit.start);
-                State::Header(Header::new(first.walk, Origin::Thought(kind)))
+                first.header(plan, Origin::Thought(kind), &io.text[hit.start..hit.end])
             } else {
                 let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
                 io.rewind(io.at + opening.token());

@@ -29,7 +29,7 @@ pub(super) struct Case {
     pub(super) auto: Auto,
     /// Why they do.
     pub(super) auto_reason: Option<String>,
-    /// Why the beginning of this text may hold calls that the whole text does not hold.
+    /// Why the beginning of this text may hold calls that the whole text does not hold, or others.
     pub(super) prefix_may_differ: Option<String>,
     pub(super) expect: Expect,
 }

@@ -112,7 +112,7 @@ fn elements_inside_elements() {
             json!({"node": {"inner": null}, "map": {"a": 1, "b": 2}}),
             json!({"any": {"k": [1, {"l": []}], "k k": "1"}, "either": "x"}),
             json!({"any": [[1], ["x", {"item": true}]], "either": [1, {"a": "b"}]}),
-            json!({"any": "text", "map": {}, "either": []}),
+            json!({"map": {}, "any": "text", "either": []}),
         ] {
             let call = call("f", &arguments);
             let text = dialect.render_calls(std::slice::from_ref(&call), &tools).unwrap();

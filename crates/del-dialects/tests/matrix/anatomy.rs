@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{Frame, HeadForm, Mark, Need, Piece, Slot};
+use del_dialects::dialect::{HeadForm, Mark, Need, Piece, Slot};
 use del_dialects::{Call, Dialect};
 
-use crate::reading::{distinct_marks, tools};
+use crate::reading::tools;
 
 /// A call as its dialect writes it: what stands before the arguments, the arguments, and what stands behind them.
 #[derive(Debug, Clone)]
@@ -46,9 +46,6 @@ impl Anatomy {
     pub(crate) fn of(dialect: &Arc<Dialect>, call: &Call) -> Result<Self, String> {
         let text =
             dialect.render_calls(std::slice::from_ref(call), &tools()).map_err(|error| error.to_string())?;
-        if matches!(dialect.frame, Frame::Channels(_)) {
-            return Ok(Self::by_marks(&text, call, dialect));
-        }
         let args = |piece: &&Piece| matches!(piece, Piece::Args(_));
         let place = dialect.call.iter().position(|piece| args(&piece)).ok_or("no arguments")?;
         let around = |mark| Part::mark(mark, true, call);
@@ -63,38 +60,20 @@ impl Anatomy {
         Ok(Self { front, args: args.to_owned(), back })
     }
 
-    /// Where headers route the calls: the marks that nobody writes by chance, and what stands between them.
-    fn by_marks(text: &str, call: &Call, dialect: &Dialect) -> Self {
-        let at = text.rfind(&call.arguments).unwrap_or(text.len());
-        let marks = distinct_marks(dialect);
-        let split = |side: &str, need: Need| {
-            let (mut parts, mut rest) = (Vec::new(), side);
-            while !rest.is_empty() {
-                let next = marks.iter().filter_map(|mark| Some((rest.find(mark.as_str())?, mark))).min();
-                let (at, mark) = next.map_or((rest.len(), ""), |(at, mark)| (at, mark.as_str()));
-                if at > 0 {
-                    parts.push(Part::plain(&rest[..at]));
-                }
-                if !mark.is_empty() {
-                    let read = vec![mark.to_owned()];
-                    let mark = Mark { write: mark.to_owned(), read, need, line_start: false };
-                    parts.push(Part::mark(&mark, false, call));
-                }
-                rest = &rest[at + mark.len()..];
-            }
-            parts
-        };
-        let behind = at + call.arguments.len().min(text.len() - at);
-        Self {
-            front: split(&text[..at], Need::Must),
-            args: text[at..behind].to_owned(),
-            back: split(&text[behind..], Need::Soft),
-        }
-    }
-
     /// All of it.
     pub(crate) fn text(&self) -> String {
         self.opening() + &self.args + &self.closing()
+    }
+
+    /// All of it without its name; a head that is an id as well is left out.
+    pub(crate) fn nameless(&self, name: &str) -> String {
+        let plain = |part: &Part| match &part.mark {
+            Some(_) => part.text.clone(),
+            None if part.text.contains('=') => part.text.replace(name, ""),
+            None => String::new(),
+        };
+        let opening: String = self.front.iter().map(plain).collect();
+        opening + &self.args.replace(name, "") + &self.closing()
     }
 
     /// What stands before the arguments.
@@ -160,6 +139,7 @@ fn head_of(form: &HeadForm, call: &Call) -> String {
         Slot::Name => call.name.clone(),
         Slot::Id => call.id.clone().unwrap_or_default(),
         Slot::Index => "0".to_owned(),
+        Slot::Number => "1".to_owned(),
         _ => String::new(),
     };
     form.parts.iter().map(slot).collect()

@@ -8,6 +8,7 @@ mod values;
 
 use std::sync::Arc;
 
+use del_dialects::dialect::Frame;
 use del_dialects::{Call, Dialect};
 
 use crate::anatomy::Anatomy;
@@ -112,11 +113,30 @@ pub(crate) fn alone(dialect: &Arc<Dialect>, call: &Call) -> Result<String, Strin
     written(dialect, std::slice::from_ref(call))
 }
 
+/// One call in the middle of an answer: where a prompt ends inside a header, the header begins anew.
+pub(crate) fn later(dialect: &Arc<Dialect>, call: &Call) -> Result<String, String> {
+    Ok(introduction(dialect) + &alone(dialect, call)?)
+}
+
+/// What has to stand before a call that does not begin the answer.
+pub(crate) fn introduction(dialect: &Dialect) -> String {
+    match &dialect.frame {
+        Frame::Channels(channels) => format!("{}{}", channels.start[0], channels.author),
+        _ => String::new(),
+    }
+}
+
+/// A mark with a suffix that its checkpoint may choose, as one of them has it.
+pub(crate) fn concrete(mark: &str) -> String {
+    mark.replace('\0', ":x1")
+}
+
 /// The parts of the call that most cells are about.
 pub(crate) fn anatomy(dialect: &Arc<Dialect>) -> Result<Anatomy, String> {
     Anatomy::of(dialect, &weather())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the end of what may fail")]
 pub(crate) fn probes(probes: impl IntoIterator<Item = Probe>) -> Result<Built, String> {
     Ok(Built::Probes(probes.into_iter().collect()))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use del_dialects::Dialect;
-use del_dialects::dialect::{Codec, Frame, Mark, Need, Piece, Slot};
+use del_dialects::dialect::{Codec, Frame, Mark, Need, Piece, Route, Slot};
 
 use crate::anatomy::Anatomy;
 use crate::cells::weather;
@@ -12,7 +12,10 @@ use crate::reading::distinct_marks;
 /// A property of descriptions that rules a cell out.
 type Form = fn(&Arc<Dialect>) -> bool;
 
-const NEVER: [(&str, Form, &str); 12] = [
+const NEVER: [(&str, Form, &str); 15] = [
+    ("around-thinking", routes_no_thinking, "no header leads to thinking"),
+    ("malformed-b", routes_bodies, "a body without a recipient is no call"),
+    ("empty-name", routes_bodies, "a body without a recipient is no call"),
     ("malformed-a", has_raw_body, "any body is an argument"),
     ("malformed-c", opens_like_data, "it opens as data may open"),
     ("malformed-e", opens_like_data, "it opens as data may open"),
@@ -40,6 +43,15 @@ fn anatomy(dialect: &Arc<Dialect>) -> Option<Anatomy> {
 /// True when one of the parts is a mark that nobody writes by chance.
 fn is_marked(dialect: &Arc<Dialect>, text: &str) -> bool {
     distinct_marks(dialect).iter().any(|mark| text.contains(mark))
+}
+
+fn routes_bodies(dialect: &Arc<Dialect>) -> bool {
+    matches!(dialect.frame, Frame::Channels(_))
+}
+
+fn routes_no_thinking(dialect: &Arc<Dialect>) -> bool {
+    let Frame::Channels(channels) = &dialect.frame else { return false };
+    !channels.routes.values().any(|route| *route == Route::Reasoning)
 }
 
 fn has_raw_body(dialect: &Arc<Dialect>) -> bool {

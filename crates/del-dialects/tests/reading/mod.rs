@@ -4,6 +4,7 @@
 
 mod lawful;
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -212,6 +213,30 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks.sort();
     marks.dedup();
     marks
+}
+
+/// JSON with its keys in the order in which the dialect writes them.
+pub fn in_order(dialect: &Dialect, json: &str) -> String {
+    use del_dialects::dialect::{Codec, Literal};
+    match dialect.codec() {
+        Codec::Object(Literal::Loose(loose)) if loose.sorted => sorted(json),
+        // Python's spaces stay where they are.
+        Codec::Call(form) if form.python => json.replace("\":", "\": ").replace(",\"", ", \""),
+        _ => json.to_owned(),
+    }
+}
+
+fn sorted(json: &str) -> String {
+    use serde_json::value::RawValue;
+    if let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
+        let member =
+            |(key, value): (String, &RawValue)| format!("{}:{}", serde_json::json!(key), sorted(value.get()));
+        format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(","))
+    } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
+        format!("[{}]", items.iter().map(|item| sorted(item.get())).collect::<Vec<_>>().join(","))
+    } else {
+        json.to_owned()
+    }
 }
 
 /// Calls without ids that nobody gave them: in some dialects the writer has to make one up.

@@ -85,6 +85,22 @@ fn rule_04_chunking_cannot_show() {
 }
 
 #[test]
+fn rule_04_what_is_too_long_is_so_in_every_piece() {
+    let calls = [call("list_dir", r#"{"path":"."}"#), call("list_dir", "{}")];
+    every_dialect(|dialect| {
+        let text = dialect.render_calls(&calls, &tools()).unwrap();
+        for (place, length) in [("path", 500), ("path", 600), ("list_dir", 300), ("list_dir", 600)] {
+            let long = text.replacen(place, &"k".repeat(length), 1);
+            let whole = read(dialect.parser(turn()), [long.as_str()], End::End);
+            for chars in [1, 7] {
+                let split = read(dialect.parser(turn()), chunks(&long, chars), End::End);
+                assert_eq!(split, whole, "{} with {length} bytes for {place}", dialect.name);
+            }
+        }
+    });
+}
+
+#[test]
 fn rule_05_nothing_is_taken_back() {
     every_dialect(|dialect| {
         let text = format!("Let me look.\n{}\nDone.", sample(dialect));

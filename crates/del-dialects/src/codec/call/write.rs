@@ -1,10 +1,17 @@
 //! Writing a call object.
 
-use crate::dialect::{CallForm, Slot};
+use crate::codec::loose;
+use crate::codec::members;
+use crate::dialect::{CallForm, Loose, Slot};
 use crate::message::Call;
 
 /// Writes a call object.
 pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String) {
+    let python = form.python.then(Loose::python);
+    let escaped = |text: &str| match &python {
+        Some(syntax) => loose::escaped(syntax, text),
+        None => escaped(text),
+    };
     let mut without_id = None;
     let parts = if form.id.is_some() && call.id.is_none() {
         without_id.insert(drop_id(&form.parts))
@@ -18,7 +25,12 @@ pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String
             Slot::Name => out.push_str(&escaped(&call.name)),
             Slot::Id => out.push_str(&escaped(call.id.as_deref().unwrap_or_default())),
             Slot::Index => out.push_str(&index.to_string()),
-            Slot::Args => out.push_str(&call.arguments),
+            Slot::Args => match &python {
+                Some(syntax) => {
+                    loose::write_arguments(syntax, &members(&call.arguments).unwrap_or_default(), out);
+                }
+                None => out.push_str(&call.arguments),
+            },
             _ => {}
         }
     }
@@ -51,7 +63,7 @@ pub(crate) fn drop_id(parts: &[Slot]) -> Vec<Slot> {
     kept
 }
 
-pub(super) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()
 }

@@ -19,8 +19,10 @@ pub(crate) struct FieldMarks {
     pub(super) between_kinds: Vec<Between>,
     pub(super) type_close: Automaton,
     /// What may end a value; none when the closer repeats the key.
-    pub(super) value: Option<Automaton>,
-    pub(super) value_kinds: Vec<ValueEnd>,
+    value: Option<Automaton>,
+    value_kinds: Vec<ValueEnd>,
+    /// The same for a value that stands on the line of its field's header, where nothing else has lines of its own.
+    compact: Option<(Automaton, Vec<ValueEnd>)>,
     /// Spellings that end a value beside its own closer.
     pub(super) ends: Vec<(String, ValueEnd)>,
     /// The marks inside a value of elements.
@@ -126,12 +128,18 @@ impl FieldMarks {
             type_close: automaton(typed.iter().flat_map(|[_, close]| close)),
             value: None,
             value_kinds: Vec::new(),
+            compact: None,
             ends,
             elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);
         marks.value_kinds = kinds;
+        if form.framed && !form.repeats_key() {
+            let plain = |(mark, kind): &(String, ValueEnd)| (mark.trim_start().to_owned(), *kind);
+            marks.ends.extend(marks.ends.iter().map(plain).collect::<Vec<_>>());
+            marks.compact = Some(marks.value_automaton(&form.value_close, true));
+        }
         marks
     }
 
@@ -151,9 +159,15 @@ impl FieldMarks {
                 closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
             )),
             value_kinds: kinds,
+            compact: None,
             ends: Vec::new(),
             elements: None,
         }
+    }
+
+    /// True when nothing closes behind the closer with this place.
+    pub(super) fn is_last(&self, step: usize) -> bool {
+        !self.next_kinds.iter().any(|kind| matches!(kind, Next::Closer(place) if *place > step))
     }
 
     /// The spellings that a call may begin its fields with, and what each of them means.
@@ -161,12 +175,23 @@ impl FieldMarks {
         form.open.iter().map(String::as_str)
     }
 
+    /// What may end a value, and what each of the marks means.
+    pub(super) fn ends(&self, compact: bool) -> Option<(&Automaton, &[ValueEnd])> {
+        match &self.compact {
+            Some((marks, kinds)) if compact => Some((marks, kinds)),
+            _ => self.value.as_ref().map(|marks| (marks, &self.value_kinds[..])),
+        }
+    }
+
     /// What ends a value of elements: its closer, once all elements of the same key in it are closed.
     pub(super) fn elements_automaton(&self, form: &FieldForm, key: &str) -> (Automaton, Vec<ValueEnd>) {
         let closers = form.value_close.iter().map(|mark| (mark.replace("{key}", key), ValueEnd::Closer));
-        let openers = form.open.iter().flat_map(|open| match form.repeats_key() {
-            true => form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect(),
-            false => vec![open.clone()],
+        let openers = form.open.iter().flat_map(|open| {
+            if form.repeats_key() {
+                form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect()
+            } else {
+                vec![open.clone()]
+            }
         });
         let openers = openers.map(|open| (open, ValueEnd::Nested));
         let calls =

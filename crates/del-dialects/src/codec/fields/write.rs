@@ -7,8 +7,8 @@ use serde_json::{Value, from_str};
 
 use super::elements::{self, ElementMarks};
 use super::xml::ENTITIES;
-use crate::codec::{attributes, members};
-use crate::dialect::{FieldForm, KeyKind, Nest, Slot};
+use crate::codec::{attributes, loose, members};
+use crate::dialect::{FieldForm, KeyKind, Loose, Nest, Slot};
 use crate::message::Tool;
 use crate::schema::Place;
 
@@ -101,6 +101,13 @@ fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
             out
         }
         Some(text) => text.to_owned(),
+        None if form.containers && value.starts_with(['{', '[']) => {
+            let mut out = String::new();
+            if let Ok(value) = from_str(value) {
+                loose::write(&Loose::python(), value, &mut out);
+            }
+            out
+        }
         None if form.python => match value {
             "true" => "True",
             "false" => "False",

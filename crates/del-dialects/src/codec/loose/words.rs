@@ -23,6 +23,7 @@ pub(super) fn literal(word: &str) -> Option<String> {
 pub(super) fn number(word: &str) -> Option<String> {
     let digits = word.strip_prefix('+').unwrap_or(word);
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let digits = digits.trim_start();
     if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
@@ -40,6 +41,29 @@ pub(super) fn number(word: &str) -> Option<String> {
     serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok().then_some(json)
 }
 
+/// The key of an object as JSON has it: Python's words are other words there.
+pub(super) fn key_of(word: &str) -> String {
+    match word {
+        "True" => "true".to_owned(),
+        "False" => "false".to_owned(),
+        "None" => "null".to_owned(),
+        word => number(word).unwrap_or_else(|| word.to_owned()),
+    }
+}
+
+/// True for a bare word that is Python's code rather than a text whose quotes were forgotten. `text` says that a text
+/// is declared there, `outer` that it is an argument itself.
+pub(super) fn is_expression(word: &str, text: bool, outer: bool) -> bool {
+    let arithmetic = |c: char| {
+        c.is_ascii_digit() || matches!(c, '.' | ' ' | '+' | '-' | '*' | '/' | '%' | 'j' | 'J' | '_')
+    };
+    word.contains(['(', '[', '{', '=', '"', '\''])
+        || word.starts_with(['*', '@'])
+        || word.starts_with("lambda ")
+        || (!outer && word.contains(" for ") && word.contains(" in "))
+        || (!text && word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(arithmetic))
+}
+
 /// The length of the escape at the start, backslash included; none when more bytes are needed.
 pub(super) fn escape_len(bytes: &[u8]) -> Option<usize> {
     let hex = match bytes.get(1)? {
@@ -51,9 +75,30 @@ pub(super) fn escape_len(bytes: &[u8]) -> Option<usize> {
     };
     let digits = bytes[2..].iter().take(hex).take_while(|byte| byte.is_ascii_hexdigit()).count();
     match (digits == hex, bytes.len() >= 2 + hex || bytes.len() > 2 + digits) {
+        (true, _)
+            if hex == 4 && matches!(&bytes[2..4], [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B']) =>
+        {
+            low_surrogate(&bytes[6..])
+        }
         (true, _) => Some(2 + hex),
         (false, true) => Some(1),
         (false, false) => None,
+    }
+}
+
+/// The length of an escape of two halves, the first of which is there.
+fn low_surrogate(rest: &[u8]) -> Option<usize> {
+    let fits = |(place, byte): (usize, &u8)| match place {
+        0 => *byte == b'\\',
+        1 => *byte == b'u',
+        2 => matches!(byte, b'd' | b'D'),
+        3 => matches!(byte, b'c'..=b'f' | b'C'..=b'F'),
+        _ => byte.is_ascii_hexdigit(),
+    };
+    match rest.iter().take(6).enumerate().take_while(|pair| fits(*pair)).count() {
+        6 => Some(12),
+        len if len == rest.len() => None,
+        _ => Some(6),
     }
 }
 
@@ -73,6 +118,11 @@ pub(super) fn push_escape(spelling: &str, out: &mut String) {
         Some('0') => out.push('\0'),
         Some('\n') => {}
         Some(c @ ('\\' | '\'' | '"')) => out.push(c),
+        Some('u') if spelling.len() == 12 => {
+            let units =
+                [&spelling[2..6], &spelling[8..]].map(|hex| u16::from_str_radix(hex, 16).unwrap_or(0));
+            out.extend(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        }
         Some('x' | 'u' | 'U') => {
             let code = u32::from_str_radix(chars.as_str(), 16).ok().and_then(char::from_u32);
             out.push(code.unwrap_or(char::REPLACEMENT_CHARACTER));

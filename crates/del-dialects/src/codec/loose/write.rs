@@ -10,32 +10,53 @@ use crate::dialect::Loose;
 /// Writes arguments, brackets included.
 pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {
     out.push(char::from(loose.open));
-    for (place, (key, value)) in members.iter().enumerate() {
+    for (place, (key, value)) in in_order(loose, members.iter().collect()).into_iter().enumerate() {
         if place > 0 {
             out.push_str(&loose.comma);
         }
-        out.push_str(key);
-        out.push(char::from(loose.pair));
+        if loose.is_uniform() {
+            write_text(loose, key, out);
+            out.push_str(&loose.colon);
+        } else {
+            if loose.pair == b':' {
+                write_key(loose, key, out);
+            } else {
+                out.push_str(key);
+            }
+            out.push(char::from(loose.pair));
+        }
         write(loose, value, out);
     }
     out.push(char::from(loose.close));
 }
 
+fn in_order<'m, V>(loose: &Loose, mut members: Vec<&'m (String, V)>) -> Vec<&'m (String, V)> {
+    if loose.sorted {
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
+    members
+}
+
+fn write_key(loose: &Loose, key: &str, out: &mut String) {
+    if loose.writes_bare(key) {
+        out.push_str(key);
+    } else {
+        write_text(loose, key, out);
+    }
+}
+
 /// Writes the JSON value `json` as a loose literal.
-pub(super) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
+pub(crate) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
     let text = json.get();
     match text.as_bytes().first() {
         Some(b'{') => {
             out.push('{');
-            for (place, (key, value)) in members(text).unwrap_or_default().into_iter().enumerate() {
+            let members = members(text).unwrap_or_default();
+            for (place, (key, value)) in in_order(loose, members.iter().collect()).into_iter().enumerate() {
                 if place > 0 {
                     out.push_str(&loose.comma);
                 }
-                if loose.quoted_keys {
-                    write_text(loose, &key, out);
-                } else {
-                    out.push_str(&key);
-                }
+                write_key(loose, key, out);
                 out.push_str(&loose.colon);
                 write(loose, value, out);
             }
@@ -60,7 +81,15 @@ pub(super) fn write(loose: &Loose, json: &RawValue, out: &mut String) {
     }
 }
 
-pub(super) fn write_text(loose: &Loose, text: &str, out: &mut String) {
+/// A text as it stands between the quotes.
+pub(crate) fn escaped(loose: &Loose, text: &str) -> String {
+    let mut quoted = String::new();
+    write_text(loose, text, &mut quoted);
+    let quote = loose.quotes[0].len();
+    quoted[quote..quoted.len() - quote].to_owned()
+}
+
+fn write_text(loose: &Loose, text: &str, out: &mut String) {
     let quote = &loose.quotes[0];
     out.push_str(quote);
     if quote.len() > 1 {

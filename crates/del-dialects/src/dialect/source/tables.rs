@@ -42,6 +42,8 @@ pub(super) struct Description {
     pub(super) reasoning: Option<ReasoningSource>,
     pub(super) channels: Option<Spanned<ChannelsSource>>,
     #[serde(default)]
+    pub(super) content: ContentSource,
+    #[serde(default)]
     pub(super) block: BlockSource,
     pub(super) call: CallSource,
     #[serde(default)]
@@ -97,7 +99,16 @@ pub(super) struct ReasoningSource {
     #[serde(default)]
     pub(super) until_call: bool,
     #[serde(default)]
+    pub(super) holds_calls: bool,
+    #[serde(default)]
     pub(super) prefilled: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ContentSource {
+    pub(super) begin: Vec<String>,
+    pub(super) end: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -122,6 +133,8 @@ pub(super) struct ChannelsSource {
     pub(super) prefix: String,
     #[serde(default)]
     pub(super) content: String,
+    #[serde(default)]
+    pub(super) bare: Vec<String>,
     #[serde(default)]
     pub(super) known: bool,
     #[serde(default)]
@@ -154,6 +167,11 @@ pub(super) struct CallSource {
     pub(super) between: String,
     #[serde(default)]
     pub(super) lead: String,
+    /// Names by which a model says that it calls nothing.
+    #[serde(default)]
+    pub(super) none: Vec<String>,
+    /// The shape of ids.
+    pub(super) ids: Option<String>,
 }
 
 /// Another form of calls in the same dialect.
@@ -187,6 +205,8 @@ pub(super) struct PieceSource {
     pub(super) xml: bool,
     #[serde(default)]
     pub(super) python: bool,
+    #[serde(default)]
+    pub(super) containers: bool,
     /// Marks around the type of a field, for `args = "fields"`.
     pub(super) typed: Option<[String; 2]>,
     /// What may stand between the marks of fields, for `args = "fields"`.
@@ -234,6 +254,8 @@ pub(super) struct LooseSource {
     pub(super) comma: String,
     #[serde(default = "default_colon")]
     pub(super) colon: String,
+    #[serde(default)]
+    pub(super) sorted: bool,
 }
 
 pub(super) fn default_comma() -> String {
@@ -282,6 +304,7 @@ impl TryFrom<LooseSource> for Loose {
             words: source.words.unwrap_or_else(|| ["true", "false", "null"].map(str::to_owned)),
             comma: source.comma,
             colon: source.colon,
+            sorted: source.sorted,
         })
     }
 }
@@ -311,6 +334,7 @@ impl From<ChannelsSource> for Channels {
             routes: source.routes.into_iter().map(|(key, route)| (key, route.into())).collect(),
             prefix: source.prefix,
             content: source.content,
+            bare: source.bare,
             known: source.known,
             doubled: source.doubled,
         }

@@ -76,10 +76,11 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::Body(None)
                 }
                 Then::Args
-                    if (walk.takes_object() || matches!(walk.dialect.codec(), Codec::Fields(_)))
-                        && opening.step == walk.args
+                    if ((walk.takes_object() || walk.is_loose()) && opening.step == walk.args
+                        || walk.takes_fields())
                         && opening.marked
-                        && !walk.is_line() =>
+                        && !walk.is_line()
+                        && !walk.is_bare() =>
                 {
                     Settled::Malformed
                 }
@@ -132,11 +133,12 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if walk.head(step).is_some_and(|form| !form.attributes.is_empty()) {
         return attributes(opening, walk, step, io);
     }
-    while io.look < io.bytes.len() && is_name(io.text, io.look) {
+    let from = opening.token;
+    let most = max + walk.head(step).map_or(0, HeadForm::frame);
+    while io.look < io.bytes.len() && io.look - io.at - from <= most && is_name(io.text, io.look) {
         io.look += first_char(io.text, io.look);
     }
-    let from = opening.token;
-    if io.look - io.at - from > max + walk.head(step).map_or(0, HeadForm::frame) {
+    if io.look - io.at - from > most {
         return Settled::Nothing;
     }
     if io.look == io.bytes.len() {
@@ -164,12 +166,15 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
 /// A head of attributes: it reaches up to the next mark.
 fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) -> Settled {
     let from = opening.token;
-    let Some(hit) = walk.sites[step + 1].marks.find(&mut opening.scan, io.bytes, &mut io.look, &mut io.again)
-    else {
-        return if io.look - io.at - from > MAX_ATTRIBUTES { Settled::Nothing } else { Settled::More };
+    let most = io.at + from + MAX_ATTRIBUTES;
+    let window = &io.bytes[..io.bytes.len().min(most)];
+    let marks = &walk.sites[step + 1].marks;
+    let Some(hit) = marks.find(&mut opening.scan, window, &mut io.look, &mut io.again) else {
+        return if window.len() == most { Settled::Nothing } else { Settled::More };
     };
     let Some(form) = walk.head(step) else { return Settled::Nothing };
     let (name, id) = form.read(&io.text[io.at + from..hit.start]);
+    io.rewind(hit.start);
     let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
     opening.name = name.filter(|name| !name.is_empty()).map(place);
     opening.id = id.map(place);
@@ -198,7 +203,7 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
 pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
         Codec::Raw { .. } => true,
-        Codec::Object(Literal::Loose(loose)) => byte == loose.open,
+        Codec::Object(Literal::Loose(loose)) => loose.closer(byte).is_some(),
         _ => byte == b'{',
     }
 }
@@ -209,7 +214,7 @@ pub(in crate::parse) fn starts_name(text: &str, at: usize) -> bool {
 }
 
 /// True when the character at `at` may be part of a name.
-pub(super) fn is_name(text: &str, at: usize) -> bool {
+pub(in crate::parse) fn is_name(text: &str, at: usize) -> bool {
     let byte = text.as_bytes()[at];
     if byte < 0x80 {
         return byte.is_ascii_alphanumeric()

@@ -9,6 +9,9 @@ pub(in crate::parse) struct Heading {
     /// The marks in a header.
     pub(in crate::parse) marks: Automaton,
     pub(in crate::parse) kinds: Vec<HeaderMark>,
+    /// The words that begin what is left of a header without its marks: each with the author before it, and then each
+    /// alone.
+    pub(in crate::parse) residues: Automaton,
     /// Ends a body.
     pub(in crate::parse) end: Mark,
     /// Bodies of calls begin and name them by themselves, as tags do.
@@ -38,7 +41,9 @@ impl Heading {
         let mut kinds = vec![HeaderMark::Message; message.len()];
         kinds.resize(kinds.len() + constrain.len(), HeaderMark::Constrain);
         kinds.resize(kinds.len() + start.len() + channel.len(), HeaderMark::Opener);
+        let bare: Vec<String> = channels.residues().chain(channels.bare.iter().cloned()).collect();
         Self {
+            residues: Automaton::new(bare.iter().map(String::as_str)),
             marks: Automaton::new(marks.map(String::as_str)),
             kinds,
             end: Mark {

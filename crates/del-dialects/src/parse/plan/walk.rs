@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::heading::Heading;
-use super::{MIN_DISTINCT, Opener, is_distinct};
+use super::{MIN_DISTINCT, Opener, is_distinct, is_token, is_wordy};
+use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::codec::loose::LooseMarks;
 use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
@@ -13,6 +14,8 @@ use crate::parse::automaton::Automaton;
 #[derive(Debug)]
 pub(in crate::parse) struct Walk {
     pub(in crate::parse) dialect: Arc<Dialect>,
+    /// Only this dialect is read, and what it reads beside: its marks may be plain words.
+    pub(in crate::parse) alone: bool,
     pub(in crate::parse) steps: Vec<Step>,
     /// The first step of a call; before it lies what opens the block.
     pub(in crate::parse) call: usize,
@@ -25,6 +28,8 @@ pub(in crate::parse) struct Walk {
     /// What may stand behind a call, to open the next one.
     pub(in crate::parse) again: Site,
     pub(in crate::parse) body: Body,
+    /// For a block of lists with marks around it: its marks, and how many of them close it.
+    pub(in crate::parse) echo: Option<(Automaton, usize)>,
     /// What opens calls of the other forms of this dialect.
     pub(in crate::parse) others: Vec<String>,
     /// Finds where reading may go on after a broken call.
@@ -117,8 +122,10 @@ impl Walk {
             sites: Vec::new(),
             again: Site::default(),
             body: Body::Object,
+            echo: None,
             others: Vec::new(),
             rescue: Automaton::default(),
+            alone: false,
             heading,
             dialect,
         };
@@ -126,7 +133,21 @@ impl Walk {
         walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
         walk.again = walk.again();
         walk.rescue = walk.rescue();
+        walk.echo = walk.echo();
         walk
+    }
+
+    /// What begins thinking.
+    pub(in crate::parse) fn thought_begins(&self) -> impl Iterator<Item = &String> {
+        let begins = self.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.begin);
+        begins.filter(|mark| self.alone || !is_wordy(mark))
+    }
+
+    /// What ends thinking; nothing does where nothing begins it.
+    pub(in crate::parse) fn thought_ends(&self) -> impl Iterator<Item = &String> {
+        let ends = self.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.end);
+        let begun = self.thought_begins().next().is_some();
+        ends.filter(move |mark| begun && (self.alone || !is_wordy(mark)))
     }
 
     /// Goes on beside other forms of the same dialect, which these marks open.
@@ -144,6 +165,16 @@ impl Walk {
     /// True when the arguments are one JSON object.
     pub(in crate::parse) fn takes_object(&self) -> bool {
         matches!(self.body, Body::Object)
+    }
+
+    /// True when the arguments are literals that are not JSON.
+    pub(in crate::parse) fn is_loose(&self) -> bool {
+        matches!(self.body, Body::Loose(_))
+    }
+
+    /// True when the arguments are keys and values between marks.
+    pub(in crate::parse) fn takes_fields(&self) -> bool {
+        matches!(self.dialect.codec(), Codec::Fields(_))
     }
 
     /// True when a closer of the block between these steps is missing. Nobody misses one whose opener was not there.
@@ -164,6 +195,13 @@ impl Walk {
         if let Frame::Channels(channels) = &self.dialect.frame { Some(channels) } else { None }
     }
 
+    /// How a call begins that has no mark before its name.
+    pub(in crate::parse) fn headless(&self, walk: usize) -> Option<Opener> {
+        let Then::Head(step) = self.then(0) else { return None };
+        let skips = self.skips(0, step);
+        self.is_bare().then_some(Opener { walk, line_start: true, announced: false, skips, step: None })
+    }
+
     /// True where the body of a channel begins and names calls by itself.
     pub(in crate::parse) fn is_inside(&self) -> bool {
         self.heading.as_ref().is_some_and(|heading| heading.inside)
@@ -173,7 +211,7 @@ impl Walk {
     pub(in crate::parse) fn openers(&self, walk: usize) -> Vec<(String, Opener)> {
         let mut openers = Vec::new();
         if let Some(channels) = self.channels() {
-            let opener = Opener { walk, line_start: false, skips: false, step: None };
+            let opener = Opener { walk, line_start: false, announced: false, skips: false, step: None };
             openers.extend(channels.openers().map(|mark| (mark.clone(), opener)));
             if !self.is_inside() {
                 return openers;
@@ -187,13 +225,20 @@ impl Walk {
                     continue;
                 }
                 let line_start = mark.line_start || (self.is_bare() && plain);
-                openers.push((spelling.clone(), Opener { walk, line_start, skips, step: Some(step) }));
+                let announced = self.is_bare() && self.is_loose();
+                openers.push((
+                    spelling.clone(),
+                    Opener { walk, line_start, announced, skips, step: Some(step) },
+                ));
             }
         }
         let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
         if self.reaches_args(0) && json {
             let skips = self.skips(0, self.args);
-            openers.push(("{".to_owned(), Opener { walk, line_start: true, skips, step: None }));
+            openers.push((
+                "{".to_owned(),
+                Opener { walk, line_start: true, announced: false, skips, step: None },
+            ));
         }
         openers
     }
@@ -228,7 +273,17 @@ impl Walk {
     pub(in crate::parse) fn body(&self) -> Body {
         match self.dialect.codec() {
             Codec::Object(Literal::Json) => Body::Object,
-            Codec::Object(Literal::Loose(loose)) => Body::Loose(LooseMarks::new(loose)),
+            Codec::Object(Literal::Loose(loose)) => {
+                let spellings = |marks: Vec<&Mark>| -> Vec<String> {
+                    marks.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
+                };
+                let closers = spellings(self.closers().map(|(_, mark)| mark).collect());
+                let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call));
+                let mut next = spellings(openers.map(|(_, mark)| mark).collect());
+                next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
+                next.extend(self.dialect.ends.iter().cloned());
+                Body::Loose(LooseMarks::new(loose, &closers, &next))
+            }
             Codec::Call(_) => Body::Call,
             Codec::Raw { close, .. } => {
                 let own = |(place, _)| (place, close.clone());
@@ -343,15 +398,28 @@ impl Walk {
         Site::new(spellings, self.sites[self.call].then)
     }
 
+    fn echo(&self) -> Option<(Automaton, usize)> {
+        let (open, close) = (&self.dialect.block.open, self.dialect.block.close.last()?);
+        let token = |mark: &Mark| mark.read.iter().all(|spelling| is_token(spelling));
+        let listed = open.len() == 2 && open[1].read.iter().any(|mark| mark == "[");
+        let spellings = || close.read.iter().chain(&open[0].read).map(String::as_str);
+        (self.is_loose() && !self.is_bare() && listed && token(close) && token(&open[0]))
+            .then(|| (Automaton::new(spellings()), close.read.len()))
+    }
+
     pub(in crate::parse) fn rescue(&self) -> Automaton {
+        let without_id;
         let mut spellings: Vec<&str> = Vec::new();
         if let Some(channels) = self.channels() {
             spellings.extend(channels.ends.iter().chain(channels.openers()).map(String::as_str));
         }
-        if let Codec::Call(form) = self.dialect.codec()
-            && let Some(Slot::Text(head)) = form.parts.first()
-        {
-            spellings.push(head.trim_end_matches(['"', ' ']));
+        if let Codec::Call(form) = self.dialect.codec() {
+            without_id = drop_id(&form.parts);
+            for parts in [&form.parts, &without_id] {
+                if let Some(Slot::Text(head)) = parts.first() {
+                    spellings.push(head.trim_end_matches(['"', '\'', ' ']));
+                }
+            }
         }
         let closers = self.closers().map(|(_, mark)| mark);
         let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call)).map(|(_, mark)| mark);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use del_dialects::dialect::{Codec, Frame, Literal};
 use del_dialects::{Dialect, FaultKind};
 
-use super::{Built, alone, anatomy, listing, probes, weather, written};
+use super::{Built, alone, anatomy, introduction, later, listing, probes, weather, written};
 use crate::anatomy::{Anatomy, joined};
 use crate::probe::Probe;
 
@@ -13,7 +13,7 @@ type Outcome = Result<Built, String>;
 
 /// A bad text, then a good call on a line of its own: only the good one counts.
 fn before_a_good_one(dialect: &Arc<Dialect>, what: &str, bad: &str) -> Result<Probe, String> {
-    let text = format!("{bad}\n\n{}", alone(dialect, &listing())?);
+    let text = format!("{bad}\n\n{}", later(dialect, &listing())?);
     Ok(Probe::of(text, &[listing()]).what(what).saying_no_mark().with_any_faults())
 }
 
@@ -29,7 +29,7 @@ pub(super) fn arguments(dialect: &Arc<Dialect>) -> Outcome {
             let (open, close) = (char::from(loose.open), char::from(loose.close));
             vec![format!("{open}={close}"), format!("{open}city{close}")]
         }
-        _ => vec!["there is no field here".to_owned()],
+        _ => vec!["\n… there is no field here".to_owned()],
     };
     let with = |args: &String| Anatomy { args: args.clone(), ..parts.clone() }.text();
     probes(
@@ -41,8 +41,7 @@ pub(super) fn arguments(dialect: &Arc<Dialect>) -> Outcome {
 }
 
 pub(super) fn nameless(dialect: &Arc<Dialect>) -> Outcome {
-    let bad = alone(dialect, &weather())?.replacen("get_weather", "", 1);
-    probes([before_a_good_one(dialect, "without a name", &bad)?])
+    probes([before_a_good_one(dialect, "without a name", &anatomy(dialect)?.nameless("get_weather"))?])
 }
 
 pub(super) fn doubled_opener(dialect: &Arc<Dialect>) -> Outcome {
@@ -85,8 +84,11 @@ pub(super) fn spam(dialect: &Arc<Dialect>) -> Outcome {
 }
 
 /// Nothing is a call, and nothing of the markup is text.
-fn cut(text: &str) -> Probe {
-    Probe::of(format!("I will look.\n\n{text}"), &[]).saying("I will look.").with_any_faults().cut()
+fn cut(dialect: &Dialect, text: &str) -> Probe {
+    Probe::of(format!("I will look.\n\n{}{text}", introduction(dialect)), &[])
+        .saying("I will look.")
+        .with_any_faults()
+        .cut()
 }
 
 pub(super) fn cut_in_opener(dialect: &Arc<Dialect>) -> Outcome {
@@ -94,19 +96,19 @@ pub(super) fn cut_in_opener(dialect: &Arc<Dialect>) -> Outcome {
     // Half a mark that is made of letters may be a word.
     let word = opener.starts_with(char::is_alphanumeric);
     let places = opener.char_indices().map(|(at, _)| at).filter(|at| *at > 0 && !word);
-    probes(places.chain([opener.len()]).map(|at| cut(&opener[..at])))
+    probes(places.chain([opener.len()]).map(|at| cut(dialect, &opener[..at])))
 }
 
 pub(super) fn cut_in_name(dialect: &Arc<Dialect>) -> Outcome {
     let text = alone(dialect, &weather())?;
     let name = text.find("get_weather").ok_or("no name")?;
-    probes([1, 5, 11].map(|bytes| cut(&text[..name + bytes])))
+    probes([1, 5, 11].map(|bytes| cut(dialect, &text[..name + bytes])))
 }
 
 pub(super) fn cut_in_arguments(dialect: &Arc<Dialect>) -> Outcome {
     let text = alone(dialect, &weather())?;
     let value = text.find("Paris").ok_or("no value")?;
-    probes([0, 3].map(|bytes| cut(&text[..value + bytes]).with_fault(FaultKind::UnclosedCall)))
+    probes([0, 3].map(|bytes| cut(dialect, &text[..value + bytes]).with_fault(FaultKind::UnclosedCall)))
 }
 
 pub(super) fn closer_missing(dialect: &Arc<Dialect>) -> Outcome {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use del_dialects::{Call, Dialect};
 
-use super::{Built, alone, listing, probes, weather, written};
+use super::{Built, alone, later, listing, probes, weather, written};
 use crate::probe::Probe;
 use crate::reading::{all_marks, call};
 
@@ -16,7 +16,7 @@ pub(super) fn one(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn adjacent(dialect: &Arc<Dialect>) -> Outcome {
     let calls = [weather(), listing()];
-    let texts = [alone(dialect, &calls[0])?, alone(dialect, &calls[1])?];
+    let texts = [alone(dialect, &calls[0])?, later(dialect, &calls[1])?];
     // A mark that only counts at the start of a line needs one.
     let lines = dialect.marks().any(|mark| mark.line_start);
     let joints: &[&str] = if lines { &["\n", "\n\n"] } else { &["", "\n", "\n\n"] };
@@ -32,7 +32,7 @@ pub(super) fn in_a_block(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn with_text_between(dialect: &Arc<Dialect>) -> Outcome {
     let calls = [weather(), listing()];
-    let text = format!("{}\n\nNow the files.\n\n{}", alone(dialect, &calls[0])?, alone(dialect, &calls[1])?);
+    let text = format!("{}\n\nNow the files.\n\n{}", alone(dialect, &calls[0])?, later(dialect, &calls[1])?);
     probes([Probe::of(text, &calls).saying("Now the files.").in_order("ctc")])
 }
 
@@ -61,8 +61,8 @@ pub(super) fn interleaved(dialect: &Arc<Dialect>) -> Outcome {
     let calls = [weather(), listing()];
     let text = format!(
         "Let me look.\n\n{}\n\nAnd the files.\n\n{}\n\nThat was all.",
-        alone(dialect, &calls[0])?,
-        alone(dialect, &calls[1])?
+        later(dialect, &calls[0])?,
+        later(dialect, &calls[1])?
     );
     probes([Probe::of(text, &calls).saying("Let me look. And the files. That was all.").in_order("tctct")])
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::Codec;
+use del_dialects::dialect::{Codec, Frame, Need};
 use del_dialects::{Call, Dialect};
 
-use super::{Built, alone, anatomy, listing, probes, weather, written};
+use super::{Built, alone, anatomy, concrete, introduction, listing, probes, weather, written};
 use crate::anatomy::{Anatomy, Part};
 use crate::probe::Probe;
 use crate::reading::call;
@@ -31,19 +31,23 @@ fn respelled(parts: &Anatomy, spell: impl Fn(&str) -> String) -> String {
 pub(super) fn white_space(dialect: &Arc<Dialect>) -> Outcome {
     let parts = anatomy(dialect)?;
     let raw = matches!(dialect.codec(), Codec::Raw { .. });
-    // Where a call is a line, its end says more than white space.
-    let lines = dialect.marks().any(|mark| mark.line_start) || raw;
-    let mut texts = vec![respelled(&parts, |mark| {
-        let spaces = if mark.ends_with(char::is_whitespace) { " " } else { "" };
-        let begins = if mark.starts_with(char::is_whitespace) { " " } else { "" };
-        format!("{begins}{}{spaces}", mark.trim())
-    })];
+    // Where a call is a line, its end says more than white space; and in a header none is free.
+    let header = matches!(dialect.frame, Frame::Channels(_));
+    let lines = dialect.marks().any(|mark| mark.line_start) || raw || header;
+    let mut texts = Vec::new();
+    if !header {
+        texts.push(respelled(&parts, |mark| {
+            let begins = if mark.starts_with(char::is_whitespace) { " " } else { "" };
+            let ends = if mark.ends_with(char::is_whitespace) { " " } else { "" };
+            format!("{begins}{}{ends}", mark.trim())
+        }));
+    }
     if !lines {
         texts.push(respelled(&parts, |mark| mark.trim().to_owned()));
         texts.push(respelled(&parts, |mark| format!("{mark}\n")));
         texts.push(respelled(&parts, |mark| format!("{mark} \r\n\t ")));
     }
-    texts.push(format!("\n\n{}\n\n ", parts.text()));
+    texts.push(format!("\n\n{}{}\n\n ", introduction(dialect), parts.text()));
     probes(texts.into_iter().map(|text| Probe::of(text, &[weather()])))
 }
 
@@ -52,13 +56,15 @@ pub(super) fn variants(dialect: &Arc<Dialect>) -> Outcome {
     let mut texts = Vec::new();
     for place in 0..parts.front.len() + parts.back.len() {
         let part = parts.part(place);
-        for spelling in part.mark.iter().flat_map(|mark| &mark.read) {
+        // Without an id its marks mean nothing.
+        let marks = part.mark.iter().filter(|mark| mark.need != Need::Id);
+        for spelling in marks.flat_map(|mark| &mark.read).map(|spelling| concrete(spelling)) {
             let written = part.text.trim();
             if spelling != written {
                 let text = if written.is_empty() {
                     spelling.clone()
                 } else {
-                    part.text.replacen(written, spelling, 1)
+                    part.text.replacen(written, &spelling, 1)
                 };
                 texts.push((spelling.clone(), parts.with(place, &text).text()));
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use del_dialects::dialect::Frame;
 use del_dialects::{Dialect, FaultKind};
 
-use super::{Built, alone, anatomy, listing, probes, weather, written};
+use super::{Built, alone, anatomy, concrete, introduction, listing, probes, weather, written};
 use crate::probe::Probe;
 use crate::reading::{borders, call};
 
@@ -13,7 +13,8 @@ type Outcome = Result<Built, String>;
 
 pub(super) fn at_once(dialect: &Arc<Dialect>) -> Outcome {
     let calls = [weather(), listing()];
-    let text = format!("Let me look.\n\n{}\n\nThat was all.", written(dialect, &calls)?);
+    let text =
+        format!("Let me look.\n\n{}{}\n\nThat was all.", introduction(dialect), written(dialect, &calls)?);
     probes([Probe::of(text, &calls).saying("Let me look. That was all.").in_order("tcct")])
 }
 
@@ -24,9 +25,12 @@ pub(super) fn at_borders(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn inside_marks(dialect: &Arc<Dialect>) -> Outcome {
     let (text, borders) = marked(dialect)?;
-    let middles: Vec<usize> = borders.windows(2).map(|pair| (pair[0] + pair[1]) / 2).collect();
-    let middles = middles.into_iter().map(|at| (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(at));
-    probes([Probe::of(text.clone(), &[weather()]).in_pieces(middles.collect())])
+    let middle = |pair: &[usize]| {
+        let at = usize::midpoint(pair[0], pair[1]);
+        (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(at)
+    };
+    let middles = borders.windows(2).map(middle).collect();
+    probes([Probe::of(text.clone(), &[weather()]).in_pieces(middles)])
 }
 
 /// A call, and where its parts begin and end.
@@ -46,7 +50,7 @@ fn marked(dialect: &Arc<Dialect>) -> Result<(String, Vec<usize>), String> {
 
 pub(super) fn beginnings(dialect: &Arc<Dialect>) -> Outcome {
     let calls = [weather(), listing()];
-    let text = written(dialect, &calls)?;
+    let text = introduction(dialect) + &written(dialect, &calls)?;
     // A call is whole when its arguments are, and never before. Which of its closing marks is enough to tell is
     // another cell's matter.
     let (paris, second) =
@@ -77,7 +81,8 @@ pub(super) fn broken_off(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn invented(dialect: &Arc<Dialect>) -> Outcome {
     let call = alone(dialect, &weather())?;
-    let texts = dialect.results.invented.iter().map(|[open, close]| {
+    let texts = dialect.results.invented.iter().map(|pair| {
+        let [open, close] = pair.each_ref().map(|mark| concrete(mark));
         format!("{call}\n{open}\n20 degrees, says {{\"name\": \"list_dir\"}}\n{close}\n\nIt is warm.")
     });
     probes(texts.map(|text| {
@@ -91,7 +96,7 @@ pub(super) fn behind_a_thought(dialect: &Arc<Dialect>) -> Outcome {
         (Frame::Channels(_), _) => return Ok(Built::ByHand("a thought in a channel of its own")),
         (_, Some(reasoning)) => {
             let pairs = reasoning.begin.iter().zip(&reasoning.end);
-            pairs.map(|(begin, end)| [begin.clone(), end.clone()]).collect()
+            pairs.map(|(begin, end)| [concrete(begin), concrete(end)]).collect()
         }
         (_, None) => vec![["<think>".to_owned(), "</think>".to_owned()]],
     };

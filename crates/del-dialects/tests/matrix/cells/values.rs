@@ -6,7 +6,7 @@ use del_dialects::dialect::Codec;
 use del_dialects::{Call, Dialect, RenderError};
 use serde_json::json;
 
-use super::{Built, alone, listing, probes, weather, written};
+use super::{Built, anatomy, listing, probes, written};
 use crate::probe::Probe;
 use crate::reading::{all_marks, call, tools};
 
@@ -47,7 +47,7 @@ pub(super) fn marks(dialect: &Arc<Dialect>) -> Outcome {
         || matches!(dialect.codec(), Codec::Raw { .. });
     let mut found = Vec::new();
     for mark in all_marks(dialect) {
-        for value in [format!("a {mark} b"), format!("{mark}")] {
+        for value in [format!("a {mark} b"), mark.clone()] {
             let call = call("write_file", &json!({"path": "a.md", "content": value}).to_string());
             match dialect.render_calls(std::slice::from_ref(&call), &tools()) {
                 Ok(text) => found.push(Probe::of(text, &[call]).what(mark.as_str())),
@@ -67,8 +67,7 @@ pub(super) fn names(dialect: &Arc<Dialect>) -> Outcome {
 }
 
 pub(super) fn prefixed_names(dialect: &Arc<Dialect>) -> Outcome {
-    let names =
-        ["functions_list", "functions", "function", "functions.get_weather", "tool_call", "assistant"];
+    let names = ["functions_list", "functions", "function", "functions.get_weather", "tool_call"];
     each(dialect, names.map(|name| call(name, r#"{"a":"b"}"#)))
 }
 
@@ -92,7 +91,7 @@ pub(super) fn empty_name(dialect: &Arc<Dialect>) -> Outcome {
         other => return Err(format!("writing no name: expected Unrepresentable, got {other:?}")),
     }
     // Written all the same, by a model.
-    let text = alone(dialect, &weather())?.replacen("get_weather", "", 1);
+    let text = anatomy(dialect)?.nameless("get_weather");
     probes([Probe::of(text, &[]).saying_no_mark().with_any_faults()])
 }
 

@@ -1,0 +1,150 @@
+//! From a field's text to a member of the arguments.
+
+use std::borrow::Cow;
+
+use super::elements::{self, Element};
+use super::header::Header;
+use super::xml::{entities_read, unescaped};
+use super::{FieldMarks, FieldsReader, Phase};
+use crate::codec::json::Emit;
+use crate::codec::members;
+use crate::dialect::FieldForm;
+use crate::fault::FaultKind;
+use crate::message::Tool;
+use crate::schema::{Place, Types, escape, may_have, quoted, typed, types_of};
+
+impl FieldsReader {
+    pub(super) fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
+        !self.keys.iter().any(|seen| seen == key)
+            && may_have(tool, key)
+            && ((form.framed && !self.compact) || tool.is_some())
+    }
+
+    pub(super) fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {
+        if self.keys.contains(&header.key) {
+            self.notes.add(FaultKind::DuplicateKey, at);
+        }
+        self.key.clone_from(&header.key);
+        self.keys.push(header.key.clone());
+        self.types = types_of(tool, &header.key);
+        self.says_json = false;
+        self.wraps = may_wrap(tool, &header.key);
+        if let Some(word) = &header.type_word {
+            self.set_type(form, word);
+        }
+    }
+
+    /// The field itself says what its value is.
+    pub(super) fn set_type(&mut self, form: &FieldForm, word: &str) {
+        match form.types_said(Some(word)) {
+            Some(types) if types.only_string() && self.wraps => {}
+            Some(types) if types.only_string() || form.nest.is_some() => self.types = types,
+            Some(_) => self.says_json = true,
+            None => {}
+        }
+    }
+
+    pub(super) fn begin_value(&mut self, form: &FieldForm, marks: &FieldMarks, at: usize, emit: Emit<'_>) {
+        self.deaf = 0;
+        self.scratch.clear();
+        self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
+        self.scratch.push_str(&quoted(&self.key));
+        self.scratch.push(':');
+        self.streams = self.types.only_string() && !form.xml;
+        self.undecided = self.types.only_string() && form.xml;
+        if self.streams {
+            self.scratch.push('"');
+        }
+        if !self.wraps {
+            emit(&self.scratch, at..at);
+        }
+        self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
+        self.closer = if self.elements.is_some() {
+            Some(marks.elements_automaton(form, &self.key))
+        } else {
+            form.repeats_key().then(|| {
+                let closers: Vec<String> =
+                    form.value_close.iter().map(|mark| mark.replace("{key}", &self.key)).collect();
+                marks.value_automaton(&closers, form.framed)
+            })
+        };
+        self.enter(Phase::Value);
+    }
+
+    pub(super) fn pass_on(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
+        let range = at..at + text.len();
+        let plain = if form.xml && text.contains('&') {
+            Cow::Owned(entities_read(text))
+        } else {
+            Cow::Borrowed(text)
+        };
+        let text = plain.as_ref();
+        if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+            self.scratch.clear();
+            escape(text, &mut self.scratch);
+            emit(&self.scratch, range);
+        } else {
+            emit(text, range);
+        }
+    }
+
+    pub(super) fn close_value(
+        &mut self,
+        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
+        text: &str,
+        at: usize,
+        emit: Emit<'_>,
+    ) {
+        if self.streams {
+            self.pass_on(form, text, at, emit);
+            emit("\"", at + text.len()..at + text.len());
+            return;
+        }
+        let read = match (self.elements, &form.nest, &marks.elements) {
+            (Some(_), Some(nest), Some(marks)) => {
+                let place = Place::argument(tool, &self.key);
+                elements::read(form, nest, marks, text, place, self.types, self.max_depth)
+            }
+            _ => {
+                let plain = if form.xml { unescaped(text) } else { text.to_owned() };
+                let types = if self.says_json { Types::default() } else { self.types };
+                typed(&plain, types, self.max_depth).map(|(json, fits)| Element { json, fits, closed: true })
+            }
+        };
+        let Ok(Element { json, fits, closed }) = read else {
+            self.too_deep = true;
+            return;
+        };
+        if !fits {
+            self.notes.add(FaultKind::WrongType, at);
+        }
+        if !closed {
+            self.notes.add(FaultKind::MissingCloser, at);
+        }
+        let range = at..at + text.len();
+        if !self.wraps {
+            emit(&json, range);
+        } else if let Some(members) = wrapped(tool, &json) {
+            self.notes.add(FaultKind::Repaired, at);
+            emit(&self.scratch[..1], at..at);
+            emit(members, range);
+        } else {
+            self.scratch.push_str(&json);
+            emit(&self.scratch, range);
+        }
+    }
+}
+
+/// True for a key under which models put all the arguments, where the tool has none of this name.
+fn may_wrap(tool: Option<&Tool>, key: &str) -> bool {
+    tool.is_some()
+        && matches!(key, "arguments" | "input" | "parameters" | "properties")
+        && !may_have(tool, key)
+}
+
+/// The members of an object that is all the arguments: there are some, and the tool knows them all.
+fn wrapped<'j>(tool: Option<&Tool>, json: &'j str) -> Option<&'j str> {
+    let members = members(json)?;
+    let all = !members.is_empty() && members.iter().all(|(key, _)| may_have(tool, key));
+    json.strip_prefix('{')?.strip_suffix('}').filter(|_| all)
+}

@@ -1,0 +1,100 @@
+//! Words, numbers, and texts whose quotes were forgotten.
+
+use super::behind::Behind;
+use super::text::Text;
+use super::words::{char_end, is_expression, literal};
+use super::{Bracket, LooseProgress, LooseReader, MAX_WORD, On, State, Stop};
+use crate::fault::FaultKind;
+use crate::schema::{Types, quoted, typed};
+
+/// What is known of the bare word at hand.
+#[derive(Debug, Default)]
+pub(super) struct Bare {
+    /// Brackets that were opened in it.
+    inner: usize,
+    /// It holds a comma.
+    prose: bool,
+}
+
+impl LooseReader {
+    /// A value begins that stands in no quotes.
+    pub(super) fn begin_bare(&mut self) {
+        self.word.clear();
+        self.bare = Bare::default();
+        self.state = State::Bare;
+    }
+
+    pub(super) fn bare(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
+        let python = on.given.loose.quoted_keys;
+        if on.given.loose.is_short_quote(byte)
+            && let Some(text) = Text::prefixed(&self.word)
+        {
+            self.text = text;
+            self.enter(State::Quote { key: false });
+            return None;
+        }
+        let closes = matches!(byte, b'}' | b']' | b')');
+        if byte == b',' && self.is_outer() && self.may_go_on() {
+            on.look += 1;
+            self.state = State::Behind(Behind::comma());
+        } else if matches!(byte, b',' | b'\n') || (closes && (python || self.bare.inner == 0)) {
+            return if self.bare_ends(on) { None } else { Some(LooseProgress::Broken) };
+        } else if byte == b'<' {
+            self.enter(State::Mark { bare: true });
+        } else {
+            return self.bare_char(on);
+        }
+        None
+    }
+
+    /// One more character of a bare word.
+    pub(super) fn bare_char(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let end = char_end(on.given.text, on.look);
+        match on.bytes[on.look] {
+            b'(' | b'[' | b'{' => self.bare.inner += 1,
+            b')' | b']' | b'}' => self.bare.inner = self.bare.inner.saturating_sub(1),
+            b',' => self.bare.prose = true,
+            _ => {}
+        }
+        self.word.push_str(&on.given.text[on.look..end]);
+        on.look = end;
+        self.state = State::Bare;
+        (self.word.len() > MAX_WORD).then_some(LooseProgress::Broken)
+    }
+
+    /// True when the word at hand can only be a text, so that a comma may belong to it.
+    fn may_go_on(&self) -> bool {
+        self.bare.prose || (!self.word.trim().is_empty() && literal(&self.word).is_none())
+    }
+
+    /// The bare word ends; false when it is nothing that may stand there.
+    pub(super) fn bare_ends(&mut self, on: &mut On<'_, '_>) -> bool {
+        let word = self.word.trim();
+        let python = on.given.loose.quoted_keys;
+        let types = if self.is_outer() { self.types } else { Types::default() };
+        let json = match literal(word) {
+            _ if word.is_empty() => return false,
+            // Where any value may stand bare, the schema says what it is.
+            Some(_) if !python && types.only_string() => quoted(word),
+            Some(json) => json,
+            None if python && is_expression(word, types.string, self.is_outer()) => return false,
+            None if types == Types::default() => {
+                self.notes.add(FaultKind::Repaired, on.look);
+                quoted(word)
+            }
+            None => {
+                let Ok((json, fits)) = typed(word, types, self.max_depth) else { return false };
+                self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, on.look);
+                json
+            }
+        };
+        if self.top() == Some(Bracket::Group) {
+            self.first = Some(json);
+        } else {
+            on.put(&json);
+        }
+        self.word.clear();
+        self.state = State::After;
+        true
+    }
+}

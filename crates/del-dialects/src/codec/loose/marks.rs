@@ -1,0 +1,49 @@
+//! The quotes of a loose syntax and the marks around it, ready to be found.
+
+use crate::dialect::Loose;
+use crate::parse::automaton::Automaton;
+
+/// The quotes of a loose syntax and the marks around it, ready to be found.
+#[derive(Debug)]
+pub(crate) struct LooseMarks {
+    pub(super) quotes: Automaton,
+    /// For each quote of more than one byte, what ends it: the first pattern is the quote itself.
+    pub(super) closers: Vec<Option<Automaton>>,
+    /// What ends a call whose brackets are not closed.
+    pub(super) ends: Automaton,
+    /// What follows a call for sure.
+    pub(super) next: Automaton,
+}
+
+/// A mark of fewer bytes may well stand in a text.
+const MIN_DISTINCT: usize = 5;
+
+impl LooseMarks {
+    /// `closers` are the marks behind the arguments, `next` those that open another call, a result or end the turn.
+    pub(crate) fn new(loose: &Loose, closers: &[String], next: &[String]) -> Self {
+        let bracket = char::from(loose.close);
+        let distinct = || closers.iter().filter(|mark| mark.len() >= MIN_DISTINCT);
+        let lost: Vec<String> = distinct().map(|mark| format!("{bracket}{mark}")).collect();
+        let closer = |quote: &String| {
+            let mut spellings = vec![quote.as_str()];
+            if is_python(quote) {
+                spellings.push("\\");
+            } else {
+                spellings.extend(lost.iter().map(String::as_str));
+            }
+            (quote.len() > 1).then(|| Automaton::new(spellings))
+        };
+        let ends = closers.iter().chain(next.iter().filter(|mark| mark.len() >= MIN_DISTINCT));
+        Self {
+            quotes: Automaton::new(loose.quotes.iter().map(String::as_str)),
+            closers: loose.quotes.iter().map(closer).collect(),
+            ends: Automaton::new(ends.map(String::as_str)),
+            next: Automaton::new(next.iter().map(String::as_str)),
+        }
+    }
+}
+
+/// True for quotes in which a backslash escapes.
+pub(super) fn is_python(quote: &str) -> bool {
+    quote.bytes().all(|byte| matches!(byte, b'\'' | b'"'))
+}

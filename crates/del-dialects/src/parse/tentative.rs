@@ -1,0 +1,111 @@
+//! A fence behind prose: an example, or the call itself. It is a call when it ends the answer and holds nothing but
+//! calls of declared tools.
+
+use super::automaton::Scan;
+use super::body::MAX_BARE;
+use super::{Engine, Flow, Io, State};
+use crate::event::{Event, Sink, Span};
+use crate::fault::FaultKind;
+
+/// A fence that is read on trial. Offsets count from the first byte that is held.
+#[derive(Debug)]
+pub(super) struct Tentative {
+    /// Reads the fence as if it began the answer.
+    engine: Box<Engine>,
+    /// Where the fence begins.
+    start: usize,
+    /// How much of it the engine has settled.
+    settled: usize,
+    verdict: Verdict,
+}
+
+/// What a trial has come to.
+#[derive(Debug, Default)]
+struct Verdict {
+    tools: Vec<String>,
+    calls: u32,
+    /// The answer ends inside a call.
+    unclosed: bool,
+    /// Where something stands that is no call of a declared tool.
+    other: Option<u64>,
+}
+
+impl Sink for Verdict {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        let other = match event {
+            Event::Text(text) | Event::Reasoning(text) => {
+                let rest = text.trim_start();
+                (!rest.is_empty()).then(|| span.start + (text.len() - rest.len()) as u64)
+            }
+            Event::CallStart { name, .. } => {
+                (!self.tools.iter().any(|tool| tool == name)).then_some(span.start)
+            }
+            Event::Fault(fault) if fault.kind == FaultKind::UnclosedCall => {
+                self.unclosed = true;
+                None
+            }
+            Event::Fault(fault) => fault.kind.ends_call().then_some(span.start),
+            Event::CallEnd { .. } => {
+                self.calls += 1;
+                None
+            }
+            Event::Args { .. } => None,
+        };
+        self.other = self.other.or(other);
+    }
+}
+
+impl Engine {
+    /// A fence begins at `start`, behind text, that may hold a call.
+    pub(super) fn try_fence(&mut self, io: &mut Io<'_>, start: usize) {
+        let mut engine = Self::new(self.turn.clone(), State::Text(Scan::default()));
+        engine.base = io.base + start as u64;
+        engine.on_trial = true;
+        let tools = self.turn.tools.iter().map(|tool| tool.name.clone()).collect();
+        let verdict = Verdict { tools, ..Verdict::default() };
+        io.rewind(start);
+        let engine = Box::new(engine);
+        self.state = State::Tentative(Tentative { engine, start: start - io.at, settled: 0, verdict });
+    }
+
+    pub(super) fn tentative(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Tentative(trial) = &mut self.state else { return Flow::Next };
+        let start = io.at + trial.start;
+        let most = start + MAX_BARE;
+        let long = io.bytes.len() > most;
+        let mut end = if long { most } else { io.bytes.len() };
+        while !io.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let last = if long { None } else { io.end };
+        let before = trial.engine.work;
+        // Line by line: nothing behind a line that is no call is looked at.
+        let mut fed = io.look;
+        loop {
+            let line = memchr::memchr(b'\n', &io.bytes[fed..end]).map_or(end, |line| fed + line + 1);
+            let over = if line == end { last } else { None };
+            let text = &io.text[start + trial.settled..line];
+            trial.settled += trial.engine.run(io.plan, text, over, &mut trial.verdict);
+            fed = line;
+            if fed == end || trial.verdict.other.is_some() {
+                break;
+            }
+        }
+        io.again += (trial.engine.work - before).saturating_sub((fed - io.look) as u64);
+        io.look = fed;
+        let verdict = &trial.verdict;
+        let begun = verdict.unclosed && io.text[start..].contains(['{', '[']);
+        if last.is_some() && verdict.other.is_none() && (verdict.calls > 0 || begun) {
+            self.called = Some(io.base + start as u64);
+        } else if long || last.is_some() || verdict.other.is_some() {
+            // What this trial has looked at is not tried once more.
+            let tried = trial.engine.deaf.max(verdict.other.unwrap_or(io.base + end as u64));
+            self.deaf = self.deaf.max(tried).max(io.base + start as u64 + 1);
+        } else {
+            return Flow::More;
+        }
+        io.rewind(start);
+        self.resume_text();
+        Flow::Next
+    }
+}
