@@ -3,10 +3,11 @@
 
 mod reading;
 
-use del_dialects::dialect::{Codec, Literal};
+use del_dialects::dialect::Codec;
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
 use reading::{
-    as_meant, call, chunks, every_dialect, every_parser, in_order, parser, read, sample, tools, turn,
+    as_meant, call, chunks, every_dialect, every_parser, in_order, parser, read, sample, squeezed, tools,
+    turn, writes_json,
 };
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
@@ -37,7 +38,13 @@ fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
     let ordered = |call: &Call| Call { arguments: in_order(dialect, &call.arguments), ..call.clone() };
     let calls: Vec<Call> = calls.iter().map(ordered).collect();
-    assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name);
+    let plain = |call: Call| match writes_json(dialect) {
+        true => call,
+        false => Call { arguments: squeezed(&call.arguments), ..call },
+    };
+    let got: Vec<Call> = as_meant(message.calls, &calls).into_iter().map(plain).collect();
+    let calls: Vec<Call> = calls.into_iter().map(plain).collect();
+    assert_eq!(got, calls, "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
 }
 
@@ -126,7 +133,7 @@ fn numbers_beyond_any_type() {
         r#"{"city":"x","n":12345678901234567890123456789,"e":1e400,"s":-0.0000000000000000000001,"z":-0}"#;
     every_dialect(|dialect| {
         let message = back(dialect, &[call("get_weather", odd)]);
-        assert_eq!(message.calls[0].arguments, in_order(dialect, odd), "{}", dialect.name);
+        assert_eq!(squeezed(&message.calls[0].arguments), in_order(dialect, odd), "{}", dialect.name);
     });
 }
 
@@ -269,12 +276,7 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
 #[test]
 fn a_broken_call_does_not_hide_the_next() {
     every_dialect(|dialect| {
-        let json = match dialect.codec() {
-            Codec::Object(literal) => *literal == Literal::Json,
-            Codec::Call(form) => !form.python,
-            _ => false,
-        };
-        if !json {
+        if !writes_json(dialect) {
             return;
         }
         for damage in ["{\"city\": }", "{\"city\" \"x\"}", "{\"city\": nowhere}", "{\"city\": [}", "{]"] {

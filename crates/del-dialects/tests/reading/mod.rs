@@ -220,9 +220,17 @@ pub fn in_order(dialect: &Dialect, json: &str) -> String {
     use del_dialects::dialect::{Codec, Literal};
     match dialect.codec() {
         Codec::Object(Literal::Loose(loose)) if loose.sorted => sorted(json),
-        // Python's spaces stay where they are.
-        Codec::Call(form) if form.python => json.replace("\":", "\": ").replace(",\"", ", \""),
         _ => json.to_owned(),
+    }
+}
+
+/// True when arguments keep the spelling that they have in the text.
+pub fn writes_json(dialect: &Dialect) -> bool {
+    use del_dialects::dialect::{Codec, Literal};
+    match dialect.codec() {
+        Codec::Object(literal) => *literal == Literal::Json,
+        Codec::Call(form) => !form.python,
+        _ => false,
     }
 }
 
@@ -237,6 +245,25 @@ fn sorted(json: &str) -> String {
     } else {
         json.to_owned()
     }
+}
+
+/// JSON without the white space between its tokens, everything else as it is spelt.
+pub fn squeezed(json: &str) -> String {
+    let raw: Option<&serde_json::value::RawValue> = serde_json::from_str(json).ok();
+    let Some(raw) = raw else { return json.to_owned() };
+    let (mut out, mut text, mut escaped) = (String::new(), false, false);
+    for c in raw.get().chars() {
+        if text || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+        match (text, escaped, c) {
+            (true, true, _) => escaped = false,
+            (true, false, '\\') => escaped = true,
+            (_, false, '"') => text = !text,
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Calls without ids that nobody gave them: in some dialects the writer has to make one up.

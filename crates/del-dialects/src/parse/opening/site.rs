@@ -65,7 +65,7 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::On
                 }
                 // Without a mark of its own, a bracket is data.
-                Then::Head(step) if opening.marked && !walk.is_bare() => {
+                Then::Head(step) if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) => {
                     nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
