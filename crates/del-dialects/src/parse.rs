@@ -3,6 +3,7 @@
 pub(crate) mod automaton;
 mod body;
 mod channels;
+mod cited;
 mod echo;
 mod gap;
 mod opening;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use automaton::Scan;
 use body::Reading;
 use channels::{Header, Origin};
+use cited::Cited;
 use echo::Echo;
 use gap::Gap;
 use opening::Opening;
@@ -171,6 +173,9 @@ struct Engine {
     deaf: u64,
     /// Where a fence behind text begins that holds calls.
     called: Option<u64>,
+    /// How far it is known whether marks in fences behind prose are meant, and how far they are examples.
+    judged: u64,
+    example: u64,
     /// This is the reader of such a fence, and no other one is tried in it.
     on_trial: bool,
     /// The number of the next call, or of the open one.
@@ -227,6 +232,8 @@ enum State {
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),
+    /// At a mark in such a fence.
+    Cited(Cited),
     /// In the header of a channel.
     Header(Header),
     /// Behind the last call that is allowed.
@@ -237,6 +244,8 @@ enum State {
 #[derive(Debug, Default)]
 struct Fence {
     open: bool,
+    /// The fence stands behind prose, and not behind nothing or another fence alone.
+    behind_prose: bool,
     inline: bool,
     /// Backticks at the end of the text so far.
     run: u8,
@@ -261,6 +270,7 @@ impl Fence {
 
     fn between(&mut self, text: &[u8]) {
         if !text.is_empty() {
+            self.behind_prose |= !self.open && !text.trim_ascii().is_empty();
             self.run = 0;
             self.inline = self.inline && memchr::memchr(b'\n', text).is_none();
         }
@@ -335,6 +345,8 @@ impl Engine {
             word: None,
             deaf: 0,
             called: None,
+            judged: 0,
+            example: 0,
             on_trial: false,
             call: 0,
             call_from: 0,
@@ -376,6 +388,7 @@ impl Engine {
                 State::Echo(_) => self.echo(&mut io),
                 State::Rescue { .. } => self.rescue(&mut io),
                 State::Tentative(_) => self.tentative(&mut io),
+                State::Cited(_) => self.cited(&mut io),
                 State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();

@@ -469,7 +469,7 @@ impl FieldsReader {
                     }
                     let confirmed = match bytes.get(*look) {
                         // A model that stops behind the last closer has closed the value; a cut proves nothing.
-                        None if ended == Some(End::End) && marks.is_last(step) => true,
+                        None if ended == Some(End::End) && step >= marks.last => true,
                         None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,

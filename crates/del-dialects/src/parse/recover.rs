@@ -41,6 +41,7 @@ impl Engine {
             State::Header(_) => self.end_header(io),
             State::Opening(_)
             | State::Tentative(_)
+            | State::Cited(_)
             | State::Invented { .. }
             | State::Rescue { .. }
             | State::Dropping => {}

@@ -122,6 +122,9 @@ impl Engine {
         if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             return false;
         }
+        if io.base + (hit.start as u64) < self.example {
+            return false;
+        }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
             return true;
         }
@@ -228,6 +231,10 @@ impl Engine {
             }
         }
         let Some(first) = self.candidates.pop() else { return false };
+        if self.awaits_fence(io, start) {
+            self.wait_for_fence(io, start);
+            return true;
+        }
         self.state = if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);

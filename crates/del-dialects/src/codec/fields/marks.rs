@@ -7,6 +7,8 @@ use crate::parse::automaton::Automaton;
 /// The marks of a field, ready to be found.
 #[derive(Debug)]
 pub(crate) struct FieldMarks {
+    /// The last closer that is written.
+    pub(crate) last: usize,
     /// What may follow a value: another field, or what closes the call, or the next call.
     pub(super) next: Automaton,
     pub(super) next_kinds: Vec<Next>,
@@ -119,6 +121,7 @@ impl FieldMarks {
         let follows = next.iter().filter(|(_, kind)| !matches!(kind, Next::Stray | Next::Turn));
         between.extend(follows.map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
         let mut marks = Self {
+            last: usize::MAX,
             next: automaton(next.iter().map(|(mark, _)| mark)),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
             header: automaton(form.header_close.iter().chain(&form.value_open)),
@@ -148,6 +151,7 @@ impl FieldMarks {
         let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step));
         let kinds = kinds.chain(messages.iter().map(|_| ValueEnd::Message)).collect();
         Self {
+            last: usize::MAX,
             next: Automaton::default(),
             next_kinds: Vec::new(),
             header: Automaton::default(),
@@ -163,11 +167,6 @@ impl FieldMarks {
             ends: Vec::new(),
             elements: None,
         }
-    }
-
-    /// True when nothing closes behind the closer with this place.
-    pub(super) fn is_last(&self, step: usize) -> bool {
-        !self.next_kinds.iter().any(|kind| matches!(kind, Next::Closer(place) if *place > step))
     }
 
     /// The spellings that a call may begin its fields with, and what each of them means.

@@ -311,7 +311,10 @@ impl Walk {
                     openers
                         .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
                 }
-                Body::Fields(Box::new(FieldMarks::new(form, &closers, &openers, &self.dialect.ends)))
+                let written = self.closers().filter(|(place, _)| self.is_written(*place));
+                let last = written.map(|(place, _)| place).last();
+                let marks = FieldMarks::new(form, &closers, &openers, &self.dialect.ends);
+                Body::Fields(Box::new(FieldMarks { last: last.unwrap_or(0), ..marks }))
             }
         }
     }

@@ -1,0 +1,56 @@
+//! A mark in a code fence behind prose: an example that the prose cites, or a call. It is an example when prose goes on
+//! behind the fence.
+
+use super::body::MAX_BARE;
+use super::{Engine, Flow, Io, State};
+use crate::codec::json::white_space;
+
+/// A mark that waits for the end of its fence. Offsets count from the first byte that is held.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cited {
+    /// Where the mark begins.
+    start: usize,
+    /// Where the fence ends, once that is known.
+    end: Option<usize>,
+}
+
+const FENCE: &[u8] = b"\n```";
+
+impl Engine {
+    /// True when a mark at `start` has to wait for the end of the fence that it stands in.
+    pub(super) fn awaits_fence(&self, io: &Io<'_>, start: usize) -> bool {
+        self.fence.open && self.fence.behind_prose && io.base + start as u64 >= self.judged
+    }
+
+    /// Waits for the end of the fence around `start`.
+    pub(super) fn wait_for_fence(&mut self, io: &mut Io<'_>, start: usize) {
+        io.rewind(start);
+        self.state = State::Cited(Cited { start: start - io.at, end: None });
+    }
+
+    pub(super) fn cited(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Cited(cited) = &mut self.state else { return Flow::Next };
+        let start = io.at + cited.start;
+        if cited.end.is_none() {
+            let from = io.look.saturating_sub(FENCE.len() - 1).max(start);
+            let found = memchr::memmem::find(&io.bytes[from..], FENCE);
+            cited.end = found.map(|at| from + at + FENCE.len() - io.at);
+            io.look = cited.end.map_or(io.bytes.len(), |end| io.look.max(io.at + end));
+        }
+        let end = cited.end.map(|end| io.at + end);
+        let behind = end.map(|end| end + white_space(&io.bytes[end..]));
+        let goes_on = behind.is_some_and(|behind| behind < io.bytes.len());
+        let long = io.bytes.len() - start > MAX_BARE;
+        if !goes_on && !long && !io.last() {
+            io.look = io.bytes.len();
+            return Flow::More;
+        }
+        let judged = end.filter(|_| goes_on).unwrap_or(io.bytes.len());
+        self.judged = if goes_on { io.base + judged as u64 } else { u64::MAX };
+        self.example = if goes_on { self.judged } else { 0 };
+        io.look = io.look.max(start);
+        io.rewind(start);
+        self.resume_text();
+        Flow::Next
+    }
+}
