@@ -110,7 +110,11 @@ impl Engine {
             self.state = State::Dropping;
             return Flow::More;
         }
-        let (start, marked, thought) = (io.at + opening.start(), opening.marked, opening.in_a_thought());
+        let (start, thought) = (io.at + opening.start(), opening.in_a_thought());
+        // A word is no more than that.
+        let word =
+            io.text[start..].trim_end().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let marked = opening.marked && !word && !opening.is_worded(plan);
         let behind = opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
         let markup = marked || behind || is_markup(&io.text[start..], io.end);
         if markup {
