@@ -462,6 +462,11 @@ impl Engine {
         self.turn.tools.iter().find(|tool| tool.name == name)
     }
 
+    /// True where one dialect is read and no tools are declared, so that no name could be known.
+    fn takes_any_name(&self, plan: &Plan) -> bool {
+        plan.alone && self.turn.tools.is_empty()
+    }
+
     fn resume_text(&mut self) {
         self.state = State::Text(Scan::default());
     }

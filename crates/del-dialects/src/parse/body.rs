@@ -28,6 +28,8 @@ pub(super) struct Reading {
     size: u64,
     /// What was odd, of each kind the first place in the answer. It is told when the call is over.
     notes: Vec<(FaultKind, u64)>,
+    /// The search for the closing mark without which this is no call, and where reading goes on when it is there.
+    proof: Option<(Scan, usize)>,
 }
 
 #[derive(Debug)]
@@ -98,13 +100,13 @@ impl Reading {
                 _ => FieldsReader::new(depth),
             })),
         };
-        Self { walk: number, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
+        Self { walk: number, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), proof: None }
     }
 
     /// The object of a call that does not say its name.
     pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
         let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
-        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new() }
+        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), proof: None }
     }
 
     /// A reading that may still turn out to be no call.
@@ -130,6 +132,9 @@ impl Reading {
 
 impl Engine {
     pub(super) fn reading(&mut self, io: &mut Io<'_>) -> Flow {
+        if let State::Reading(Reading { proof: Some(_), .. }) = &self.state {
+            return self.prove(io);
+        }
         let outcome = self.read_on(io);
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let number = reading.walk;
@@ -158,7 +163,8 @@ impl Engine {
                 Flow::Next
             }
             Outcome::Nameless => {
-                if bare {
+                let words = reading.pending.as_ref().is_some_and(|opening| opening.has_words_alone(io.plan));
+                if bare || words {
                     return self.no_call(io);
                 }
                 let Some(opening) = reading.pending.take() else { return Flow::Next };
@@ -376,11 +382,47 @@ impl Engine {
         let known = name.is_some_and(|name| self.tool(name).is_some());
         let bare = io.plan.walks[reading.walk].is_bare();
         let word = matches!(reading.kind, Kind::Loose(_)) && !opening.marked && !opening.is_behind_a_call();
-        if bare && !known && (word || opening.is_doubtful() || name.is_none_or(str::is_empty)) {
+        // A token of the model's markup is no part of data, and where no tools are declared no name can be known.
+        let free = self.takes_any_name(io.plan) && !opening.in_a_thought();
+        let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
+        let nameless = name.is_none_or(str::is_empty);
+        let worded = opening.is_worded(io.plan);
+        let may_not = worded && (opening.in_a_thought() || !(known || free));
+        if may_not || (bare && !known && (word || doubtful || nameless)) {
             return self.no_call(io);
+        }
+        if worded && let State::Reading(reading) = &mut self.state {
+            reading.proof = Some((Scan::default(), io.look - io.at));
+            return Flow::Next;
         }
         self.start_call(io);
         Flow::Next
+    }
+
+    /// A call that is opened by a word alone begins when its closing mark is there.
+    fn prove(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let (Some((scan, back)), Some(opening)) = (&mut reading.proof, &reading.pending) else {
+            return Flow::Next;
+        };
+        let most = io.at + opening.start() + MAX_BARE;
+        let window = &io.bytes[..io.bytes.len().min(most)];
+        let marks = &io.plan.walks[reading.walk].proof;
+        let mut hit = marks.find(scan, window, &mut io.look, &mut io.again);
+        if hit.is_none() && io.last() {
+            hit = marks.take(scan, &mut io.look, &mut io.again);
+        }
+        let back = io.at + *back;
+        if hit.is_some() {
+            reading.proof = None;
+            io.rewind(back);
+            self.start_call(io);
+            return Flow::Next;
+        }
+        if !io.last() && window.len() < most {
+            return Flow::More;
+        }
+        self.no_call(io)
     }
 
     /// Starts the call of a pending reading; false when there are too many calls.
@@ -425,7 +467,8 @@ impl Engine {
             Kind::Unnamed { object, .. } => std::mem::take(object),
             _ => "{}".to_owned(),
         };
-        if io.plan.walks[number].is_bare() {
+        let token = reading.pending.as_ref().is_some_and(|opening| opening.has_token(io.plan));
+        if io.plan.walks[number].is_bare() && !token {
             return self.no_call(io);
         }
         if self.start_call(io) {

@@ -2,7 +2,7 @@
 
 use super::automaton::{Anchored, Scan};
 use super::opening::{Opening, starts_name};
-use super::plan::{Opener, Target, Then};
+use super::plan::{Body, Opener, Target, Then};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::fault::FaultKind;
@@ -91,6 +91,14 @@ impl Engine {
                     };
                     if next {
                         return self.next_call(io, false);
+                    }
+                    // A text in a list of calls.
+                    let listed = gap.separated && self.in_block && gap.step <= walk.close;
+                    if byte == b'"' && listed && !walk.is_bare() && matches!(walk.body, Body::Call) {
+                        let walk = gap.walk;
+                        io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
+                        self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
+                        return Flow::Next;
                     }
                     if walk.echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
                         let walk = gap.walk;

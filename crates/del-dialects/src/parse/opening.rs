@@ -151,6 +151,10 @@ impl Engine {
                     let opening = *opening;
                     return self.try_next(io, opening);
                 }
+                Settled::Malformed | Settled::Nameless if opening.is_worded(plan) => {
+                    let opening = *opening;
+                    return self.try_next(io, opening);
+                }
                 Settled::Malformed => {
                     let opening = *opening;
                     return self.malformed(io, opening);
@@ -359,7 +363,7 @@ impl Engine {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
         let word = found == start && self.word == Some(io.base + start as u64);
-        if io.plan.walks[opening.walk].is_bare() && !word {
+        if (io.plan.walks[opening.walk].is_bare() && !word) || opening.is_worded(io.plan) {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
         // Behind a call, and at a word without a mark, nothing else has been tried for this place.
@@ -425,6 +429,22 @@ impl Opening {
     /// True where anything but a known name would more likely be data than a call.
     pub(super) fn is_doubtful(&self) -> bool {
         !matches!(self.from, From::Text { fresh: true } | From::Gap)
+    }
+
+    /// True when the mark that was found is made of words, as text is, and the one before it is missing: what follows has
+    /// to prove that this is a call.
+    pub(super) fn is_worded(&self, plan: &Plan) -> bool {
+        plan.walks[self.walk].is_worded(self.opened)
+    }
+
+    /// True when nothing but words was passed.
+    pub(super) fn has_words_alone(&self, plan: &Plan) -> bool {
+        self.opened != 0 && plan.walks[self.walk].has_words_alone(self.opened)
+    }
+
+    /// True when a token of the model's markup was passed.
+    pub(super) fn has_token(&self, plan: &Plan) -> bool {
+        plan.walks[self.walk].has_token(self.opened)
     }
 
     /// True behind the head, where only arguments or a closer are missing, and a line ended.

@@ -31,6 +31,8 @@ pub struct Plan {
     pub(super) headless: Option<usize>,
     /// The kind of thinking that an answer may start inside.
     pub(super) first_thought: usize,
+    /// One dialect is read, and what it reads beside.
+    pub(super) alone: bool,
 }
 
 /// What a spelling in text may be.
@@ -102,6 +104,13 @@ impl Opener {
         Self { walk, line_start: false, announced: false, skips: false, step: None }
     }
 
+    /// True when a word is all that begins the call, and the mark before it is missing.
+    pub(super) fn is_worded(&self, plan: &Plan) -> bool {
+        let walk = &plan.walks[self.walk];
+        let mark = |step: usize| 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
+        self.step.is_some_and(|step| walk.is_worded(mark(step)))
+    }
+
     /// True when what begins is the header of a message.
     pub(super) fn is_header(&self, plan: &Plan) -> bool {
         self.step.is_none() && plan.walks[self.walk].heading.is_some()
@@ -142,6 +151,7 @@ impl Plan {
             leads: Vec::new(),
             headless: None,
             first_thought: 0,
+            alone: false,
             walks: Vec::new(),
         };
         for walk in &mut walks {
@@ -149,6 +159,7 @@ impl Plan {
                 other.name == walk.dialect.name || walk.dialect.reads.contains(&other.name)
             };
             walk.alone = dialects.iter().all(own);
+            plan.alone |= walk.alone;
             plan.gather_wrappers(walk);
         }
         for number in 0..walks.len() {

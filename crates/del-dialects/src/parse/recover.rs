@@ -111,7 +111,11 @@ impl Engine {
             self.state = State::Dropping;
             return Flow::More;
         }
-        let (start, marked, thought) = (io.at + opening.start(), opening.marked, opening.in_a_thought());
+        let (start, thought) = (io.at + opening.start(), opening.in_a_thought());
+        // Where the model ended by itself, a word is no more than that.
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let word = io.end == Some(End::End) && io.text[start..].trim_end().bytes().all(plain);
+        let marked = opening.marked && !word && !opening.is_worded(plan);
         let behind = opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
         let markup = marked || behind || is_markup(&io.text[start..], io.end);
         if markup {

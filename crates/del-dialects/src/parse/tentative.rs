@@ -22,6 +22,7 @@ pub(super) struct Tentative {
 /// What a trial has come to.
 #[derive(Debug, Default)]
 struct Verdict {
+    /// The declared tools; with none any may be called.
     tools: Vec<String>,
     calls: u32,
     /// The answer ends inside a call.
@@ -38,7 +39,7 @@ impl Sink for Verdict {
                 (!rest.is_empty()).then(|| span.start + (text.len() - rest.len()) as u64)
             }
             Event::CallStart { name, .. } => {
-                (!self.tools.iter().any(|tool| tool == name)).then_some(span.start)
+                (!self.tools.is_empty() && !self.tools.iter().any(|tool| tool == name)).then_some(span.start)
             }
             Event::Fault(fault) if fault.kind == FaultKind::UnclosedCall => {
                 self.unclosed = true;

@@ -3,7 +3,7 @@
 use super::automaton::{Match, Scan};
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Opener, TextMark, Wrapper, is_token, is_wordy};
+use super::plan::{Dropped, Opener, TextMark, Walk, Wrapper, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::event::Event;
@@ -207,6 +207,10 @@ impl Engine {
         // Code in a fence is an example, unless the fence is all there is.
         let behind = !fresh && io.bytes[start] == b'`' && self.called != Some(here);
         let fenced = self.fence.open || behind;
+        // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
+        let any = self.takes_any_name(io.plan);
+        let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
+        let behind_text = bracket && (any || (announced && io.plan.alone));
         if here >= self.tried {
             io.passed.clear();
         }
@@ -215,17 +219,23 @@ impl Engine {
             if opener.step.is_some() && io.passed.contains(&(opener.walk, here)) {
                 return false;
             }
-            let bare = io.plan.walks[opener.walk].is_bare();
-            let inside = opener.step.is_some() && io.plan.walks[opener.walk].is_inside();
-            (starts_line || !opener.line_start || (announced && opener.announced))
-                && (!bare || (here >= self.deaf && !fenced))
+            let walk = &io.plan.walks[opener.walk];
+            let bare = walk.is_bare();
+            let inside = opener.step.is_some() && walk.is_inside();
+            (starts_line
+                || !opener.line_start
+                || (announced && opener.announced)
+                || (behind_text && walk.is_bare_object()))
+                && (!(bare || opener.is_worded(io.plan)) || (here >= self.deaf && !fenced))
                 && (!inside || self.in_tool)
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
         if behind && self.candidates.is_empty() && !self.fence.open && starts_line && here >= self.deaf {
-            let bare = openers.iter().any(|opener| io.plan.walks[opener.walk].is_bare());
-            if bare && !self.on_trial && !self.turn.tools.is_empty() {
+            let walks = || openers.iter().map(|opener| &io.plan.walks[opener.walk]);
+            let objects = any && walks().any(Walk::is_bare_object);
+            let bare = objects || (!self.turn.tools.is_empty() && walks().any(Walk::is_bare));
+            if bare && !self.on_trial {
                 self.try_fence(io, start);
                 return true;
             }

@@ -30,6 +30,8 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) body: Body,
     /// For a block of lists with marks around it: its marks, and how many of them close it.
     pub(in crate::parse) echo: Option<(Automaton, usize)>,
+    /// The marks behind the arguments, which prove a call that is opened by a word alone.
+    pub(in crate::parse) proof: Automaton,
     /// What opens calls of the other forms of this dialect.
     pub(in crate::parse) others: Vec<String>,
     /// Finds where reading may go on after a broken call.
@@ -123,6 +125,7 @@ impl Walk {
             again: Site::default(),
             body: Body::Object,
             echo: None,
+            proof: Automaton::default(),
             others: Vec::new(),
             rescue: Automaton::default(),
             alone: false,
@@ -134,6 +137,8 @@ impl Walk {
         walk.again = walk.again();
         walk.rescue = walk.rescue();
         walk.echo = walk.echo();
+        let closers = walk.closers().flat_map(|(_, mark)| mark.read.iter().map(String::as_str));
+        walk.proof = Automaton::new(closers.filter(|mark| is_distinct(mark)));
         walk
     }
 
@@ -160,6 +165,36 @@ impl Walk {
 
     pub(in crate::parse) fn is_bare(&self) -> bool {
         self.dialect.frame == Frame::Bare
+    }
+
+    /// True when a call is one object, and needs no mark.
+    pub(in crate::parse) fn is_bare_object(&self) -> bool {
+        self.is_bare() && matches!(self.body, Body::Call)
+    }
+
+    /// True when a token was among the marks of the opening that were there, a bit each.
+    pub(in crate::parse) fn has_token(&self, opened: u32) -> bool {
+        self.has_opened(opened, |mark| is_token(mark))
+    }
+
+    /// True when those marks were words, as text is.
+    pub(in crate::parse) fn has_words_alone(&self, opened: u32) -> bool {
+        !self.has_opened(opened, |mark| !is_wordy(mark))
+    }
+
+    /// True when the first of those marks is a word, and one before it is missing.
+    pub(in crate::parse) fn is_worded(&self, opened: u32) -> bool {
+        let first = opened.trailing_zeros() as usize;
+        first < self.args && self.misses(0, first) && self.has_words_alone(opened)
+    }
+
+    fn has_opened(&self, opened: u32, is: impl Fn(&String) -> bool) -> bool {
+        let fits = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.read.iter().any(&is));
+        self.steps
+            .iter()
+            .take(self.args.min(32))
+            .enumerate()
+            .any(|(at, step)| opened >> at & 1 == 1 && fits(step))
     }
 
     /// True when the arguments are one JSON object.
@@ -231,7 +266,7 @@ impl Walk {
                     continue;
                 }
                 let line_start = mark.line_start || (self.is_bare() && plain);
-                let announced = self.is_bare() && self.is_loose();
+                let announced = self.is_loose() && (self.is_bare() || mark.line_start);
                 openers.push((
                     spelling.clone(),
                     Opener { walk, line_start, announced, skips, step: Some(step) },
