@@ -348,8 +348,9 @@ impl Walk {
                 }
                 let written = self.closers().filter(|(place, _)| self.is_written(*place));
                 let last = written.map(|(place, _)| place).last();
-                let marks = FieldMarks::new(form, &closers, &openers, &self.dialect.ends);
-                Body::Fields(Box::new(FieldMarks { last: last.unwrap_or(0), ..marks }))
+                let mut marks = FieldMarks::new(form, &closers, &openers, &self.dialect.ends);
+                marks.last = last.unwrap_or(0);
+                Body::Fields(Box::new(marks))
             }
         }
     }
