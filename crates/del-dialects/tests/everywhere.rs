@@ -3,10 +3,11 @@
 
 mod reading;
 
-use del_dialects::dialect::{Codec, Literal};
+use del_dialects::dialect::Codec;
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
 use reading::{
-    as_meant, call, chunks, every_dialect, every_parser, in_order, parser, read, sample, tools, turn,
+    as_meant, call, chunks, every_dialect, every_parser, in_order, kept, parser, read, sample, squeezed,
+    tools, turn, writes_json,
 };
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
@@ -35,9 +36,8 @@ fn framed(dialect: &Dialect, arguments: &str) -> String {
 /// Calls come back as they were, and nothing was wrong with them.
 fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
-    let ordered = |call: &Call| Call { arguments: in_order(dialect, &call.arguments), ..call.clone() };
-    let calls: Vec<Call> = calls.iter().map(ordered).collect();
-    assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name);
+    let got = kept(dialect, as_meant(message.calls, calls));
+    assert_eq!(got, kept(dialect, calls.to_vec()), "{}", dialect.name);
     assert_eq!(message.faults, [], "{}", dialect.name);
 }
 
@@ -126,7 +126,7 @@ fn numbers_beyond_any_type() {
         r#"{"city":"x","n":12345678901234567890123456789,"e":1e400,"s":-0.0000000000000000000001,"z":-0}"#;
     every_dialect(|dialect| {
         let message = back(dialect, &[call("get_weather", odd)]);
-        assert_eq!(message.calls[0].arguments, in_order(dialect, odd), "{}", dialect.name);
+        assert_eq!(squeezed(&message.calls[0].arguments), in_order(dialect, odd), "{}", dialect.name);
     });
 }
 
@@ -269,8 +269,7 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
 #[test]
 fn a_broken_call_does_not_hide_the_next() {
     every_dialect(|dialect| {
-        let json = matches!(dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
-        if !json {
+        if !writes_json(dialect) {
             return;
         }
         for damage in ["{\"city\": }", "{\"city\" \"x\"}", "{\"city\": nowhere}", "{\"city\": [}", "{]"] {
@@ -280,7 +279,9 @@ fn a_broken_call_does_not_hide_the_next() {
             for name in [Some(dialect.name.as_str()), None] {
                 let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
                 assert_eq!(as_meant(message.calls, &calls[1..]), calls[1..], "{name:?} {text:?}");
-                let kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                let mut kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();
+                // Among all dialects another one may miss a mark of its own in the broken call.
+                kinds.retain(|kind| name.is_some() || *kind != FaultKind::MissingOpener);
                 assert_eq!(kinds, [FaultKind::BadArguments], "{name:?} {text:?}");
                 assert_eq!(message.content.trim(), "", "{name:?} {text:?}");
             }

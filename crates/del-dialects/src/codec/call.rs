@@ -301,8 +301,8 @@ impl CallReader {
         self.kind = kind_of(key, form, self.name.is_some());
         let foreign = self.kind == Kind::Other && key != "type";
         if form.name.is_none() && self.open == 1 && self.name.is_none() {
-            self.name = Some(key.to_owned());
-            self.kind = Kind::Args;
+            self.name = Some(key.to_owned()).filter(|name| !name.is_empty());
+            self.kind = if self.name.is_some() { Kind::Args } else { Kind::Other };
         }
         self.state = State::Colon;
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))

@@ -526,9 +526,9 @@ impl FieldsReader {
                     }
                     let over = *look == bytes.len();
                     let confirmed = match bytes.get(*look) {
-                        // A model that stops behind the closer of the call has closed the value; a cut proves nothing.
-                        None if ended != Some(End::End) => return FieldsProgress::More,
-                        None => true,
+                        // A model that stops behind the last closer has closed the value; a cut proves nothing.
+                        None if ended == Some(End::End) && marks.is_last(step) => true,
+                        None => return FieldsProgress::More,
                         Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
                             Anchored::More => continue,
                             Anchored::Found(hit) => !matches!(

@@ -243,8 +243,11 @@ impl Engine {
             let opens =
                 channels.is_some_and(|channels| channels.start.iter().any(|mark| text.starts_with(mark)));
             let rest = text[mark..].trim_start();
-            let with =
-                if opens && rest.starts_with(author) { text.len() - rest.len() + author.len() } else { mark };
+            let with = if opens && !author.is_empty() && rest.starts_with(author) {
+                text.len() - rest.len() + author.len()
+            } else {
+                mark
+            };
             io.fault(FaultKind::OrphanMark, None, io.at, io.at + with);
             io.at += with;
             io.rewind(io.at);

@@ -459,9 +459,7 @@ impl Thought {
         }
         let begins = spellings.len();
         for walk in members {
-            spellings.extend(
-                walk.thought_begins().filter(|begin| !is_wordy(begin)).flat_map(|begin| framings(begin)),
-            );
+            spellings.extend(walk.thought_begins().flat_map(|begin| framings(begin)));
         }
         openers.resize(spellings.len(), Vec::new());
         Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers, begins }

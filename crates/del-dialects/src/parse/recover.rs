@@ -118,7 +118,12 @@ impl Engine {
         } else if thought {
             super::text::think(io, end);
         } else {
-            self.say(io, end);
+            let token = io.at + opening.token();
+            let half = is_markup(&io.text[token.min(end)..], io.end);
+            self.say(io, if half { token } else { end });
+            if half {
+                io.fault(FaultKind::OrphanMark, None, token, end);
+            }
         }
         if markup {
             io.fault(if marked { FaultKind::UnclosedCall } else { FaultKind::OrphanMark }, None, start, end);

@@ -9,6 +9,9 @@ use crate::codec::json::white_space;
 use crate::event::Event;
 use crate::fault::FaultKind;
 
+/// White space before the first word, in bytes; behind more of it no word is the name of a call.
+const MAX_SPACE: usize = 256;
+
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
@@ -68,6 +71,10 @@ impl Engine {
     fn first_word(&mut self, io: &mut Io<'_>) -> Option<Flow> {
         let start = io.at + white_space(&io.bytes[io.at..]);
         let here = io.base + start as u64;
+        if start - io.at > MAX_SPACE {
+            self.word = Some(u64::MAX);
+            return None;
+        }
         if start == io.bytes.len() {
             return (!io.last()).then_some(Flow::More);
         }

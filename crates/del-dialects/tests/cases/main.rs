@@ -15,8 +15,9 @@ use case::{Auto, Case};
 use del_dialects::dialect::{Codec, Frame};
 use del_dialects::{Call, Dialects, End, Message, RenderError, Start};
 use libtest_mimic::{Arguments, Trial};
-use reading::{Dice, Merged, borders, chunks, cost, distinct_marks, endless, folder, in_order, read};
-use serde_json::value::RawValue;
+use reading::{
+    Dice, Merged, borders, chunks, cost, distinct_marks, endless, folder, in_order, read, squeezed,
+};
 
 /// Texts that all dialects together read otherwise than their own dialect: test name, expected and got.
 static OTHERS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -277,25 +278,6 @@ fn renders(name: &str, case: &Case, wrong: &mut Vec<String>) {
         }
         Err(_) => {}
     }
-}
-
-/// JSON without the white space between its tokens, everything else as it is spelt.
-fn squeezed(json: &str) -> String {
-    let raw: Option<&RawValue> = serde_json::from_str(json).ok();
-    let Some(raw) = raw else { return json.to_owned() };
-    let (mut out, mut text, mut escaped) = (String::new(), false, false);
-    for c in raw.get().chars() {
-        if text || !c.is_ascii_whitespace() {
-            out.push(c);
-        }
-        match (text, escaped, c) {
-            (true, true, _) => escaped = false,
-            (true, false, '\\') => escaped = true,
-            (_, false, '"') => text = !text,
-            _ => {}
-        }
-    }
-    out
 }
 
 /// (e) The work is linear: each byte is looked at no more than four times.

@@ -136,6 +136,7 @@ pub(crate) fn anatomy(dialect: &Arc<Dialect>) -> Result<Anatomy, String> {
     Anatomy::of(dialect, &weather())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the end of what may fail")]
 pub(crate) fn probes(probes: impl IntoIterator<Item = Probe>) -> Result<Built, String> {
     Ok(Built::Probes(probes.into_iter().collect()))
 }

@@ -224,6 +224,16 @@ pub fn in_order(dialect: &Dialect, json: &str) -> String {
     }
 }
 
+/// True when arguments keep the spelling that they have in the text.
+pub fn writes_json(dialect: &Dialect) -> bool {
+    use del_dialects::dialect::{Codec, Literal};
+    match dialect.codec() {
+        Codec::Object(literal) => *literal == Literal::Json,
+        Codec::Call(form) => !form.python,
+        _ => false,
+    }
+}
+
 fn sorted(json: &str) -> String {
     use serde_json::value::RawValue;
     if let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
@@ -235,6 +245,34 @@ fn sorted(json: &str) -> String {
     } else {
         json.to_owned()
     }
+}
+
+/// JSON without the white space between its tokens, everything else as it is spelt.
+pub fn squeezed(json: &str) -> String {
+    let raw: Option<&serde_json::value::RawValue> = serde_json::from_str(json).ok();
+    let Some(raw) = raw else { return json.to_owned() };
+    let (mut out, mut text, mut escaped) = (String::new(), false, false);
+    for c in raw.get().chars() {
+        if text || !c.is_ascii_whitespace() {
+            out.push(c);
+        }
+        match (text, escaped, c) {
+            (true, true, _) => escaped = false,
+            (true, false, '\\') => escaped = true,
+            (_, false, '"') => text = !text,
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Calls as far as a dialect keeps them: where it does not write JSON, arguments have no spelling and perhaps no order.
+pub fn kept(dialect: &Dialect, calls: Vec<Call>) -> Vec<Call> {
+    let plain = |call: Call| match writes_json(dialect) {
+        true => call,
+        false => Call { arguments: squeezed(&in_order(dialect, &call.arguments)), ..call },
+    };
+    calls.into_iter().map(plain).collect()
 }
 
 /// Calls without ids that nobody gave them: in some dialects the writer has to make one up.

@@ -10,8 +10,7 @@ mod stream;
 mod text;
 mod work;
 
-use del_dialects::dialect::{Codec, Literal};
-use del_dialects::{Dialect, FaultKind, Span};
+use del_dialects::{FaultKind, Span};
 use reading::Merged;
 
 /// The kinds of the faults among events.
@@ -20,9 +19,4 @@ fn faults(events: &[(Merged, Span)]) -> Vec<FaultKind> {
         .iter()
         .filter_map(|(event, _)| if let Merged::Fault(fault) = event { Some(fault.kind) } else { None })
         .collect()
-}
-
-/// True where the dialect writes arguments as JSON, so that they pass byte for byte.
-fn writes_json(dialect: &Dialect) -> bool {
-    matches!(dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_))
 }

@@ -191,6 +191,11 @@ impl FieldMarks {
         }
     }
 
+    /// True when nothing closes behind the closer with this place.
+    pub(super) fn is_last(&self, step: usize) -> bool {
+        !self.next_kinds.iter().any(|kind| matches!(kind, Next::Closer(place) if *place > step))
+    }
+
     /// The spellings that a call may begin its fields with, and what each of them means.
     pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
         form.open.iter().map(String::as_str)

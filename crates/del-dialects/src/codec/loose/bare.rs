@@ -78,6 +78,8 @@ impl LooseReader {
             Some(_) if !python && types.only_string() => quoted(word),
             Some(json) => json,
             None if python && is_expression(word, types.string, self.is_outer()) => return false,
+            // A word without a name is a variable.
+            None if python && self.is_outer() && self.unnamed.is_some_and(|place| place > 0) => return false,
             None if types == Types::default() => {
                 self.notes.add(FaultKind::Repaired, on.look);
                 quoted(word)

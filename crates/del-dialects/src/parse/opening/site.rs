@@ -65,7 +65,7 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
                     Settled::On
                 }
                 // Without a mark of its own, a bracket is data.
-                Then::Head(step) if opening.marked && !walk.is_bare() => {
+                Then::Head(step) if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) => {
                     nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
@@ -109,7 +109,8 @@ pub(super) fn passed(
             io.passed.push((opening.walk, io.base + hit.start as u64));
             Settled::On
         }
-        Target::Again => Settled::Again(hit.start),
+        Target::Again if opening.marked => Settled::Again(hit.start),
+        Target::Again => Settled::Nothing,
         Target::Empty(step) if opening.marked && opening.name.is_none() => Settled::Empty(step),
         Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
             Settled::Nameless
@@ -131,7 +132,7 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
         opening.token = io.look - io.at;
     }
     if walk.head(step).is_some_and(|form| !form.attributes.is_empty()) {
-        return attributes(opening, walk, step, io);
+        return attributes(opening, walk, step, io, max);
     }
     let from = opening.token;
     let most = max + walk.head(step).map_or(0, HeadForm::frame);
@@ -164,7 +165,7 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
 }
 
 /// A head of attributes: it reaches up to the next mark.
-fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) -> Settled {
+fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, max: usize) -> Settled {
     let from = opening.token;
     let most = io.at + from + MAX_ATTRIBUTES;
     let window = &io.bytes[..io.bytes.len().min(most)];
@@ -176,6 +177,9 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>) 
     let (name, id) = form.read(&io.text[io.at + from..hit.start]);
     io.rewind(hit.start);
     let place = |range: std::ops::Range<usize>| (from + range.start, from + range.end);
+    if name.as_ref().is_some_and(|name| name.len() > max) {
+        return Settled::Nothing;
+    }
     opening.name = name.filter(|name| !name.is_empty()).map(place);
     opening.id = id.map(place);
     io.rewind(hit.start);

@@ -167,6 +167,12 @@ impl Walk {
         matches!(self.body, Body::Object)
     }
 
+    /// True when a mark among the steps that were passed means something by itself.
+    pub(in crate::parse) fn is_told(&self, passed: u32) -> bool {
+        let told = |step: &Step| matches!(step, Step::Mark(mark, _) if mark.read.iter().all(|mark| is_distinct(mark)));
+        self.steps.iter().take(32).enumerate().any(|(place, step)| passed >> place & 1 == 1 && told(step))
+    }
+
     /// True when the arguments are literals that are not JSON.
     pub(in crate::parse) fn is_loose(&self) -> bool {
         matches!(self.body, Body::Loose(_))

@@ -22,6 +22,7 @@ pub(super) fn arguments(dialect: &Arc<Dialect>) -> Outcome {
     let object = weather().arguments;
     let damaged: Vec<String> = match dialect.codec() {
         Codec::Object(Literal::Json) => vec![r#"{"city": }"#.into(), "{]".into()],
+        Codec::Call(form) if form.python => vec![parts.args.replace("'city': ", "'city' ")],
         Codec::Call(_) => {
             [r#"{"city": }"#, r#"{"city" "x"}"#].map(|bad| parts.args.replace(&object, bad)).into()
         }

@@ -104,6 +104,11 @@ pub(super) fn ids(dialect: &Arc<Dialect>) -> Outcome {
     if alone(dialect, &calls[0])?.contains("functions.get_weather:0") && written(dialect, &calls).is_ok() {
         return probes([Probe::of(written(dialect, &calls)?, &calls).with_ids()]);
     }
-    let calls = [with(weather(), "a1b2c3d4e"), with(listing(), "f5g6h7i8j")];
+    // Where ids have a shape of their own, others are written anew.
+    let shaped = |id: &str, digit: &str| match &dialect.ids {
+        Some(shape) => shape.replace('*', id).replace('#', digit),
+        None => id.repeat(9),
+    };
+    let calls = [with(weather(), &shaped("a", "1")), with(listing(), &shaped("b", "2"))];
     probes([Probe::of(written(dialect, &calls)?, &calls).with_ids()])
 }

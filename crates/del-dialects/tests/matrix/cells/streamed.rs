@@ -25,9 +25,12 @@ pub(super) fn at_borders(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn inside_marks(dialect: &Arc<Dialect>) -> Outcome {
     let (text, borders) = marked(dialect)?;
-    let middles: Vec<usize> = borders.windows(2).map(|pair| (pair[0] + pair[1]) / 2).collect();
-    let middles = middles.into_iter().map(|at| (at..).find(|at| text.is_char_boundary(*at)).unwrap_or(at));
-    probes([Probe::of(text.clone(), &[weather()]).in_pieces(middles.collect())])
+    let middle = |pair: &[usize]| {
+        let at = usize::midpoint(pair[0], pair[1]);
+        (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(at)
+    };
+    let middles = borders.windows(2).map(middle).collect();
+    probes([Probe::of(text.clone(), &[weather()]).in_pieces(middles)])
 }
 
 /// A call, and where its parts begin and end.

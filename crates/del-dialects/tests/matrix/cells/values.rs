@@ -47,7 +47,7 @@ pub(super) fn marks(dialect: &Arc<Dialect>) -> Outcome {
         || matches!(dialect.codec(), Codec::Raw { .. });
     let mut found = Vec::new();
     for mark in all_marks(dialect) {
-        for value in [format!("a {mark} b"), format!("{mark}")] {
+        for value in [format!("a {mark} b"), mark.clone()] {
             let call = call("write_file", &json!({"path": "a.md", "content": value}).to_string());
             match dialect.render_calls(std::slice::from_ref(&call), &tools()) {
                 Ok(text) => found.push(Probe::of(text, &[call]).what(mark.as_str())),
