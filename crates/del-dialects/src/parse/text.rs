@@ -125,7 +125,8 @@ impl Engine {
         let here = io.base + hit.start as u64;
         let first = self.fresh || self.called_last;
         let meant = match self.tool(name) {
-            Some(_) => first || !headed.closer,
+            // Behind a tag that is not the dialect's own it is a part of that.
+            Some(_) => first || (!headed.closer && self.before(io, start)[1] != b'>'),
             // Any other word before a mark may be talked about.
             None => first && !headed.closer,
         };
