@@ -24,6 +24,7 @@ use gap::Gap;
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
+pub(crate) use plan::is_token;
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
@@ -163,6 +164,8 @@ struct Engine {
     undecided: bool,
     /// Nothing but white space and thinking so far.
     fresh: bool,
+    /// Nothing but white space since the last call.
+    called_last: bool,
     /// A mark around the answer was read that has to be closed.
     wrapped: bool,
     /// The thinking that the calls at hand stand in, where it goes on behind them.
@@ -171,6 +174,8 @@ struct Engine {
     word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
+    /// Where in the answer a search for the rest of a value ended in vain.
+    doubted: u64,
     /// Where a fence behind text begins that holds calls.
     called: Option<u64>,
     /// How far it is known whether marks in fences behind prose are meant, and how far they are examples.
@@ -340,10 +345,12 @@ impl Engine {
             noted: 0,
             undecided: false,
             fresh: true,
+            called_last: false,
             wrapped: false,
             around: None,
             word: None,
             deaf: 0,
+            doubted: 0,
             called: None,
             judged: 0,
             example: 0,
@@ -452,7 +459,9 @@ impl Engine {
         let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
         if from < to {
             let text = &io.text[from..to];
-            self.fresh = self.fresh && text.trim_start().is_empty();
+            let blank = text.trim_start().is_empty();
+            self.fresh &= blank;
+            self.called_last &= blank;
             self.fence.pass(text.as_bytes());
             self.noted = io.base + to as u64;
         }

@@ -3,6 +3,7 @@
 //! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
 //! follow a value.
 
+mod ahead;
 mod between;
 mod elements;
 mod header;
@@ -19,6 +20,7 @@ use crate::message::Tool;
 use crate::parse::End;
 use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
 use crate::schema::Types;
+use ahead::{Found, Outline};
 use header::Header;
 use marks::ValueEnd;
 pub(crate) use marks::{FieldMarks, Next};
@@ -48,6 +50,15 @@ pub(crate) struct FieldsReader {
     elements: Option<usize>,
     /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
     deaf: usize,
+    /// Up to here, counted likewise, no call closes: there the value's own closer stands.
+    inside: usize,
+    /// The next closer ends the value, whatever its JSON looks like.
+    sure: bool,
+    outline: Outline,
+    /// Where in the answer the text at hand begins.
+    pub(crate) base: u64,
+    /// Where in the answer a search for the rest of a value ended in vain.
+    pub(crate) doubted: u64,
     scratch: String,
     pub(crate) notes: Notes,
     /// A value was nested deeper than the limit.
@@ -102,6 +113,25 @@ enum Phase {
         behind: usize,
         step: usize,
     },
+    /// The value and the call end, unless the value's own closer is still to come.
+    Ahead {
+        end: usize,
+        behind: usize,
+        then: Next,
+    },
+    /// Behind what may be that closer, which begins at `closer` and ends at `from`.
+    OwnCloser {
+        end: usize,
+        behind: usize,
+        then: Next,
+        closer: usize,
+        from: usize,
+    },
+    /// Behind a closer inside a string of JSON: the value may go on.
+    Json {
+        end: usize,
+        behind: usize,
+    },
 }
 
 /// How far the fields are.
@@ -138,6 +168,11 @@ impl FieldsReader {
             compact: false,
             elements: None,
             deaf: 0,
+            inside: 0,
+            sure: false,
+            outline: Outline::default(),
+            base: 0,
+            doubted: 0,
             scratch: String::new(),
             notes: Notes::default(),
             too_deep: false,
@@ -277,6 +312,7 @@ impl FieldsReader {
                     if self.streams && end > *kept {
                         self.pass_on(form, &text[*kept..end], *kept, emit);
                         self.deaf = self.deaf.saturating_sub(end - *kept);
+                        self.inside = self.inside.saturating_sub(end - *kept);
                         *kept = end;
                     }
                     let (Some(hit), Some(kind)) = (hit, kind) else {
@@ -310,6 +346,10 @@ impl FieldsReader {
                         }
                         ValueEnd::Field => Phase::FieldOpens { end, header: behind },
                         ValueEnd::Message => Phase::Message { end, behind },
+                        ValueEnd::Call(_) if end < self.inside => {
+                            self.resume(end, behind, *kept, look, work);
+                            continue;
+                        }
                         ValueEnd::Call(step) | ValueEnd::Body(step) => {
                             Phase::CallCloses { end, behind, step }
                         }
@@ -334,7 +374,24 @@ impl FieldsReader {
                     };
                     match marks.next.follow(&mut self.scan, bytes, look, work) {
                         Anchored::More => {}
-                        Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] == Next::Turn => {}
+                        // The model ended its turn behind the value, whatever else it left open.
+                        Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] == Next::Turn => {
+                            rewind(look, hit.start, work);
+                            self.enter(Phase::Ahead { end, behind: hit.start - *kept, then: Next::Turn });
+                        }
+                        Anchored::Found(hit)
+                            if marks.next_kinds[hit.pattern as usize] != Next::Stray
+                                && marks.own.is_some()
+                                && self.stops_in_a_string(
+                                    form,
+                                    &text[*kept..*kept + end],
+                                    *kept + behind,
+                                    work,
+                                ) =>
+                        {
+                            rewind(look, *kept + behind, work);
+                            self.enter(Phase::Json { end, behind });
+                        }
                         Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] != Next::Stray => {
                             self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                             match marks.next_kinds[hit.pattern as usize] {
@@ -467,6 +524,7 @@ impl FieldsReader {
                     if self.scan.is_fresh() {
                         *look += white_space(&bytes[*look..]);
                     }
+                    let over = *look == bytes.len();
                     let confirmed = match bytes.get(*look) {
                         // A model that stops behind the last closer has closed the value; a cut proves nothing.
                         None if ended == Some(End::End) && step >= marks.last => true,
@@ -480,17 +538,73 @@ impl FieldsReader {
                             Anchored::Nothing => false,
                         },
                     };
-                    if confirmed {
-                        self.notes.add(FaultKind::MissingCloser, *kept);
-                        self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                        *kept += behind;
-                        rewind(look, *kept, work);
-                        return self.done(Next::Closer(step));
+                    if !confirmed {
+                        self.resume(end, behind, *kept, look, work);
+                    } else if !over && marks.own.is_some() {
+                        rewind(look, *kept + behind, work);
+                        self.enter(Phase::Ahead { end, behind, then: Next::Closer(step) });
+                    } else {
+                        return self.close_call(
+                            (form, marks, tool),
+                            text,
+                            (end, behind, Next::Closer(step)),
+                            look,
+                            kept,
+                            work,
+                            emit,
+                        );
                     }
-                    self.resume(end, behind, *kept, look, work);
+                }
+                Phase::Ahead { end, behind, then } => {
+                    let at = (end, behind, then);
+                    let found = match &marks.own {
+                        Some(own) => self.own_closer(own, at, (bytes, ended), look, *kept, work),
+                        None => Found::End,
+                    };
+                    match found {
+                        Found::More => return FieldsProgress::More,
+                        Found::On => {}
+                        Found::End => {
+                            return self.close_call((form, marks, tool), text, at, look, kept, work, emit);
+                        }
+                    }
+                }
+                Phase::OwnCloser { end, behind, then, closer, from } => {
+                    let at = ((end, behind, then), (closer, from));
+                    if let Found::More = self.is_own_closer(marks, at, (bytes, last), look, *kept, work) {
+                        return FieldsProgress::More;
+                    }
+                }
+                Phase::Json { end, behind } => {
+                    let Some(own) = &marks.own else { return FieldsProgress::Broken };
+                    let found = self.whole_json(own, (end, behind), (text, ended), look, *kept, work);
+                    if let Found::More = found {
+                        return FieldsProgress::More;
+                    }
                 }
             }
         }
+    }
+
+    /// The value ends at `end`, and with it the call.
+    #[expect(clippy::too_many_arguments, reason = "the state of the reader, handed on")]
+    fn close_call(
+        &mut self,
+        of: (&FieldForm, &FieldMarks, Option<&Tool>),
+        text: &str,
+        (end, behind, then): (usize, usize, Next),
+        look: &mut usize,
+        kept: &mut usize,
+        work: &mut u64,
+        emit: Emit<'_>,
+    ) -> FieldsProgress {
+        if then != Next::Turn {
+            self.notes.add(FaultKind::MissingCloser, *kept);
+        }
+        self.close_value(of, &text[*kept..*kept + end], *kept, emit);
+        *kept += behind;
+        rewind(look, *kept, work);
+        self.done(then)
     }
 
     fn done(&self, next: Next) -> FieldsProgress {

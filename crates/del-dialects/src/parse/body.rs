@@ -344,7 +344,10 @@ impl Engine {
                     raw = FieldForm::raw();
                     &raw
                 };
+                reader.base = base;
+                reader.doubted = reader.doubted.max(self.doubted);
                 let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
+                self.doubted = reader.doubted;
                 notes = reader.notes.take();
                 let whole =
                     progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);

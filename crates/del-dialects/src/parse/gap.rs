@@ -171,6 +171,7 @@ impl Engine {
     /// Back to text: what was held is the user's.
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
         self.miss_closers(io);
+        self.called_last = true;
         io.rewind(io.at);
         self.state = match self.around.take() {
             Some(kind) => State::Thought { kind, scan: Scan::default() },

@@ -83,6 +83,12 @@ impl Opening {
         Self { marked: true, ..Self::new(walk, 0, 0, From::Gap) }
     }
 
+    /// A call whose name begins at `start`, without the marks before it.
+    pub(super) fn named(walk: usize, step: usize, start: usize, fresh: bool) -> Self {
+        let opening = Self::new(walk, start, start, From::Text { fresh });
+        Self { place: Place::Head(step), step, missed: true, ..opening }
+    }
+
     fn new(walk: usize, start: usize, found: usize, from: From) -> Self {
         Self {
             walk,
@@ -367,7 +373,13 @@ impl Engine {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
         // Behind a call, and at a word without a mark, nothing else has been tried for this place.
-        let skip = if opening.from == From::Gap || word { 0 } else { first_char(io.text, start) };
+        let skip = match opening.from {
+            From::Gap => 0,
+            _ if word => 0,
+            // A token that is talked about is so as a whole.
+            _ if found > start && is_token(&io.text[start..]) => found - start,
+            _ => first_char(io.text, start),
+        };
         io.rewind(start + skip);
         // The answer may end inside a longer mark.
         let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);

@@ -17,6 +17,8 @@ pub struct Plan {
     /// What matters in text for the user.
     pub(super) text: Automaton,
     pub(super) marks: Vec<TextMark>,
+    /// A word in text may be the name of a call, as the mark behind it tells.
+    pub(super) headed: bool,
     /// Walks that may begin with a name, at the beginning of an answer.
     pub(super) words: Vec<Opener>,
     /// Kinds of thinking; the first is for answers that start inside it.
@@ -45,6 +47,8 @@ pub(super) struct TextMark {
     pub(super) thought_end: Option<ThoughtEnd>,
     pub(super) invented: Option<usize>,
     pub(super) wrapper: Option<Wrapper>,
+    /// A call may have its name right before it, and lack the marks before that.
+    pub(super) headed: Option<Headed>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
 }
@@ -58,6 +62,16 @@ impl TextMark {
             && self.wrapper.is_none()
             && self.openers.iter().all(|opener| opener.line_start)
     }
+}
+
+/// What follows the name of a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Headed {
+    pub(super) walk: usize,
+    /// The step of the name.
+    pub(super) step: usize,
+    /// It closes a call without arguments.
+    pub(super) closer: bool,
 }
 
 /// A mark around the answer for the user.
@@ -144,6 +158,7 @@ impl Plan {
         let mut plan = Self {
             text: Automaton::default(),
             marks: Vec::new(),
+            headed: false,
             words: Vec::new(),
             thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
             invented: Vec::new(),
@@ -191,6 +206,13 @@ impl Plan {
             let openers = &mut self.mark(&spelling).openers;
             alike::add(openers, opener, walks);
             openers.sort_by_key(|opener| (opener.skips, opener.walk));
+        }
+        if let Some((step, fields, closers)) = walk.headed() {
+            self.headed = true;
+            let closers = closers.iter().map(|mark| (mark, true));
+            for (mark, closer) in fields.iter().map(|mark| (mark, false)).chain(closers) {
+                self.mark(mark).headed.get_or_insert(Headed { walk: number, step, closer });
+            }
         }
         for mark in walk.dialect.marks() {
             // No text but a checkpoint's own carries its suffix.
@@ -406,7 +428,7 @@ pub(super) fn is_distinct(mark: &str) -> bool {
 }
 
 /// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
-pub(super) fn is_token(text: &str) -> bool {
+pub(crate) fn is_token(text: &str) -> bool {
     text.starts_with("<|")
         || text.starts_with("<｜")
         || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))

@@ -1,9 +1,9 @@
 //! Text for the user, thinking, and results that the model invented.
 
-use super::automaton::{Match, Scan};
+use super::automaton::{Match, Scan, is_word};
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Opener, TextMark, Walk, Wrapper, is_token, is_wordy};
+use super::plan::{Dropped, Headed, Opener, TextMark, Walk, Wrapper, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::event::Event;
@@ -46,7 +46,7 @@ impl Engine {
             }
             let Some(hit) = hit else {
                 let free = io.look - plan.text.pending(scan);
-                let free = if io.last() { free } else { free - Self::lead_before(io, free, true) };
+                let free = if io.last() { free } else { free - self.held_before(io, free) };
                 if io.last() {
                     self.say(io, free);
                 } else {
@@ -95,6 +95,54 @@ impl Engine {
         Some(Flow::Next)
     }
 
+    /// How many bytes before `end` may belong to a call that begins behind them.
+    fn held_before(&self, io: &Io<'_>, end: usize) -> usize {
+        let word = if io.plan.headed { self.word_before(io, end) } else { 0 };
+        word.max(Self::lead_before(io, end, true))
+    }
+
+    /// How long the word before `end` is that may be a name, with the end of a line behind it. A longer one than a name
+    /// may be is not looked at as a whole.
+    fn word_before(&self, io: &Io<'_>, end: usize) -> usize {
+        let text = &io.bytes[io.at.min(end)..end];
+        let line = usize::from(text.ends_with(b"\n"));
+        let name = text[..text.len() - line].iter().rev().take(self.turn.limits.name + 1);
+        match name.take_while(|byte| is_word(**byte)).count() {
+            0 => 0,
+            name => name + line,
+        }
+    }
+
+    /// A call without the marks before its name, which may stand right before the mark at hand.
+    fn headed(&mut self, io: &mut Io<'_>, hit: Match, headed: Headed) -> bool {
+        let word = self.word_before(io, hit.start);
+        if word == 0 {
+            return false;
+        }
+        let start = hit.start - word;
+        self.pass(io, start);
+        let name = io.text[start..hit.start].trim_end();
+        let here = io.base + hit.start as u64;
+        let first = self.fresh || self.called_last;
+        let meant = match self.tool(name) {
+            // Behind a tag that is not the dialect's own it is a part of that.
+            Some(_) => first || (!headed.closer && self.before(io, start)[1] != b'>'),
+            // Any other word before a mark may be talked about.
+            None => first && !headed.closer,
+        };
+        let code = self.fence.open || self.fence.inline;
+        let tried = self.word.is_some_and(|word| word >= here);
+        let fits = name.len() <= self.turn.limits.name && starts_name(name, 0);
+        if !meant || code || tried || !fits {
+            return false;
+        }
+        self.word = Some(here);
+        self.candidates.clear();
+        io.rewind(start);
+        self.state = State::Opening(Opening::named(headed.walk, headed.step, start - io.at, self.fresh));
+        true
+    }
+
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
     fn lead_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
         let text = &io.bytes[io.at.min(end)..end];
@@ -116,6 +164,11 @@ impl Engine {
         let plan = io.plan;
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
+        if let Some(headed) = mark.headed
+            && self.headed(io, hit, headed)
+        {
+            return true;
+        }
         let lead = Self::lead_before(io, hit.start, false);
         self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.

@@ -2,7 +2,7 @@
 
 use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
-use crate::parse::automaton::Automaton;
+use crate::parse::automaton::{Automaton, Match};
 
 /// The marks of a field, ready to be found.
 #[derive(Debug)]
@@ -29,6 +29,30 @@ pub(crate) struct FieldMarks {
     pub(super) ends: Vec<(String, ValueEnd)>,
     /// The marks inside a value of elements.
     pub(super) elements: Option<ElementMarks>,
+    /// What a value's own closer is found by; none where every key has its own, or values are elements.
+    pub(super) own: Option<Own>,
+}
+
+/// The closers of a value, and what opens the next field.
+#[derive(Debug)]
+pub(super) struct Own {
+    pub(super) marks: Automaton,
+    closers: usize,
+}
+
+impl Own {
+    fn new(form: &FieldForm) -> Option<Self> {
+        let own = !form.repeats_key() && form.nest.is_none() && !form.value_close.is_empty();
+        own.then(|| Self {
+            marks: automaton(form.value_close.iter().chain(&form.open)),
+            closers: form.value_close.len(),
+        })
+    }
+
+    /// True for a closer.
+    pub(super) fn is_closer(&self, hit: Match) -> bool {
+        (hit.pattern as usize) < self.closers
+    }
 }
 
 /// What follows a value.
@@ -134,6 +158,7 @@ impl FieldMarks {
             compact: None,
             ends,
             elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
+            own: Own::new(form),
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);
@@ -166,6 +191,7 @@ impl FieldMarks {
             compact: None,
             ends: Vec::new(),
             elements: None,
+            own: None,
         }
     }
 

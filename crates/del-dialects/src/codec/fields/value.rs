@@ -11,13 +11,16 @@ use crate::codec::members;
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
+use crate::parse::is_token;
 use crate::schema::{Place, Types, escape, may_have, quoted, typed, types_of};
 
 impl FieldsReader {
     pub(super) fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
         !self.keys.iter().any(|seen| seen == key)
             && may_have(tool, key)
-            && ((form.framed && !self.compact) || tool.is_some())
+            && ((form.framed && !self.compact)
+                || tool.is_some()
+                || form.open.iter().all(|open| is_token(open)))
     }
 
     pub(super) fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {
@@ -46,6 +49,8 @@ impl FieldsReader {
 
     pub(super) fn begin_value(&mut self, form: &FieldForm, marks: &FieldMarks, at: usize, emit: Emit<'_>) {
         self.deaf = 0;
+        self.inside = 0;
+        self.sure = false;
         self.scratch.clear();
         self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
         self.scratch.push_str(&quoted(&self.key));

@@ -243,6 +243,20 @@ impl Walk {
         self.is_bare().then_some(Opener { walk, line_start: true, announced: false, skips, step: None })
     }
 
+    /// The step of a name that tells a call although the marks before it are missing: the only dialect that is read
+    /// writes fields right behind it. With it the marks of fields, and those that close a call without any.
+    pub(in crate::parse) fn headed(&self) -> Option<(usize, Vec<String>, Vec<String>)> {
+        let Codec::Fields(form) = self.dialect.codec() else { return None };
+        let named = |step: &Step| matches!(step, Step::Head(head) if head.parts == [Slot::Name]);
+        let step = self.steps.iter().position(named)?;
+        if !self.alone || self.is_bare() || self.heading.is_some() || !self.reaches_args(step + 1) {
+            return None;
+        }
+        let fields = FieldMarks::first(form).filter(|mark| is_distinct(mark)).map(str::to_owned).collect();
+        let closers = self.closers().take(1).flat_map(|(_, mark)| mark.read.iter());
+        Some((step, fields, closers.filter(|mark| is_distinct(mark)).cloned().collect()))
+    }
+
     /// True where the body of a channel begins and names calls by itself.
     pub(in crate::parse) fn is_inside(&self) -> bool {
         self.heading.as_ref().is_some_and(|heading| heading.inside)
