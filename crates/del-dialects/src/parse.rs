@@ -209,6 +209,10 @@ struct Engine {
 
 /// Where a parser is. Offsets count from the first byte that is held.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a parser has one state, and a box would be made for every call"
+)]
 enum State {
     Text(Scan),
     Thought {

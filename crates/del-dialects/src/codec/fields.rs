@@ -294,7 +294,7 @@ impl FieldsReader {
                     };
                     let hit = automaton.find(&mut self.scan, bytes, look, work);
                     let kind = hit.map(|hit| kinds[hit.pattern as usize]);
-                    let body = matches!(kinds, [ValueEnd::Body(_), ..] | [ValueEnd::Message, ..]);
+                    let body = matches!(kinds, [ValueEnd::Body(_) | ValueEnd::Message, ..]);
                     let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
                     if self.undecided {
                         let begun = text[*kept..end].trim_start();

@@ -1,6 +1,7 @@
 //! The shape of ids, where a model knows no other.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::Dialect;
 
@@ -49,7 +50,7 @@ fn minted(shape: &str, id: &str, place: usize) -> String {
     let mut rest = shape;
     while let Some(first) = rest.chars().next() {
         if let Some((width, behind)) = digits(rest) {
-            out.push_str(&format!("{place:0width$}"));
+            let _ = write!(out, "{place:0width$}");
             rest = behind;
             continue;
         }

@@ -13,6 +13,14 @@ pub(super) enum Bit {
     Group(String),
 }
 
+/// How often something may stand in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Times {
+    Once,
+    Maybe,
+    Many,
+}
+
 /// Takes a pattern apart; none when it says more than [`Bit`] can.
 pub(super) fn read(pattern: &str) -> Option<Vec<Bit>> {
     let mut reader = Reader { rest: pattern, bits: Vec::new() };
@@ -50,7 +58,9 @@ pub(super) fn field(pattern: &str) -> Option<String> {
             Bit::Text(text) => form.push_str(&text),
             Bit::Either(ways) => form.push_str(ways.first()?),
             Bit::Maybe(_) => {}
-            Bit::Group(name) if name == "key" || name == "value" => form.push_str(&format!("{{{name}}}")),
+            Bit::Group(name) if name == "key" || name == "value" => {
+                form.extend(["{", &name, "}"]);
+            }
             Bit::Group(_) => return None,
         }
     }
@@ -62,7 +72,7 @@ struct Reader<'p> {
     bits: Vec<Bit>,
 }
 
-impl<'p> Reader<'p> {
+impl Reader<'_> {
     fn item(&mut self) -> Option<()> {
         if let Some(rest) = self.rest.strip_prefix("(?P<") {
             let (name, rest) = rest.split_once('>')?;
@@ -87,7 +97,7 @@ impl<'p> Reader<'p> {
                     _ => None,
                 })
                 .collect::<Option<_>>()?;
-            let maybe = self.quantifier()? == Some('?');
+            let maybe = self.quantifier()? == Times::Maybe;
             match &ways[..] {
                 [one] if maybe => self.bits.push(Bit::Maybe(one.clone())),
                 [one] => self.text(one),
@@ -104,9 +114,9 @@ impl<'p> Reader<'p> {
         }
         let text = self.character()?;
         match self.quantifier()? {
-            None => self.text(&text),
-            Some('?') => self.bits.push(Bit::Maybe(text)),
-            Some(_) => return None,
+            Times::Once => self.text(&text),
+            Times::Maybe => self.bits.push(Bit::Maybe(text)),
+            Times::Many => return None,
         }
         Some(())
     }
@@ -131,15 +141,15 @@ impl<'p> Reader<'p> {
     }
 
     /// A quantifier, if one follows; none where it is one that no mark can have.
-    fn quantifier(&mut self) -> Option<Option<char>> {
-        let Some(c) = self.rest.chars().next().filter(|c| matches!(c, '?' | '*' | '+' | '{')) else {
-            return Some(None);
+    fn quantifier(&mut self) -> Option<Times> {
+        let times = match self.rest.bytes().next() {
+            Some(b'?') => Times::Maybe,
+            Some(b'*' | b'+') => Times::Many,
+            Some(b'{') => return None,
+            _ => return Some(Times::Once),
         };
-        if c == '{' {
-            return None;
-        }
         self.rest = self.rest[1..].trim_start_matches('?');
-        Some(Some(c))
+        Some(times)
     }
 
     fn text(&mut self, text: &str) {

@@ -209,7 +209,9 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks.extend(dialect.ends.iter().cloned());
     marks.extend(dialect.results.invented.iter().flatten().cloned());
     marks.retain(|mark| mark.len() >= 5 && mark.starts_with(['<', '[', '{', '#']) || mark == "TOOL_USE:");
-    marks.iter_mut().for_each(|mark| *mark = mark.replace('\0', ":b-9"));
+    for mark in &mut marks {
+        *mark = mark.replace('\0', ":b-9");
+    }
     marks.sort();
     marks.dedup();
     marks
@@ -268,10 +270,10 @@ pub fn squeezed(json: &str) -> String {
 
 /// Calls as far as a dialect keeps them: where it does not write JSON, arguments have no spelling and perhaps no order.
 pub fn kept(dialect: &Dialect, calls: Vec<Call>) -> Vec<Call> {
-    let plain = |call: Call| match writes_json(dialect) {
-        true => call,
-        false => Call { arguments: squeezed(&in_order(dialect, &call.arguments)), ..call },
-    };
+    if writes_json(dialect) {
+        return calls;
+    }
+    let plain = |call: Call| Call { arguments: squeezed(&in_order(dialect, &call.arguments)), ..call };
     calls.into_iter().map(plain).collect()
 }
 

@@ -51,7 +51,7 @@ pub(in crate::parse) enum Step {
 #[derive(Debug)]
 pub(in crate::parse) enum Body {
     Object,
-    Loose(LooseMarks),
+    Loose(Box<LooseMarks>),
     Call,
     Fields(Box<FieldMarks>),
 }
@@ -337,7 +337,7 @@ impl Walk {
                 let mut next = spellings(openers.map(|(_, mark)| mark).collect());
                 next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
                 next.extend(self.dialect.ends.iter().cloned());
-                Body::Loose(LooseMarks::new(loose, &closers, &next))
+                Body::Loose(Box::new(LooseMarks::new(loose, &closers, &next)))
             }
             Codec::Call(_) => Body::Call,
             Codec::Raw { close, .. } => {
