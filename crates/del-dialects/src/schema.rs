@@ -152,6 +152,10 @@ fn part<'s, T>(root: &'s Value, schema: &'s Value, find: &dyn Fn(&'s Value) -> O
 }
 
 fn reference<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
+    // Beside an address of its own, a reference is one from there.
+    if schema.get("$id").is_some() {
+        return None;
+    }
     let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
     root.pointer(&decoded(pointer)?)
 }

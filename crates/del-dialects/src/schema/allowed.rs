@@ -21,7 +21,8 @@ enum Kind {
 /// The types of the values that a schema is known to allow. Where none is, because it refers to what is not there or
 /// contradicts itself, the value is text.
 pub(super) fn types(root: &Value, schema: &Value) -> Types {
-    let allows = |kind| Reader { root, kind, left: Cell::new(MAX_PLACES) }.allows(schema, 0) == Some(true);
+    let allows =
+        |kind| Reader { root, kind, left: Cell::new(MAX_PLACES) }.allows(schema, 0, false) == Some(true);
     let types = Types {
         null: allows(Kind::Null),
         integer: allows(Kind::Integer),
@@ -41,19 +42,20 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// Whether a schema allows some value of the kind; none where that cannot be known.
-    fn allows(&self, schema: &Value, depth: usize) -> Option<bool> {
+    /// Whether a schema allows some value of the kind; none where that cannot be known. What is `nullable` may be null
+    /// where only its types speak against it; constants say themselves whether null is one of them.
+    fn allows(&self, schema: &Value, depth: usize, nullable: bool) -> Option<bool> {
         let kind = self.kind;
         let left = self.left.get().checked_sub(1).filter(|_| depth <= MAX_DEPTH)?;
         self.left.set(left);
         let Some(words) = schema.as_object() else { return Some(schema != &Value::Bool(false)) };
-        if kind == Kind::Null && words.get("nullable") == Some(&Value::Bool(true)) {
-            return Some(true);
-        }
-        let inner = |member: &Value| self.allows(member, depth + 1);
+        let says_nullable = kind == Kind::Null && words.get("nullable") == Some(&Value::Bool(true));
+        let nullable = nullable || says_nullable;
+        let inner = |member: &Value| self.allows(member, depth + 1, nullable);
         let mut all = None;
         for (word, value) in words {
             let this = match (word.as_str(), value) {
+                ("type", _) if nullable => Some(true),
                 ("type", Value::String(name)) => Some(is_of(kind, name)),
                 ("type", Value::Array(names)) => {
                     Some(names.iter().filter_map(Value::as_str).any(|name| is_of(kind, name)))
@@ -69,22 +71,26 @@ impl Reader<'_> {
                 ("anyOf", Value::Array(members)) if !members.is_empty() => {
                     members.iter().map(inner).fold(Some(false), or)
                 }
+                ("oneOf", Value::Array(members)) if !members.is_empty() && nullable => {
+                    members.iter().map(inner).fold(Some(false), or)
+                }
                 ("oneOf", Value::Array(members)) if !members.is_empty() => {
                     one(kind, members.iter().map(inner))
                 }
-                ("not", member) => match inner(member) {
+                ("not", member) => match self.allows(member, depth + 1, false) {
                     // What allows some values of a kind with many need not allow all.
                     Some(true) if kind != Kind::Null => Some(!says_only_types(member)),
                     other => other.map(|allowed| !allowed),
                 },
                 // What is said of members or items is said of an object or a list.
-                ("properties", _) if !words.contains_key("type") => Some(kind == Kind::Object),
-                ("items", _) if !words.contains_key("type") => Some(kind == Kind::Array),
+                ("properties", _) if !words.contains_key("type") && !nullable => Some(kind == Kind::Object),
+                ("items", _) if !words.contains_key("type") && !nullable => Some(kind == Kind::Array),
                 _ => continue,
             };
             all = Some(all.map_or(this, |all| and(kind, all, this)));
         }
-        all.unwrap_or(Some(true))
+        let all = all.unwrap_or(Some(true));
+        if says_nullable { all.or(Some(true)) } else { all }
     }
 }
 
