@@ -15,7 +15,7 @@ pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr 
         Frame::Bare => bare(dialect),
         Frame::Channels(channels) => Expr::Without(in_channels(dialect, channels)),
     };
-    let lines = dialect.frame == Frame::Bare || openers(dialect).any(|(mark, _)| mark.line_start);
+    let lines = dialect.frame == Frame::Bare || openers_of(dialect).any(|(mark, _)| mark.line_start);
     let lead = if lines && !dialect.lead.ends_with('\n') {
         format!("{}\n", dialect.lead)
     } else {
