@@ -112,7 +112,7 @@ impl Dialect {
             meant.name == read.name && same_json(&meant.arguments, &read.arguments)
         };
         let different = calls.iter().zip(&message.calls).position(|pair| !same(pair));
-        let clean = message.calls.len() == calls.len() && message.content.trim().is_empty();
+        let clean = message.calls.len() == calls.len() && message.content.is_empty();
         match different.or((!clean).then_some(message.calls.len().min(calls.len().saturating_sub(1)))) {
             Some(place) if !calls.is_empty() => Err(RenderError::Unrepresentable {
                 dialect: self.name.clone(),

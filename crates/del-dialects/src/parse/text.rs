@@ -97,7 +97,7 @@ impl Engine {
 
     /// How many bytes before `end` may belong to a call that begins behind them.
     fn held_before(&self, io: &Io<'_>, end: usize) -> usize {
-        let word = if io.plan.headed { self.word_before(io, end) } else { 0 };
+        let word = if io.plan.headed { self.name_before(io, end) } else { 0 };
         word.max(Self::lead_before(io, end, true))
     }
 
@@ -109,8 +109,19 @@ impl Engine {
         let name = text[..text.len() - line].iter().rev().take(self.turn.limits.name + 1);
         match name.take_while(|byte| is_word(**byte)).count() {
             0 => 0,
+            // The end of a word is no name.
+            name if is_word(self.before(io, end - name - line)[1]) => 0,
             name => name + line,
         }
+    }
+
+    /// How many bytes before `end` may become such a word: what begins an answer, and the beginning of a declared name.
+    fn name_before(&self, io: &Io<'_>, end: usize) -> usize {
+        let held = self.word_before(io, end);
+        let name = io.text[end - held..end].trim_end();
+        let nothing = io.text[io.at..end - held].trim_start().is_empty();
+        let first = nothing && (self.fresh || self.called_last);
+        if first || self.turn.tools.iter().any(|tool| tool.name.starts_with(name)) { held } else { 0 }
     }
 
     /// A call without the marks before its name, which may stand right before the mark at hand.
