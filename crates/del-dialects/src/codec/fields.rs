@@ -8,6 +8,7 @@ mod between;
 mod elements;
 mod header;
 mod marks;
+mod repeated;
 mod value;
 mod write;
 mod xml;
@@ -20,10 +21,11 @@ use crate::message::Tool;
 use crate::parse::End;
 use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
 use crate::schema::Types;
-use ahead::{Found, Outline};
+use ahead::{AHEAD, Found, Outline};
 use header::Header;
 use marks::ValueEnd;
 pub(crate) use marks::{FieldMarks, Next};
+use repeated::Repeated;
 pub(crate) use write::{write, written_key};
 use xml::{SECTION, half_entity};
 
@@ -52,6 +54,11 @@ pub(crate) struct FieldsReader {
     deaf: usize,
     /// Up to here, counted likewise, no call closes: there the value's own closer stands.
     inside: usize,
+    /// From here on, counted likewise, the value is over if a field or the end of the call comes before another closer:
+    /// a closer stands here, with words behind it.
+    words: Option<usize>,
+    /// Values that may be the first of several of their key.
+    repeated: Option<Repeated>,
     /// The next closer ends the value, whatever its JSON looks like.
     sure: bool,
     outline: Outline,
@@ -169,6 +176,8 @@ impl FieldsReader {
             elements: None,
             deaf: 0,
             inside: 0,
+            words: None,
+            repeated: None,
             sure: false,
             outline: Outline::default(),
             base: 0,
@@ -220,6 +229,29 @@ impl FieldsReader {
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
+        let progress = self.advance(form, marks, tool, text, look, kept, ended, work, emit);
+        if progress != FieldsProgress::More || ended.is_some() {
+            self.tell_repeated((form, marks, tool), *kept, emit);
+            if self.too_deep {
+                return FieldsProgress::TooDeep;
+            }
+        }
+        progress
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "as above")]
+    fn advance(
+        &mut self,
+        form: &FieldForm,
+        marks: &FieldMarks,
+        tool: Option<&Tool>,
+        text: &str,
+        look: &mut usize,
+        kept: &mut usize,
+        ended: Option<End>,
+        work: &mut u64,
+        emit: Emit<'_>,
+    ) -> FieldsProgress {
         let last = ended.is_some();
         let bytes = text.as_bytes();
         loop {
@@ -252,7 +284,7 @@ impl FieldsReader {
                     let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
                         return beyond(window, *kept);
                     };
-                    let Some(header) = Header::read(&text[*kept..hit.start], &form.key) else {
+                    let Some(header) = Header::declared(&text[*kept..hit.start], &form.key, tool) else {
                         return FieldsProgress::Broken;
                     };
                     self.open_field(form, &header, tool, hit.start);
@@ -285,7 +317,7 @@ impl FieldsReader {
                         self.compact = *look == *kept;
                     }
                     *kept = *look;
-                    self.begin_value(form, marks, *look, emit);
+                    self.begin_value((form, marks, tool), *look, emit);
                 }
                 Phase::Value => {
                     let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, &kinds[..]));
@@ -309,10 +341,15 @@ impl FieldsReader {
                     // Half an entity waits for its other half.
                     let half = if form.xml && hit.is_none() { half_entity(&text[*kept..end]) } else { 0 };
                     let end = end - half;
+                    // Words are held until what follows tells, but not for long.
+                    let far = |words: &usize| end > *kept + *words + AHEAD || (last && hit.is_none());
+                    self.words = self.words.filter(|words| !far(words));
+                    let end = self.words.map_or(end, |words| end.min(*kept + words));
                     if self.streams && end > *kept {
                         self.pass_on(form, &text[*kept..end], *kept, emit);
                         self.deaf = self.deaf.saturating_sub(end - *kept);
                         self.inside = self.inside.saturating_sub(end - *kept);
+                        self.words = self.words.map(|words| words - (end - *kept));
                         *kept = end;
                     }
                     let (Some(hit), Some(kind)) = (hit, kind) else {
@@ -338,8 +375,14 @@ impl FieldsReader {
                             self.elements = self.elements.map(|open| open - 1);
                             continue;
                         }
-                        ValueEnd::Closer => Phase::After { end, behind },
+                        ValueEnd::Closer => {
+                            // Behind its line feed the same closer is found once more.
+                            self.words = self.words.filter(|words| words + 1 == end);
+                            Phase::After { end, behind }
+                        }
                         ValueEnd::Turn => Phase::Turn { end },
+                        // Elements of other keys.
+                        ValueEnd::Field if self.elements.is_some() && self.words.is_none() => continue,
                         ValueEnd::Field if end < self.deaf => {
                             self.resume(end, behind, *kept, look, work);
                             continue;
@@ -426,7 +469,7 @@ impl FieldsReader {
                             rewind(look, from, work);
                             self.enter(Phase::Key { end, behind, from: from - *kept });
                         }
-                        _ => self.resume(end, behind, *kept, look, work),
+                        _ => self.pass_words(end, behind, *kept, look, work),
                     }
                 }
                 Phase::Key { end, behind, from } => {
@@ -435,7 +478,7 @@ impl FieldsReader {
                     }
                     let Some(_) = bytes.get(*look).filter(|_| *look - *kept - from <= MAX_HEADER) else {
                         if last || *look < bytes.len() {
-                            self.resume(end, behind, *kept, look, work);
+                            self.pass_words(end, behind, *kept, look, work);
                             continue;
                         }
                         return FieldsProgress::More;
@@ -452,7 +495,7 @@ impl FieldsReader {
                             *kept = hit.end;
                             self.pass_header(marks, hit);
                         }
-                        _ => self.resume(end, behind, *kept, look, work),
+                        _ => self.pass_words(end, behind, *kept, look, work),
                     }
                 }
                 Phase::Turn { end } => {
@@ -490,15 +533,16 @@ impl FieldsReader {
                         }
                         return FieldsProgress::More;
                     };
-                    match Header::read(&text[*kept + header..hit.start], &form.key) {
+                    match Header::declared(&text[*kept + header..hit.start], &form.key, tool) {
                         Some(found) if self.may_follow(&found.key, tool, form) => {
-                            self.notes.add(FaultKind::MissingCloser, *kept);
+                            let end = self.value_end(end, *kept);
                             self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
                             self.open_field(form, &found, tool, hit.start);
                             *kept = hit.end;
                             self.pass_header(marks, hit);
                         }
                         _ => {
+                            self.words = None;
                             self.deaf = *look - *kept;
                             self.resume(end, header, *kept, look, work);
                         }
@@ -598,9 +642,7 @@ impl FieldsReader {
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
-        if then != Next::Turn {
-            self.notes.add(FaultKind::MissingCloser, *kept);
-        }
+        let end = if then == Next::Turn { end } else { self.value_end(end, *kept) };
         self.close_value(of, &text[*kept..*kept + end], *kept, emit);
         *kept += behind;
         rewind(look, *kept, work);
@@ -614,6 +656,23 @@ impl FieldsReader {
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.scan = Scan::default();
+    }
+
+    /// Where a value ends whose next field or whose call's end stands at `end` without its closer before it; `at` is the
+    /// place of its first byte.
+    fn value_end(&mut self, end: usize, at: usize) -> usize {
+        let Some(words) = self.words.take() else {
+            self.notes.add(FaultKind::MissingCloser, at);
+            return end;
+        };
+        self.notes.add(FaultKind::Repaired, at + words);
+        words
+    }
+
+    /// Words follow what looked like the end of the value: what comes next tells whether they are part of it.
+    fn pass_words(&mut self, end: usize, behind: usize, kept: usize, look: &mut usize, work: &mut u64) {
+        self.words = self.words.or(Some(end));
+        self.resume(end, behind, kept, look, work);
     }
 
     /// What looked like the end of the value was data.

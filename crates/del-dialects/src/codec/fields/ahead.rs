@@ -11,7 +11,7 @@ use crate::parse::End;
 use crate::parse::automaton::Anchored;
 
 /// So far is looked ahead, in bytes.
-const AHEAD: usize = 4096;
+pub(super) const AHEAD: usize = 4096;
 
 /// What was found.
 pub(super) enum Found {

@@ -2,6 +2,8 @@
 
 use crate::codec::attributes;
 use crate::dialect::KeyKind;
+use crate::message::Tool;
+use crate::schema::may_have;
 
 /// What stands between a field's opening mark and the end of its header.
 pub(super) struct Header {
@@ -18,6 +20,12 @@ impl Header {
         let key = key.filter(|key| !key.is_empty() && !key.contains('\n') && !marked(key))?;
         let key = if quoted { attributes::read(&key).into_owned() } else { key };
         Some(Self { key, type_word })
+    }
+
+    /// The same; a header that is as a whole the name of an argument of `tool` is nothing else.
+    pub(super) fn declared(text: &str, kind: &KeyKind, tool: Option<&Tool>) -> Option<Self> {
+        let whole = tool.is_some() && !matches!(kind, KeyKind::Attribute(_)) && may_have(tool, text);
+        if whole { Some(Self { key: text.to_owned(), type_word: None }) } else { Self::read(text, kind) }
     }
 
     /// Key and type, as far as they are there.
@@ -56,4 +64,22 @@ pub(super) fn first_word(text: &str) -> (&str, &str) {
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     (text[..end].trim_end_matches(['"', '\'']), &text[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_names_may_hold_spaces() {
+        let tool: Tool = serde_json::from_value(serde_json::json!({
+            "name": "f",
+            "parameters": {"type": "object", "properties": {"full name": {"type": "string"}}},
+        }))
+        .unwrap();
+        let key = |text: &str, tool| Header::declared(text, &KeyKind::First, tool).unwrap().key;
+        assert_eq!(key("full name", Some(&tool)), "full name");
+        assert_eq!(key("full type=\"string\"", Some(&tool)), "full");
+        assert_eq!(key("full name", None), "full");
+    }
 }

@@ -221,7 +221,9 @@ impl FieldMarks {
         let openers = openers.map(|open| (open, ValueEnd::Nested));
         let calls =
             self.ends.iter().filter(|(_, kind)| matches!(kind, ValueEnd::Call(_) | ValueEnd::Turn)).cloned();
-        let spellings: Vec<(String, ValueEnd)> = closers.chain(openers).chain(calls).collect();
+        let fields =
+            form.open.iter().filter(|_| form.repeats_key()).map(|open| (open.clone(), ValueEnd::Field));
+        let spellings: Vec<(String, ValueEnd)> = closers.chain(openers).chain(calls).chain(fields).collect();
         let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
         (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
     }

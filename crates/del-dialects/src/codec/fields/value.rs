@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::elements::{self, Element};
 use super::header::Header;
+use super::repeated::Repeated;
 use super::xml::{entities_read, unescaped};
 use super::{FieldMarks, FieldsReader, Phase};
 use crate::codec::json::Emit;
@@ -20,11 +21,14 @@ impl FieldsReader {
             && may_have(tool, key)
             && ((form.framed && !self.compact)
                 || tool.is_some()
-                || form.open.iter().all(|open| is_token(open)))
+                || form.open.iter().all(|open| is_token(open))
+                || (self.words.is_some() && form.repeats_key() && elements::is_key(key)))
     }
 
     pub(super) fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {
-        if self.keys.contains(&header.key) {
+        let collected =
+            self.repeated.as_ref().is_some_and(|values| values.is_of(&header.key) && values.may_be_list());
+        if self.keys.contains(&header.key) && !collected {
             self.notes.add(FaultKind::DuplicateKey, at);
         }
         self.key.clone_from(&header.key);
@@ -47,20 +51,35 @@ impl FieldsReader {
         }
     }
 
-    pub(super) fn begin_value(&mut self, form: &FieldForm, marks: &FieldMarks, at: usize, emit: Emit<'_>) {
+    pub(super) fn begin_value(
+        &mut self,
+        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
+        at: usize,
+        emit: Emit<'_>,
+    ) {
         self.deaf = 0;
         self.inside = 0;
         self.sure = false;
+        self.words = None;
+        self.streams = self.types.only_string() && !form.xml;
+        self.undecided = self.types.only_string() && form.xml;
+        let written = form.nest.as_ref().is_some_and(|nest| nest.written);
+        let collects = written && !self.streams && !self.undecided && !self.wraps;
+        let collected = self.repeated.as_ref().is_some_and(|values| collects && values.is_of(&self.key));
+        if !collected {
+            self.tell_repeated((form, marks, tool), at, emit);
+        }
         self.scratch.clear();
         self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
         self.scratch.push_str(&quoted(&self.key));
         self.scratch.push(':');
-        self.streams = self.types.only_string() && !form.xml;
-        self.undecided = self.types.only_string() && form.xml;
         if self.streams {
             self.scratch.push('"');
         }
-        if !self.wraps {
+        if collects {
+            let values = || Repeated::new(&self.key, &self.scratch, self.types);
+            self.repeated = self.repeated.take().or_else(|| Some(values()));
+        } else if !self.wraps {
             emit(&self.scratch, at..at);
         }
         self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
@@ -120,11 +139,17 @@ impl FieldsReader {
             self.too_deep = true;
             return;
         };
-        if !fits {
-            self.notes.add(FaultKind::WrongType, at);
-        }
         if !closed {
             self.notes.add(FaultKind::MissingCloser, at);
+        }
+        if let Some(values) = &mut self.repeated {
+            if !values.add(text, json, fits) {
+                self.notes.add(FaultKind::WrongType, at);
+            }
+            return;
+        }
+        if !fits {
+            self.notes.add(FaultKind::WrongType, at);
         }
         let range = at..at + text.len();
         if !self.wraps {
