@@ -106,7 +106,7 @@ impl FieldsReader {
         *work += value.len() as u64;
         self.outline = Outline::default();
         self.outline.pass(value.as_bytes());
-        self.outline.string
+        self.outline.string.is_some()
     }
 
     /// Behind a closer that stands in a string of JSON: is there one behind which the value is whole?
@@ -162,7 +162,8 @@ impl FieldsReader {
 pub(super) struct Outline {
     passed: usize,
     depth: usize,
-    string: bool,
+    /// The quote of the string that is open: JSON's, or Python's.
+    string: Option<u8>,
     escaped: bool,
     whole: bool,
     /// Something follows that cannot.
@@ -173,14 +174,14 @@ impl Outline {
     fn pass(&mut self, bytes: &[u8]) {
         self.passed += bytes.len();
         for &byte in bytes {
-            if self.string {
-                self.string = byte != b'"' || self.escaped;
+            if let Some(quote) = self.string {
+                self.string = (byte != quote || self.escaped).then_some(quote);
                 self.escaped = byte == b'\\' && !self.escaped;
                 continue;
             }
             self.broken |= self.whole && !byte.is_ascii_whitespace();
             match byte {
-                b'"' => self.string = true,
+                b'"' | b'\'' => self.string = Some(byte),
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' => {
                     self.broken |= self.depth == 0;
