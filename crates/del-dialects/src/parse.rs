@@ -178,6 +178,8 @@ struct Engine {
     doubted: u64,
     /// Where a fence behind text begins that holds calls.
     called: Option<u64>,
+    /// The answer begins with a word that a header without its marks begins with.
+    worded: bool,
     /// How far it is known whether marks in fences behind prose are meant, and how far they are examples.
     judged: u64,
     example: u64,
@@ -356,6 +358,7 @@ impl Engine {
             deaf: 0,
             doubted: 0,
             called: None,
+            worded: false,
             judged: 0,
             example: 0,
             on_trial: false,

@@ -16,6 +16,8 @@ pub struct Plan {
     pub(super) walks: Vec<Walk>,
     /// What matters in text for the user.
     pub(super) text: Automaton,
+    /// The same for an answer that begins as one whose marks were taken out: words alone may be headers then.
+    pub(super) worded: Option<Automaton>,
     pub(super) marks: Vec<TextMark>,
     /// A word in text may be the name of a call, as the mark behind it tells.
     pub(super) headed: bool,
@@ -51,6 +53,8 @@ pub(super) struct TextMark {
     pub(super) headed: Option<Headed>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
+    /// It is what is left of a header whose marks were taken out.
+    residue: bool,
 }
 
 impl TextMark {
@@ -157,6 +161,7 @@ impl Plan {
         }
         let mut plan = Self {
             text: Automaton::default(),
+            worded: None,
             marks: Vec::new(),
             headed: false,
             words: Vec::new(),
@@ -184,7 +189,11 @@ impl Plan {
         }
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
-        plan.text = Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str()));
+        plan.text =
+            Automaton::new(plan.marks.iter().map(|mark| if mark.residue { "" } else { &mark.spelling }));
+        if plan.marks.iter().any(|mark| mark.residue) {
+            plan.worded = Some(Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str())));
+        }
         plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
         plan.walks = walks;
         let body_ends = plan.marks.iter().filter(|mark| plan.ends_body(mark));
@@ -312,7 +321,9 @@ impl Plan {
             // Among all dialects the words of headers mean nothing without their marks.
             if alone {
                 for residue in channels.residues() {
-                    self.mark(&residue).openers.push(opener);
+                    let mark = self.mark(&residue);
+                    mark.openers.push(opener);
+                    mark.residue = true;
                     openers.push(residue);
                 }
             }

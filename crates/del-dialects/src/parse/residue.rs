@@ -53,7 +53,10 @@ impl Engine {
             match heading.residues.follow(&mut residue.scan, io.bytes, &mut io.look, &mut io.again) {
                 Anchored::More => return Flow::More,
                 Anchored::Nothing => return self.no_header(io),
-                Anchored::Found(hit) => residue.word = Some((hit.pattern, hit.end - io.at)),
+                Anchored::Found(hit) => {
+                    residue.word = Some((hit.pattern, hit.end - io.at));
+                    self.worded = true;
+                }
             }
         }
         let Some((pattern, behind)) = residue.word else { return Flow::Next };

@@ -24,9 +24,10 @@ impl Engine {
         }
         loop {
             let State::Text(scan) = &mut self.state else { return Flow::Next };
-            let mut hit = plan.text.find(scan, io.bytes, &mut io.look, &mut io.again);
+            let text = plan.worded.as_ref().filter(|_| self.worded).unwrap_or(&plan.text);
+            let mut hit = text.find(scan, io.bytes, &mut io.look, &mut io.again);
             if hit.is_none() && io.last() {
-                hit = plan.text.take(scan, &mut io.look, &mut io.again);
+                hit = text.take(scan, &mut io.look, &mut io.again);
                 // The end of a turn that goes on as a longer mark would, up to the end of the answer.
                 if let Some(hit) = hit.filter(|hit| hit.end < io.text.len())
                     && plan.marks[hit.pattern as usize].dropped == Some(Dropped::TurnEnd)
@@ -45,7 +46,7 @@ impl Engine {
                 }
             }
             let Some(hit) = hit else {
-                let free = io.look - plan.text.pending(scan);
+                let free = io.look - text.pending(scan);
                 let free = if io.last() { free } else { free - self.held_before(io, free) };
                 if io.last() {
                     self.say(io, free);
