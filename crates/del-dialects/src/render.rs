@@ -112,7 +112,9 @@ impl Dialect {
             meant.name == read.name && same_json(&meant.arguments, &read.arguments)
         };
         let different = calls.iter().zip(&message.calls).position(|pair| !same(pair));
-        let clean = message.calls.len() == calls.len() && message.content.is_empty();
+        // White space around a name is easily lost, or left behind as text.
+        let named = calls.iter().all(|call| call.name.trim() == call.name);
+        let clean = named && message.calls.len() == calls.len() && message.content.trim().is_empty();
         match different.or((!clean).then_some(message.calls.len().min(calls.len().saturating_sub(1)))) {
             Some(place) if !calls.is_empty() => Err(RenderError::Unrepresentable {
                 dialect: self.name.clone(),
