@@ -194,3 +194,13 @@ fn every_alias_names_a_dialect() {
         }
     }
 }
+
+#[test]
+fn tags_of_plain_words_are_the_users() {
+    for text in
+        ["The XML is <response>hi</response>, yes.", "Use <results>z</results> or <answer>42</answer>."]
+    {
+        let message = auto(text);
+        assert_eq!((message.content.as_str(), message.faults.len()), (text, 0), "{text:?}");
+    }
+}

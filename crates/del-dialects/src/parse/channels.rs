@@ -166,12 +166,13 @@ impl Engine {
         Flow::Next
     }
 
-    /// True when the recipient is one that the tools or the routes name. Without tools anybody may be one.
+    /// True when the recipient is one that the tools or the routes name. Without tools anybody may be one, where no other
+    /// dialect is read.
     fn knows(&self, said: &Said<'_>, channels: &Channels, group: &[usize], plan: &Plan) -> bool {
         let named = said.recipient.unwrap_or_default();
         let own = |walk: &usize| plan.walks[*walk].dialect.tool.as_deref() == Some(named);
         channels.routes.contains_key(named)
-            || self.turn.tools.is_empty()
+            || (self.turn.tools.is_empty() && plan.alone && !named.is_empty())
             || self.tool(named).is_some()
             || group.iter().any(own)
     }

@@ -236,7 +236,9 @@ impl Plan {
         for end in &walk.dialect.ends {
             self.mark(end).dropped = Some(Dropped::TurnEnd);
         }
-        for [open, close] in &walk.dialect.results.invented {
+        // Among all dialects a tag of one plain word may be the user's own.
+        let counts = |[open, _]: &&[String; 2]| walk.alone || !is_plain_tag(open);
+        for [open, close] in walk.dialect.results.invented.iter().filter(counts) {
             if is_distinct(close) {
                 self.mark(close).dropped.get_or_insert(Dropped::Closer);
             }
@@ -436,6 +438,12 @@ pub(super) fn is_wordy(mark: &str) -> bool {
 pub(super) fn is_distinct(mark: &str) -> bool {
     mark.len() >= MIN_DISTINCT
         && !mark.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '`' | '*'))
+}
+
+/// True for a tag such as `<response>`, which any document may hold.
+fn is_plain_tag(mark: &str) -> bool {
+    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 /// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
