@@ -180,9 +180,8 @@ struct Engine {
     called: Option<u64>,
     /// The answer begins with a word that a header without its marks begins with.
     worded: bool,
-    /// How far it is known whether marks in fences behind prose are meant, and how far they are examples.
-    judged: u64,
-    example: u64,
+    /// How far marks in fences behind prose are known to be examples; none where all that follow are meant.
+    examples: Option<u64>,
     /// This is the reader of such a fence, and no other one is tried in it.
     on_trial: bool,
     /// The number of the next call, or of the open one.
@@ -359,8 +358,7 @@ impl Engine {
             doubted: 0,
             called: None,
             worded: false,
-            judged: 0,
-            example: 0,
+            examples: Some(0),
             on_trial: false,
             call: 0,
             call_from: 0,

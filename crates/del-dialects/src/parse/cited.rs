@@ -19,7 +19,8 @@ const FENCE: &[u8] = b"\n```";
 impl Engine {
     /// True when a mark at `start` has to wait for the end of the fence that it stands in.
     pub(super) fn awaits_fence(&self, io: &Io<'_>, start: usize) -> bool {
-        self.fence.open && self.fence.behind_prose && io.base + start as u64 >= self.judged
+        let here = io.base + start as u64;
+        self.fence.open && self.fence.behind_prose && self.examples.is_some_and(|to| here >= to)
     }
 
     /// Waits for the end of the fence around `start`.
@@ -45,10 +46,7 @@ impl Engine {
             io.look = io.bytes.len();
             return Flow::More;
         }
-        let judged = end.filter(|_| goes_on).unwrap_or(io.bytes.len());
-        self.judged = if goes_on { io.base + judged as u64 } else { u64::MAX };
-        self.example = if goes_on { self.judged } else { 0 };
-        io.look = io.look.max(start);
+        self.examples = end.filter(|_| goes_on).map(|end| io.base + end as u64);
         io.rewind(start);
         self.resume_text();
         Flow::Next

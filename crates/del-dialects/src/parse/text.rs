@@ -187,7 +187,8 @@ impl Engine {
         if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             return false;
         }
-        if io.base + (hit.start as u64) < self.example {
+        let here = io.base + hit.start as u64;
+        if self.examples.is_some_and(|to| here < to) {
             return false;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {

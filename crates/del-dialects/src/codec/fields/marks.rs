@@ -5,7 +5,7 @@ use crate::dialect::FieldForm;
 use crate::parse::automaton::{Automaton, Match};
 
 /// The marks of a field, ready to be found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FieldMarks {
     /// The last closer that is written.
     pub(crate) last: usize,
@@ -176,22 +176,9 @@ impl FieldMarks {
         let kinds = closers.iter().map(|(step, _)| ValueEnd::Body(*step));
         let kinds = kinds.chain(messages.iter().map(|_| ValueEnd::Message)).collect();
         Self {
-            last: usize::MAX,
-            next: Automaton::default(),
-            next_kinds: Vec::new(),
-            header: Automaton::default(),
-            header_closers: 0,
-            between: None,
-            between_kinds: Vec::new(),
-            type_close: Automaton::default(),
-            value: Some(Automaton::new(
-                closers.iter().map(|(_, mark)| mark).chain(messages).map(String::as_str),
-            )),
+            value: Some(automaton(closers.iter().map(|(_, mark)| mark).chain(messages))),
             value_kinds: kinds,
-            compact: None,
-            ends: Vec::new(),
-            elements: None,
-            own: None,
+            ..Self::default()
         }
     }
 
