@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::colour::When;
-use crate::command::{completions, dialects, exec, models, parse, render, task, tools};
+use crate::command::{completions, dialects, exec, models, parse, render, serve, task, tools};
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -81,6 +81,7 @@ pub(crate) enum Command {
     Dialects(dialects::Options),
     Tools(tools::Options),
     Models(models::Options),
+    Serve(serve::Options),
     Completions(completions::Options),
 }
 

@@ -7,5 +7,6 @@ pub(crate) mod exec;
 pub(crate) mod models;
 pub(crate) mod parse;
 pub(crate) mod render;
+pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod tools;
