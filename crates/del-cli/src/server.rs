@@ -102,7 +102,11 @@ impl Server {
     /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named.
     pub(crate) fn into_upstream(self) -> Upstream {
         let Self { client, base, key, given, llama_cpp, takes_tools, .. } = self;
-        Upstream { passes_keys: given, llama_cpp, takes_tools, ..Upstream::new(client, base, key) }
+        let mut upstream = Upstream::new(client, base, key);
+        upstream.passes_keys = given;
+        upstream.llama_cpp = llama_cpp;
+        upstream.takes_tools = takes_tools;
+        upstream
     }
 
     /// The model to use: the one that is named, or the first that is served.

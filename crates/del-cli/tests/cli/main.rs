@@ -8,6 +8,7 @@ mod dialects;
 mod exec;
 mod parse;
 mod render;
+mod serve;
 mod server;
 mod surface;
 mod task;

@@ -51,10 +51,10 @@ async fn every_dialect_goes_through() {
     let tools: Vec<Tool> = del_wire::tools::read(&weather()["tools"]).unwrap();
     let call = Call { id: None, name: "get_weather".into(), arguments: "{\"city\": \"Paris\"}".into() };
     for dialect in Dialects::builtin().iter() {
-        let written =
-            format!("Well.{}{}", dialect.lead, dialect.render_calls(&[call.clone()], &tools).unwrap());
-        let text = if dialect.lead.is_empty() { format!("Well.\n{written}") } else { written };
-        let model = Model::new(move |seen| says(seen, text.trim_start_matches("Well.\nWell."), 3));
+        let written = dialect.render_calls(std::slice::from_ref(&call), &tools).unwrap();
+        // Without a lead, calls stand alone.
+        let text = if dialect.lead.is_empty() { written } else { format!("Well.{}{written}", dialect.lead) };
+        let model = Model::new(move |seen| says(seen, &text, 3));
         let stand = Stand::with(model, |settings| {
             settings.tools_mode = ToolsMode::Prompt;
             settings.dialect = Some(Arc::clone(dialect));
