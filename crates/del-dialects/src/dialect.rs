@@ -112,6 +112,22 @@ pub struct Channels {
     pub known: bool,
     /// True where `name.name` is the tool `name`, if that is declared and the other is not.
     pub doubled: bool,
+    /// How messages that are no calls are written.
+    pub written: Written,
+}
+
+/// Headers as they are written. The first message of an answer has no more than that; before any other stand the end of
+/// the one before, the opening mark and the author.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Before thinking.
+    pub reasoning: String,
+    /// Before text.
+    pub text: String,
+    /// Before text that calls follow, where it is another.
+    pub preamble: String,
+    /// Behind thinking or text that something follows.
+    pub end: String,
 }
 
 /// Where a body goes.
