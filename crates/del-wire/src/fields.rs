@@ -29,6 +29,11 @@ impl<'a> Fields<'a> {
         (*text != "null").then_some(text)
     }
 
+    /// All members, in order, as names and JSON texts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.0.iter().map(|(key, json)| (key.as_ref(), *json))
+    }
+
     /// True when the member is there, even if `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
