@@ -17,7 +17,7 @@ use crate::dialects::Dialects;
 use crate::parse::{Parser, Plan, Turn};
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dialect {
     /// Canonical name: the folder's name.
     pub name: String,
@@ -65,7 +65,17 @@ pub struct Dialect {
     pub ends: Vec<String>,
     /// The TOML text.
     pub text: String,
-    plan: OnceLock<Arc<Plan>>,
+    plan: Once,
+}
+
+/// What is made of a dialect when it is first read; a copy begins without.
+#[derive(Debug, Default)]
+struct Once(OnceLock<Arc<Plan>>);
+
+impl Clone for Once {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// How calls sit in the text.
@@ -377,9 +387,11 @@ impl Dialect {
 
     /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
     pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        let plan = self.plan.get_or_init(|| {
-            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name));
-            let all: Vec<Arc<Self>> = std::iter::once(self).chain(others).cloned().collect();
+        let plan = self.plan.0.get_or_init(|| {
+            // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
+            let own = Arc::new(Self::clone(self));
+            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
+            let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
             Arc::new(Plan::new(&all))
         });
         Parser::new(Arc::clone(plan), turn)

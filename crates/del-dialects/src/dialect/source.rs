@@ -2,7 +2,7 @@
 
 mod tables;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use toml::Spanned;
 
@@ -131,7 +131,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         definitions: source.definitions.into(),
         ends: fold(source.ends),
         text: text.to_owned(),
-        plan: OnceLock::new(),
+        plan: super::Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -172,7 +172,7 @@ impl Dialect {
             definitions: Definitions::default(),
             ends: self.ends.clone(),
             text: String::new(),
-            plan: OnceLock::new(),
+            plan: super::Once::default(),
         }
     }
 }
