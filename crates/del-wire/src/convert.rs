@@ -210,30 +210,39 @@ impl<'c> Record<'c> {
                 Ok(with_members(fields, dropped, &[("content", Value::from(content))]))
             }
             Target::Native => {
-                let mut members = vec![("content", Value::from(answer.content.trim()))];
-                if !answer.reasoning.trim().is_empty() && !THINKING.iter().any(|name| fields.has(name)) {
-                    members.push(("reasoning_content", Value::from(answer.reasoning.trim())));
+                if THINKING.iter().any(|name| fields.has(name)) {
+                    without_thinking(&mut answer);
                 }
-                if !answer.calls.is_empty() {
-                    let calls = answer.calls.iter().map(|call| self.native_call(call)).collect();
-                    members.push(("tool_calls", calls));
-                }
+                let members = self.native(&answer);
                 let dropped = if self.converter.thinking { &CALLS[..] } else { &CALLS_AND_THINKING[..] };
                 Ok(with_members(fields, dropped, &members))
             }
         }
     }
 
-    fn native_call(&mut self, call: &Call) -> Value {
-        let id = self.ids.keep_or_mint(call.id.as_deref());
-        self.waiting.push_back(id.clone());
-        call_json(&id, call)
+    /// The members of a message that hold the answer. Content is never null: some servers' templates cannot take it.
+    fn native(&mut self, answer: &Message) -> Vec<(&'static str, Value)> {
+        let visible = |text: &str| if text.trim().is_empty() { String::new() } else { text.to_owned() };
+        let mut members = vec![("content", Value::from(visible(&answer.content)))];
+        let reasoning = visible(&answer.reasoning);
+        if !reasoning.is_empty() {
+            members.push(("reasoning_content", Value::from(reasoning)));
+        }
+        if !answer.calls.is_empty() {
+            let call = |call: &Call| {
+                let id = self.ids.keep_or_mint(call.id.as_deref());
+                self.waiting.push_back(id.clone());
+                call_json(&id, call)
+            };
+            members.push(("tool_calls", answer.calls.iter().map(call).collect()));
+        }
+        members
     }
 
     /// A member that holds an answer.
     fn string(&mut self, json: &str) -> Result<String, ConvertError> {
         let text = string(json, "text")?;
-        Ok(Value::from(self.text(&text)?).to_string())
+        Ok(text_of(&Value::from(self.text(&text)?)))
     }
 
     fn text(&mut self, text: &str) -> Result<String, ConvertError> {
@@ -244,7 +253,11 @@ impl<'c> Record<'c> {
         let answer = self.checked(answer)?;
         match &self.converter.to {
             Target::Text(dialect) => Ok(dialect.render_answer(&answer, &self.tools)?),
-            Target::Native => Ok(native::write(&answer.content, &answer.calls, &mut self.ids).to_string()),
+            Target::Native => {
+                let role = ("role".to_owned(), Value::from("assistant"));
+                let members = self.native(&answer).into_iter().map(|(key, value)| (key.to_owned(), value));
+                Ok(text_of(&std::iter::once(role).chain(members).collect()))
+            }
         }
     }
 
@@ -307,23 +320,28 @@ fn with_members(fields: &Fields<'_>, without: &[&str], with: &[(&str, Value)]) -
     let mut out = String::from("{");
     let mut add = |key: &str, value: &str| {
         out.push_str(if out.len() > 1 { ", " } else { "" });
-        out.push_str(&Value::from(key).to_string());
+        out.push_str(&text_of(&Value::from(key)));
         out.push_str(": ");
         out.push_str(value);
     };
     let given = |name: &str| with.iter().find(|(key, _)| *key == name);
-    for (key, json) in fields.iter() {
+    for (key, text) in fields.iter() {
         match given(key) {
-            Some((_, value)) => add(key, &value.to_string()),
+            Some((_, value)) => add(key, &text_of(value)),
             None if without.contains(&key) => {}
-            None => add(key, json),
+            None => add(key, text),
         }
     }
     for (key, value) in with.iter().filter(|(key, _)| !fields.has(key)) {
-        add(key, &value.to_string());
+        add(key, &text_of(value));
     }
     out.push('}');
     out
+}
+
+/// What no value fails to be, at twice the speed of its `Display`.
+fn text_of(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// `text` with `new` in the place of `old`, which is a part of it.

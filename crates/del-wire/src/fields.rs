@@ -79,7 +79,8 @@ pub(crate) fn string(text: &str, at: &str) -> Result<String, WireError> {
             f.write_str("a string")
         }
         fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
-            Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+            let text = str::from_utf8(bytes).map(str::to_owned);
+            Ok(Lossy(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned())))
         }
     }
     impl<'de> Deserialize<'de> for Lossy {
