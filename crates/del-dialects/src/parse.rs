@@ -197,6 +197,8 @@ struct Engine {
     in_tool: bool,
     /// The steps of the block's opening that were there, a bit each.
     opened: u32,
+    /// The first mark of the open call was missing, and so may be the last.
+    unopened: bool,
     work: u64,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<Opener>,
@@ -367,6 +369,7 @@ impl Engine {
             in_block: false,
             in_tool: true,
             opened: 0,
+            unopened: false,
             work: 0,
             candidates: Vec::new(),
             tried: 0,
@@ -473,7 +476,7 @@ impl Engine {
     }
 
     fn tool(&self, name: &str) -> Option<&Tool> {
-        self.turn.tools.iter().find(|tool| tool.name == name)
+        self.turn.tools.iter().rfind(|tool| tool.name == name)
     }
 
     /// True where one dialect is read and no tools are declared, so that no name could be known.

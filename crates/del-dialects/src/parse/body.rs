@@ -216,7 +216,7 @@ impl Engine {
         let plan = io.plan;
         let name = reading.pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
         let tools = &self.turn.tools;
-        let tool = || tools.iter().find(|tool| tool.name == name);
+        let tool = || tools.iter().rfind(|tool| tool.name == name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let most = self.turn.limits.arguments;
@@ -349,8 +349,8 @@ impl Engine {
                 let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
                 self.doubted = reader.doubted;
                 notes = reader.notes.take();
-                let whole =
-                    progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
+                let whole = progress == FieldsProgress::Ended
+                    && walk.is_whole_without_closer(end, self.in_block, self.unopened);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
                     emit(reader.closing(), kept..kept);
                 }

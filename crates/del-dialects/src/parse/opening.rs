@@ -309,6 +309,7 @@ impl Engine {
         if opening.block {
             self.opened = opening.opened;
         }
+        self.unopened = walk.is_unopened(opening.opened);
         let holds_calls = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls);
         match opening.from {
             From::Text { .. } => self.around = None,
