@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::colour::When;
-use crate::command::{completions, convert, dialects, exec, models, parse, render, task, tools};
+use crate::command::{completions, convert, dialects, exec, grammar, models, parse, render, task, tools};
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -79,6 +79,7 @@ pub(crate) enum Command {
     Exec(exec::Options),
     Render(render::Options),
     Convert(convert::Options),
+    Grammar(grammar::Options),
     Dialects(dialects::Options),
     Tools(tools::Options),
     Models(models::Options),
