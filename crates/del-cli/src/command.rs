@@ -2,6 +2,7 @@
 
 pub(crate) mod chat;
 pub(crate) mod completions;
+pub(crate) mod detect;
 pub(crate) mod dialects;
 pub(crate) mod exec;
 pub(crate) mod models;
