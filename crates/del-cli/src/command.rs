@@ -3,6 +3,7 @@
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod detect;
 pub(crate) mod dialects;
 pub(crate) mod exec;
 pub(crate) mod grammar;

@@ -63,6 +63,8 @@ pub struct Dialect {
     pub definitions: Definitions,
     /// Tokens that end a turn; dropped where a server left them in the text.
     pub ends: Vec<String>,
+    /// By what a chat template of this dialect is known, where its marks do not tell.
+    pub detect: Option<Detect>,
     /// The TOML text.
     pub text: String,
     plan: Once,
@@ -358,6 +360,17 @@ pub struct Results {
     pub close: String,
     /// Openers and closers of blocks that a model may invent.
     pub invented: Vec<[String; 2]>,
+}
+
+/// By what a chat template is known, as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Detect {
+    /// All of these stand in it.
+    pub all: Vec<String>,
+    /// One of these does, where there are any.
+    pub any: Vec<String>,
+    /// None of these does.
+    pub none: Vec<String>,
 }
 
 /// How tools are shown to the model.

@@ -130,6 +130,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         },
         definitions: source.definitions.into(),
         ends: fold(source.ends),
+        detect: source.detect.map(Into::into),
         text: text.to_owned(),
         plan: super::Once::default(),
     };
@@ -171,6 +172,7 @@ impl Dialect {
             results: Results::default(),
             definitions: Definitions::default(),
             ends: self.ends.clone(),
+            detect: None,
             text: String::new(),
             plan: super::Once::default(),
         }

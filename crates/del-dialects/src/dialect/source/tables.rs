@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::dialect::{Channels, Definitions, Loose, Results, Route, Written};
+use crate::dialect::{Channels, Definitions, Detect, Loose, Results, Route, Written};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +54,7 @@ pub(super) struct Description {
     pub(super) definitions: DefinitionsSource,
     #[serde(default)]
     pub(super) ends: Vec<String>,
+    pub(super) detect: Option<DetectSource>,
 }
 
 pub(super) fn default_rank() -> u16 {
@@ -296,6 +297,20 @@ pub(super) struct DefinitionsSource {
     pub(super) each: Option<String>,
     pub(super) between: Option<String>,
     pub(super) close: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DetectSource {
+    pub(super) all: Vec<String>,
+    pub(super) any: Vec<String>,
+    pub(super) none: Vec<String>,
+}
+
+impl From<DetectSource> for Detect {
+    fn from(source: DetectSource) -> Self {
+        Self { all: source.all, any: source.any, none: source.none }
+    }
 }
 
 impl TryFrom<LooseSource> for Loose {
