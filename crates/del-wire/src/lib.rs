@@ -11,6 +11,7 @@
 //! - [`prompt`]: a conversation with tools as text in a dialect;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
+//! - [`convert`]: the records of `del convert`;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,7 @@ pub mod answer;
 pub mod assembly;
 mod balance;
 pub mod chunk;
+pub mod convert;
 pub mod error;
 pub mod events;
 mod fields;
