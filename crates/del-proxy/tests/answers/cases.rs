@@ -131,14 +131,11 @@ fn check(name: &str, case: &Case, reader: &Reader) {
     let at_once = whole(reader, &message, case.finish());
     assert_eq!(at_once, expected(&engine(reader, case), case, &at_once), "{name}");
     let mut dice = Dice(case.text.len() as u64);
-    let (ones, threes, sevens) = (chunks(&case.text, 1), chunks(&case.text, 3), chunks(&case.text, 7));
-    for (pieces, cut) in [
-        (vec![case.text.as_str()], false),
-        (ones, false),
-        (threes, true),
-        (sevens, false),
-        (dice.pieces(&case.text), true),
-    ] {
+    let by = |size| chunks(&case.text, size);
+    let random = dice.pieces(&case.text);
+    for (pieces, cut) in
+        [(by(usize::MAX), false), (by(1), false), (by(3), true), (by(7), false), (random, true)]
+    {
         let bytes = says(pieces.iter().copied(), case.finish());
         let cut = if cut { dice.bytes(bytes.as_bytes()) } else { vec![bytes.as_bytes()] };
         let received = stream(reader, cut);

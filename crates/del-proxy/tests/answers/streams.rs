@@ -8,19 +8,20 @@ use crate::client::{Received, reader, stream};
 const HERMES: &str = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": {\"b\": 1}}}\n</tool_call>";
 
 fn events(chunks: &[Value]) -> String {
-    chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect()
+    let events: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    events.concat()
 }
 
-fn choice(delta: Value, finish: Value) -> Value {
+fn choice(delta: &Value, finish: Option<&str>) -> Value {
     json!({"index": 0, "delta": delta, "finish_reason": finish})
 }
 
 fn text(text: &str) -> Value {
-    json!({"id": "i", "choices": [choice(json!({"content": text}), Value::Null)]})
+    json!({"id": "i", "choices": [choice(&json!({"content": text}), None)]})
 }
 
 fn end(reason: &str) -> Value {
-    json!({"id": "i", "choices": [choice(json!({}), json!(reason))]})
+    json!({"id": "i", "choices": [choice(&json!({}), Some(reason))]})
 }
 
 fn read(chunks: &[Value], done: bool) -> Received {
@@ -111,9 +112,23 @@ fn a_call_that_is_cut_ends_with_length_and_is_no_object() {
     }
 }
 
+/// Its arguments were an object before more came: had they gone out as they came, it could have run.
+#[test]
+fn a_call_that_breaks_behind_its_arguments_is_no_object() {
+    let native = |arguments: &str| {
+        let call = json!({"index": 0, "id": "c", "function": {"name": "f", "arguments": arguments}});
+        json!({"choices": [choice(&json!({"tool_calls": [call]}), None)]})
+    };
+    let piece = json!({"choices": [choice(&json!({"tool_calls": [{"index": 0, "function": {"arguments": " and more"}}]}), None)]});
+    let received = read(&[native("{\"a\": 1}"), piece, end("tool_calls")], true);
+    let assembled = received.only();
+    assert_eq!(assembled.calls[0].2, "{\"a\": 1} and more");
+    assert_eq!(assembled.finish.as_deref(), Some("length"));
+}
+
 #[test]
 fn thinking_goes_out_as_thinking() {
-    let thinking = json!({"choices": [choice(json!({"reasoning": "so"}), Value::Null)]});
+    let thinking = json!({"choices": [choice(&json!({"reasoning": "so"}), None)]});
     let received = read(&[thinking, text("\n\n<think>hm</think>\n"), text("yes"), end("stop")], true);
     let assembled = received.only();
     assert_eq!((assembled.reasoning.as_str(), assembled.content.trim()), ("sohm", "yes"));

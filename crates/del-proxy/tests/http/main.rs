@@ -1,5 +1,5 @@
 //! The proxy over real sockets, in front of a model server that says what a test wants.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod ends;
 mod errors;
