@@ -176,6 +176,8 @@ struct Engine {
     word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
+    /// No mark that proves a call opened by a word alone stands before this byte.
+    unproven: u64,
     /// Where in the answer a search for the rest of a value ended in vain.
     doubted: u64,
     /// Where a fence behind text begins that holds calls.
@@ -364,6 +366,7 @@ impl Engine {
             around: None,
             word: None,
             deaf: 0,
+            unproven: 0,
             doubted: 0,
             called: None,
             worded: false,

@@ -393,7 +393,8 @@ impl Engine {
         let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
         let nameless = name.is_none_or(str::is_empty);
         let worded = opening.is_worded(io.plan);
-        let may_not = worded && (opening.in_a_thought() || !(known || free));
+        let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
+        let may_not = worded && (opening.in_a_thought() || unproven || !(known || free));
         if may_not || (bare && !known && (word || doubtful || nameless)) {
             return self.no_call(io);
         }
@@ -428,6 +429,7 @@ impl Engine {
         if !io.last() && window.len() < most {
             return Flow::More;
         }
+        self.unproven = self.unproven.max(io.base + io.look as u64);
         self.no_call(io)
     }
 

@@ -370,7 +370,7 @@ impl Engine {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
         let word = found == start && self.word == Some(io.base + start as u64);
-        if (io.plan.walks[opening.walk].is_bare() && !word) || opening.is_worded(io.plan) {
+        if io.plan.walks[opening.walk].is_bare() && !word {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
         // Behind a call, and at a word without a mark, nothing else has been tried for this place.
