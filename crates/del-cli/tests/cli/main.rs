@@ -6,6 +6,7 @@ mod conversation;
 mod del;
 mod dialects;
 mod exec;
+mod grammar;
 mod parse;
 mod render;
 mod server;
