@@ -12,6 +12,7 @@ mod gbnf;
 mod integers;
 mod lark;
 mod linear;
+mod pattern;
 mod regex;
 mod rules;
 mod shape;

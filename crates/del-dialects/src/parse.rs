@@ -8,6 +8,7 @@ mod echo;
 mod gap;
 mod opening;
 mod plan;
+mod quoted;
 mod recover;
 mod residue;
 mod tentative;
@@ -25,6 +26,7 @@ use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
 pub(crate) use plan::is_token;
+use quoted::Quoted;
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
@@ -186,6 +188,9 @@ struct Engine {
     examples: Option<u64>,
     /// This is the reader of such a fence, and no other one is tried in it.
     on_trial: bool,
+    /// How far marks stand in quotes, and how far it is known whether they do.
+    quoted_to: u64,
+    unquoted: u64,
     /// The number of the next call, or of the open one.
     call: u32,
     /// Where the open call begins in the answer, and its name.
@@ -248,6 +253,8 @@ enum State {
     Tentative(Tentative),
     /// At a mark in such a fence.
     Cited(Cited),
+    /// At a mark behind a quote.
+    Quoted(Quoted),
     /// In the header of a channel.
     Header(Header),
     /// Behind the last call that is allowed.
@@ -365,6 +372,8 @@ impl Engine {
             worded: false,
             examples: Some(0),
             on_trial: false,
+            quoted_to: 0,
+            unquoted: 0,
             call: 0,
             call_from: 0,
             name: String::new(),
@@ -407,6 +416,7 @@ impl Engine {
                 State::Rescue { .. } => self.rescue(&mut io),
                 State::Tentative(_) => self.tentative(&mut io),
                 State::Cited(_) => self.cited(&mut io),
+                State::Quoted(_) => self.quoted(&mut io),
                 State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();

@@ -7,6 +7,7 @@ mod convert;
 mod del;
 mod dialects;
 mod exec;
+mod grammar;
 mod parse;
 mod render;
 mod serve;

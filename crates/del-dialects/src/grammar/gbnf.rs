@@ -152,6 +152,11 @@ impl Printer<'_> {
             '\0'..='\x1f' | '\x7f' => {
                 let _ = write!(self.out, "\\x{:02x}", u32::from(c));
             }
+            // No one sees these.
+            '\u{80}'..='\u{a0}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{feff}' => {
+                let _ = write!(self.out, "\\u{:04x}", u32::from(c));
+            }
+            char::MAX => self.out.push_str("\\U0010ffff"),
             c => self.out.push(c),
         }
     }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
     list: Vec<Rule>,
-    /// Rules that stand for one thing throughout, by what it is called.
-    shared: Vec<(&'static str, RuleId)>,
+    /// Rules that stand for one thing throughout, by what it is called and by the syntax that it has.
+    shared: HashMap<(&'static str, String), RuleId>,
     /// Names that are taken, with the last number that made one like it unique.
     names: HashMap<String, u32>,
 }
@@ -69,13 +69,14 @@ impl Rules {
         Expr::Rule(id)
     }
 
-    /// The rule that stands for `what` throughout; false when it has still to be defined.
-    pub(super) fn shared(&mut self, what: &'static str) -> (RuleId, bool) {
-        if let Some((_, id)) = self.shared.iter().find(|(known, _)| *known == what) {
+    /// The rule that stands for `what` throughout a syntax; false when it has still to be defined.
+    pub(super) fn shared(&mut self, what: &'static str, syntax: &str) -> (RuleId, bool) {
+        let key = (what, syntax.to_owned());
+        if let Some(id) = self.shared.get(&key) {
             return (*id, true);
         }
         let id = self.reserve(what);
-        self.shared.push((what, id));
+        self.shared.insert(key, id);
         (id, false)
     }
 

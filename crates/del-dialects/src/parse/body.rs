@@ -318,7 +318,10 @@ impl Engine {
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
                 let given = Given { loose, marks, tool: tool(), text, end };
+                reader.base = base;
+                reader.doubted = reader.doubted.max(self.doubted);
                 let progress = reader.read(given, look, &mut kept, again, &mut emit);
+                self.doubted = reader.doubted;
                 notes = reader.notes.take();
                 match progress {
                     LooseProgress::More => Outcome::More,

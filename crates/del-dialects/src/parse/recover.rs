@@ -42,6 +42,7 @@ impl Engine {
             State::Opening(_)
             | State::Tentative(_)
             | State::Cited(_)
+            | State::Quoted(_)
             | State::Invented { .. }
             | State::Rescue { .. }
             | State::Dropping => {}

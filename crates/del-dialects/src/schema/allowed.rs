@@ -32,7 +32,7 @@ pub(super) fn types(root: &Value, schema: &Value) -> Types {
         array: allows(Kind::Array),
         string: allows(Kind::String),
     };
-    if types == Types::ANY && is_foreign(schema) {
+    if (Types { null: true, ..types }) == Types::ANY && is_foreign(schema) {
         return Types::TEXT;
     }
     Types { string: types.string || types == Types::default(), ..types }

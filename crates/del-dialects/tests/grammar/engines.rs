@@ -11,14 +11,14 @@ use super::gbnf::Gbnf;
 use super::guidance::Guidance;
 
 /// The same grammar in each engine that can be asked here.
-struct Engines {
+pub(crate) struct Engines {
     gbnf: Gbnf,
     lark: Guidance,
     regex: Option<Guidance>,
 }
 
 impl Engines {
-    fn new(dialect: &Dialect, tools: &[Tool], choice: &Choice, parallel: bool) -> Self {
+    pub(crate) fn new(dialect: &Dialect, tools: &[Tool], choice: &Choice, parallel: bool) -> Self {
         let name = &dialect.name;
         let grammar = dialect.grammar(tools, choice, parallel).unwrap();
         let (gbnf, lark) = (grammar.to_gbnf(), grammar.to_lark());
@@ -34,7 +34,7 @@ impl Engines {
 
     /// What all of them say; they must not differ.
     #[track_caller]
-    fn accept(&self, what: &str, text: &str) -> bool {
+    pub(crate) fn accept(&self, what: &str, text: &str) -> bool {
         let answer = self.gbnf.accepts(text);
         assert_eq!(self.lark.accepts(text), answer, "{what}: Lark against GBNF: {text}");
         if let Some(regex) = &self.regex {

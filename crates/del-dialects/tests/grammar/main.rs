@@ -9,6 +9,7 @@ mod guidance;
 mod own;
 mod print;
 mod random;
+mod sampled;
 mod schemas;
 
 use std::sync::Arc;

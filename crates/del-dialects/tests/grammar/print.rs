@@ -35,7 +35,7 @@ fn one_call_as_json() {
         &Choice::Required,
         false,
         r#"root ::= "<tool_call>\n" call "\n</tool_call>"
-char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} | [dD] [8-9a-bA-B] [0-9a-fA-F]{2} "\\u" [dD] [c-fC-F] [0-9a-fA-F]{2}))
 string ::= "\"" char* "\""
 integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
@@ -56,7 +56,7 @@ fn calls_in_a_block() {
         &Choice::Named("read_file".to_owned()),
         true,
         r#"root ::= "<｜tool▁calls▁begin｜>" call "<｜tool▁calls▁end｜>"
-char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} | [dD] [8-9a-bA-B] [0-9a-fA-F]{2} "\\u" [dD] [c-fC-F] [0-9a-fA-F]{2}))
 string ::= "\"" char* "\""
 integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
@@ -120,7 +120,7 @@ fn text_or_calls() {
         &Choice::Auto,
         true,
         r#"root ::= calls | text calls?
-char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} | [dD] [8-9a-bA-B] [0-9a-fA-F]{2} "\\u" [dD] [c-fC-F] [0-9a-fA-F]{2}))
 string ::= "\"" char* "\""
 integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
@@ -129,7 +129,7 @@ list-directory-args-path ::= "\"path\": " string
 list-directory-args-rest ::= (", " list-directory-args-path)?
 list-directory-args-recursive ::= "\"recursive\": " boolean
 list-directory-args ::= "{" (list-directory-args-recursive list-directory-args-rest | list-directory-args-path)? "}"
-call ::= "[TOOL_CALLS]" ("read_file" ("[CALL_ID]" [a-zA-Z0-9_\x2d.:]{1,64})? "[ARGS]" read-file-args | "list_directory" ("[CALL_ID]" [a-zA-Z0-9_\x2d.:]{1,64})? "[ARGS]" list-directory-args)
+call ::= "[TOOL_CALLS]" ("read_file" ("[CALL_ID]" [a-zA-Z0-9]{9})? "[ARGS]" read-file-args | "list_directory" ("[CALL_ID]" [a-zA-Z0-9]{9})? "[ARGS]" list-directory-args)
 text ::= W0
 calls ::= call call*
 W0 ::= [^\[] W0 | [\[] W0-1 | ""
