@@ -250,7 +250,7 @@ impl Plan {
             }
         }
         let framing = walk.thought_ends().chain(&walk.dialect.content.end).map(|end| framing(end));
-        for lead in framing.chain([walk.dialect.lead.as_str()]) {
+        for lead in framing.chain(walk.dialect.leads.iter().map(String::as_str)) {
             if !lead.is_empty() && !self.leads.iter().any(|known| known == lead) {
                 self.leads.push(lead.to_owned());
             }
