@@ -378,12 +378,15 @@ impl Dialect {
 
     /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
     pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        let plan = self.plan.get_or_init(|| {
+        Parser::new(Arc::clone(self.plan()), turn)
+    }
+
+    pub(crate) fn plan(self: &Arc<Self>) -> &Arc<Plan> {
+        self.plan.get_or_init(|| {
             let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name));
             let all: Vec<Arc<Self>> = std::iter::once(self).chain(others).cloned().collect();
             Arc::new(Plan::new(&all))
-        });
-        Parser::new(Arc::clone(plan), turn)
+        })
     }
 
     /// The marks that must not survive in text of others, beside this dialect's own text.

@@ -7,6 +7,7 @@ mod form;
 mod literal;
 mod parameters;
 mod prompt;
+mod proof;
 mod results;
 mod spelling;
 
