@@ -20,7 +20,7 @@ use crate::neutral::Marks;
 use crate::parse::{Parser, Plan, Turn};
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dialect {
     /// Canonical name: the folder's name.
     pub name: String,
@@ -68,11 +68,25 @@ pub struct Dialect {
     pub definitions: Definitions,
     /// Tokens that end a turn; dropped where a server left them in the text.
     pub ends: Vec<String>,
+    /// By what a chat template of this dialect is known, where its marks do not tell.
+    pub detect: Option<Detect>,
     /// The TOML text.
     pub text: String,
+    once: Once,
+}
+
+/// What is made of a dialect when it is first read; a copy begins without.
+#[derive(Debug, Default)]
+struct Once {
     plan: OnceLock<Arc<Plan>>,
     /// The marks of all dialects and of this one, where it is none of the built-in ones.
     marks: OnceLock<Marks>,
+}
+
+impl Clone for Once {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// How calls sit in the text.
@@ -357,6 +371,17 @@ pub struct Results {
     pub invented: Vec<[String; 2]>,
 }
 
+/// By what a chat template is known, as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Detect {
+    /// All of these stand in it.
+    pub all: Vec<String>,
+    /// One of these does, where there are any.
+    pub any: Vec<String>,
+    /// None of these does.
+    pub none: Vec<String>,
+}
+
 impl Results {
     /// The forms that it is written with.
     pub fn forms(&self) -> impl Iterator<Item = &str> {
@@ -382,9 +407,11 @@ impl Dialect {
     }
 
     pub(crate) fn plan(self: &Arc<Self>) -> &Arc<Plan> {
-        self.plan.get_or_init(|| {
-            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name));
-            let all: Vec<Arc<Self>> = std::iter::once(self).chain(others).cloned().collect();
+        self.once.plan.get_or_init(|| {
+            // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
+            let own = Arc::new(Self::clone(self));
+            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
+            let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
             Arc::new(Plan::new(&all))
         })
     }
@@ -395,7 +422,7 @@ impl Dialect {
         if all.iter().any(|known| known.name == self.name && known.text == self.text) {
             return all.marks();
         }
-        self.marks.get_or_init(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
+        self.once.marks.get_or_init(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
 
     /// The codec of the arguments.

@@ -46,7 +46,7 @@ pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
 pub use event::{Event, Sink, Span};
 pub use fault::{Fault, FaultKind};
-pub use grammar::{Choice, Grammar, GrammarError, Warning};
+pub use grammar::{Choice, Grammar, GrammarError, RegexError, Warning};
 pub use message::{Call, CallResult, Tool};
 pub use parse::{End, Limits, Parser, Start, Turn};
 pub use render::{Detail, RenderError};

@@ -174,6 +174,8 @@ struct Engine {
     word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
+    /// No mark that proves a call opened by a word alone stands before this byte.
+    unproven: u64,
     /// Where in the answer a search for the rest of a value ended in vain.
     doubted: u64,
     /// Where a fence behind text begins that holds calls.
@@ -197,6 +199,8 @@ struct Engine {
     in_tool: bool,
     /// The steps of the block's opening that were there, a bit each.
     opened: u32,
+    /// The first mark of the open call was missing, and so may be the last.
+    unopened: bool,
     work: u64,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<Opener>,
@@ -355,6 +359,7 @@ impl Engine {
             around: None,
             word: None,
             deaf: 0,
+            unproven: 0,
             doubted: 0,
             called: None,
             worded: false,
@@ -367,6 +372,7 @@ impl Engine {
             in_block: false,
             in_tool: true,
             opened: 0,
+            unopened: false,
             work: 0,
             candidates: Vec::new(),
             tried: 0,
@@ -473,7 +479,7 @@ impl Engine {
     }
 
     fn tool(&self, name: &str) -> Option<&Tool> {
-        self.turn.tools.iter().find(|tool| tool.name == name)
+        self.turn.tools.iter().rfind(|tool| tool.name == name)
     }
 
     /// True where one dialect is read and no tools are declared, so that no name could be known.

@@ -52,6 +52,13 @@ pub enum RenderError {
     },
 }
 
+impl RenderError {
+    /// True when it is the thinking that has no form in the dialect.
+    pub fn is_about_thinking(&self) -> bool {
+        matches!(self, Self::Text { what: "thinking", .. })
+    }
+}
+
 /// How much a model is told of its tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Detail {

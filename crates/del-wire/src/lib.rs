@@ -9,6 +9,7 @@
 //! - [`request`]: a request for a chat completion;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
+//! - [`convert`]: the records of `del convert`;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod answer;
 pub mod assembly;
 mod balance;
 pub mod chunk;
+pub mod convert;
 pub mod error;
 pub mod events;
 mod fields;

@@ -3,6 +3,7 @@
 
 mod consent;
 mod conversation;
+mod convert;
 mod del;
 mod dialects;
 mod exec;

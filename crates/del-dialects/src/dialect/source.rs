@@ -4,7 +4,7 @@ mod definitions;
 mod tables;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use toml::Spanned;
 
@@ -134,9 +134,9 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         },
         definitions: source.definitions.into(),
         ends: fold(source.ends),
+        detect: source.detect.map(Into::into),
         text: text.to_owned(),
-        plan: OnceLock::new(),
-        marks: OnceLock::new(),
+        once: super::Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -177,9 +177,9 @@ impl Dialect {
             results: Results::default(),
             definitions: Definitions::default(),
             ends: self.ends.clone(),
+            detect: None,
             text: String::new(),
-            plan: OnceLock::new(),
-            marks: OnceLock::new(),
+            once: super::Once::default(),
         }
     }
 }

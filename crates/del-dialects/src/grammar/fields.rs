@@ -243,8 +243,9 @@ fn is_container(kind: &Shape) -> bool {
     matches!(kind, Shape::Object(_) | Shape::Map(_) | Shape::Array { .. })
 }
 
-/// A key that no schema declares.
+/// A key that no schema declares: letters of most scripts, digits and a few signs.
 fn any_key() -> Expr {
-    let chars = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_'), ('-', '-'), ('.', '.')];
-    Expr::Class(Class::ranges(&chars)).repeat(1, Some(64))
+    let ascii = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_'), ('-', '-'), ('.', '.')];
+    let others = [('\u{c0}', '\u{24f}'), ('\u{370}', '\u{167f}'), ('\u{3040}', '\u{d7ff}')];
+    Expr::Class(Class::ranges(&[&ascii[..], &others[..]].concat())).repeat(1, Some(64))
 }

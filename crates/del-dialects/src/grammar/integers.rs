@@ -2,8 +2,10 @@
 
 use super::rules::{Class, Expr};
 
-/// The most digits of an integer: those of 64 bits.
+/// The most digits of a number with a bound: those of 64 bits.
 const MAX_DIGITS: u32 = 19;
+/// The most digits of any other: no number that means one has more, and a model that goes on writing digits stops.
+pub(super) const MAX_FREE_DIGITS: u32 = 40;
 
 /// Integers from `min` to `max`, where a bound that is missing is as far as 64 bits go.
 pub(super) fn between(min: Option<i64>, max: Option<i64>) -> Expr {
@@ -26,7 +28,7 @@ pub(super) fn any() -> Expr {
         Expr::text("-").optional(),
         Expr::choice([
             Expr::text("0"),
-            Expr::sequence([Class::digits(1, 9), Class::digits(0, 9).repeat(0, Some(MAX_DIGITS - 1))]),
+            Expr::sequence([Class::digits(1, 9), Class::digits(0, 9).repeat(0, Some(MAX_FREE_DIGITS - 1))]),
         ]),
     ])
 }

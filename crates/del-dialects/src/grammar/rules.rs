@@ -20,10 +20,10 @@ pub(super) struct Rule {
 }
 
 /// A rule by its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct RuleId(pub(super) usize);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Expr {
     /// This text; the empty text is what matches nothing else.
     Literal(String),
@@ -42,7 +42,7 @@ pub(super) enum Expr {
 }
 
 /// A set of characters.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Class {
     /// True when the ranges are what is *not* in it.
     pub(super) negated: bool,
@@ -94,6 +94,33 @@ impl Rules {
 
     pub(super) fn get(&self, id: RuleId) -> &Rule {
         &self.list[id.0]
+    }
+
+    /// The rule that all begins with.
+    pub(super) fn root(&self) -> RuleId {
+        RuleId(0)
+    }
+
+    /// The rules that `expr` is made of, each once, in the order in which they are met.
+    pub(super) fn reachable(&self, expr: &Expr) -> Vec<RuleId> {
+        let (mut found, mut open) = (Vec::new(), vec![expr]);
+        let mut seen = vec![false; self.list.len()];
+        while let Some(expr) = open.pop() {
+            match expr {
+                Expr::Rule(id) if !std::mem::replace(&mut seen[id.0], true) => {
+                    found.push(*id);
+                    open.push(&self.get(*id).body);
+                }
+                expr => open.extend(expr.parts().iter().rev()),
+            }
+        }
+        found
+    }
+
+    /// For each rule, whether it is a part of itself.
+    pub(super) fn recursive(&self) -> Vec<bool> {
+        let is_inside = |(place, rule): (usize, &Rule)| self.reachable(&rule.body).contains(&RuleId(place));
+        self.list.iter().enumerate().map(is_inside).collect()
     }
 
     fn name(&mut self, hint: &str) -> String {
@@ -167,6 +194,15 @@ impl Expr {
             }
         }
         if flat.len() == 1 { flat.remove(0) } else { Self::Choice(flat) }
+    }
+
+    /// What it is made of, where that is not one thing alone.
+    pub(super) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Sequence(parts) | Self::Choice(parts) => parts,
+            Self::Repeat { of, .. } => std::slice::from_ref(of),
+            _ => &[],
+        }
     }
 
     pub(super) fn optional(self) -> Self {

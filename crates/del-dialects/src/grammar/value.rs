@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::integers;
+use super::integers::{self, MAX_FREE_DIGITS};
 use super::rules::{Class, Expr, RuleId, Rules};
 use super::shape::{Member, Parameters, Shape};
 use crate::codec::loose;
@@ -322,13 +322,10 @@ fn positive() -> Expr {
     let digits = || Class::digits(0, 9);
     let whole = Expr::choice([
         Expr::text("0"),
-        Expr::sequence([Class::digits(1, 9), digits().repeat(0, Some(MAX_DIGITS - 1))]),
+        Expr::sequence([Class::digits(1, 9), digits().repeat(0, Some(MAX_FREE_DIGITS - 1))]),
     ]);
-    let fraction = Expr::sequence([Expr::text("."), digits().repeat(1, Some(MAX_DIGITS))]);
+    let fraction = Expr::sequence([Expr::text("."), digits().repeat(1, Some(MAX_FREE_DIGITS))]);
     let sign = Expr::Class(Class::of(['+', '-'])).optional();
     let exponent = Expr::sequence([Expr::Class(Class::of(['e', 'E'])), sign, digits().repeat(1, Some(3))]);
     Expr::sequence([whole, fraction.optional(), exponent.optional()])
 }
-
-/// The most digits of a part of a number: more than any number of 64 bits needs.
-const MAX_DIGITS: u32 = 20;

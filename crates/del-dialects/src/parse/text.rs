@@ -292,7 +292,8 @@ impl Engine {
                 || !opener.line_start
                 || (announced && opener.announced)
                 || (behind_text && walk.is_bare_object()))
-                && (!(bare || opener.is_worded(io.plan)) || (here >= self.deaf && !fenced))
+                && (!bare || (here >= self.deaf && !fenced))
+                && (!opener.is_worded(io.plan) || (here >= self.unproven && !fenced))
                 && (!inside || self.in_tool)
         };
         self.candidates.clear();

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "so a test fails")]
 
 mod calls;
+mod engines;
 mod gbnf;
+mod guidance;
 mod own;
 mod print;
 mod random;

@@ -37,7 +37,7 @@ fn one_call_as_json() {
         r#"root ::= "<tool_call>\n" call "\n</tool_call>"
 char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
 boolean ::= "true" | "false"
 list-directory-args-path ::= "\"path\": " string
@@ -58,7 +58,7 @@ fn calls_in_a_block() {
         r#"root ::= "<｜tool▁calls▁begin｜>" call "<｜tool▁calls▁end｜>"
 char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
 call ::= "<｜tool▁call▁begin｜>read_file<｜tool▁sep｜>" read-file-args "<｜tool▁call▁end｜>"
 "#,
@@ -72,7 +72,7 @@ fn raw_values_do_not_hold_their_closer() {
         &Choice::Required,
         true,
         r#"root ::= call ("\n" call)*
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "<parameter=file_path>\n" W0 "\n</parameter>\n" ("<parameter=limit>\n" integer "\n</parameter>\n")?
 list-directory-args ::= ("<parameter=recursive>\n" ("True" | "False") "\n</parameter>\n")? ("<parameter=path>\n" W0 "\n</parameter>\n")?
 call ::= "<tool_call>\n<function=" ("read_file>\n" read-file-args | "list_directory>\n" list-directory-args) "</function>\n</tool_call>"
@@ -101,7 +101,7 @@ fn keyword_arguments() {
         r#"root ::= "[" call (", " call)* "]"
 char ::= [^'\\\x00-\x1f\x7f] | "\\" (['\\nrt] | "x" [0-9a-fA-F]{2})
 string ::= "'" char* "'"
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "(file_path=" string (", limit=" integer)? ")"
 boolean ::= "True" | "False"
 list-directory-args-path ::= "path=" string
@@ -122,7 +122,7 @@ fn text_or_calls() {
         r#"root ::= calls | text calls?
 char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
 boolean ::= "true" | "false"
 list-directory-args-path ::= "\"path\": " string

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::definitions::DefinitionsSource;
-use crate::dialect::{Channels, Loose, Results, Route, Written};
+use crate::dialect::{Channels, Detect, Loose, Results, Route, Written};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,6 +55,7 @@ pub(super) struct Description {
     pub(super) definitions: DefinitionsSource,
     #[serde(default)]
     pub(super) ends: Vec<String>,
+    pub(super) detect: Option<DetectSource>,
 }
 
 pub(super) fn default_rank() -> u16 {
@@ -288,6 +289,20 @@ pub(super) struct ResultsSource {
     pub(super) between: Option<String>,
     pub(super) close: String,
     pub(super) invented: Vec<[String; 2]>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DetectSource {
+    pub(super) all: Vec<String>,
+    pub(super) any: Vec<String>,
+    pub(super) none: Vec<String>,
+}
+
+impl From<DetectSource> for Detect {
+    fn from(source: DetectSource) -> Self {
+        Self { all: source.all, any: source.any, none: source.none }
+    }
 }
 
 impl TryFrom<LooseSource> for Loose {
