@@ -170,9 +170,15 @@ impl Dialects {
         self.marks().restore(text)
     }
 
-    /// JSON in which every string is [restored](Self::restore): for the arguments of a call. All other bytes stay.
+    /// JSON in which every string is [restored](Self::restore): for the arguments of a call. All other bytes stay, and
+    /// so do those before [`unsure`](Self::unsure), also while more of the JSON is to come.
     pub fn restore_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
         self.marks().restore_json(json)
+    }
+
+    /// From which byte on [`restore_json`](Self::restore_json) may change a JSON text that is still being written.
+    pub fn unsure(json: &str) -> Option<usize> {
+        crate::neutral::unsure(json)
     }
 
     pub(crate) fn marks(&self) -> &Marks {

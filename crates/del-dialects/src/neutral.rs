@@ -99,20 +99,22 @@ impl Marks {
         if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
     }
 
-    /// JSON with every string restored.
+    /// JSON with every string restored. Up to the first place where a string changes it keeps its spelling.
     pub(crate) fn restore_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
         while let Some(open) = json[at..].find('"').map(|next| at + next) {
             let Some(end) = string_end(json, open) else { break };
             at = end;
             let spelt = &json[open..end];
-            if !spelt.contains(is_invisible) && !spelt.contains("\\u2") {
+            let Some(first) = unsure(spelt) else { continue };
+            let decoded = |spelt: &str| serde_json::from_str::<String>(spelt);
+            let (Ok(text), Ok(before)) = (decoded(spelt), decoded(&format!("{}\"", &spelt[..first]))) else {
                 continue;
-            }
-            let Ok(text) = serde_json::from_str::<String>(spelt) else { continue };
+            };
             if let Cow::Owned(text) = self.restore(&text) {
-                out.push_str(&json[copied..open]);
-                out.push_str(&serde_json::Value::from(text).to_string());
+                let rest = serde_json::Value::from(text.get(before.len()..).unwrap_or_default()).to_string();
+                out.push_str(&json[copied..open + first]);
+                out.push_str(&rest[1..]);
                 copied = end;
             }
         }
@@ -238,6 +240,20 @@ fn behind_first(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(1, char::len_utf8)
 }
 
+/// Where JSON may first hold a character that has to be restored, as it is or as an escape, perhaps not all of that yet.
+pub(crate) fn unsure(json: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = json[from..].find(|c| c == '\\' || is_invisible(c)).map(|at| from + at) {
+        let rest = &json.as_bytes()[at..];
+        if rest[0] != b'\\' || b"\\u2".starts_with(rest) || rest.starts_with(b"\\u2") {
+            return Some(at);
+        }
+        // What is escaped is no backslash that begins another escape.
+        from = at + 1 + json[at + 1..].chars().next().map_or(0, char::len_utf8);
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -335,6 +351,7 @@ mod tests {
         let all = Dialects::builtin();
         for (copied, meant) in [
             (r#"{"a": "<\u200b/tool_ca", "b":  1}"#, r#"{"a": "</tool_ca", "b":  1}"#),
+            (r#"{"a": "\u00e9\/ \\\u2014 <\u200b/tool_ca"}"#, r#"{"a": "\u00e9\/ \\— </tool_ca"}"#),
             (
                 "{\"a\": [\"x <\u{200b}\", \"\u{200b}|im_end|\u{200b}> \\\"\"]}",
                 r#"{"a": ["x <", "|im_end|> \""]}"#,
@@ -342,7 +359,13 @@ mod tests {
             (r#"{"a": "é\\", "b": "\u200bHi, x"}"#, r#"{"a": "é\\", "b": "\u200bHi, x"}"#),
             ("{\"a\": \"cut", "{\"a\": \"cut"),
         ] {
-            assert_eq!(all.restore_json(copied), meant);
+            let restored = all.restore_json(copied);
+            assert_eq!(restored, meant);
+            // What was sure of a part of it stands at the beginning of the whole.
+            for (end, _) in copied.char_indices() {
+                let sure = Dialects::unsure(&copied[..end]).unwrap_or(end);
+                assert!(restored.starts_with(&copied[..sure]), "{copied:?} {end}");
+            }
         }
     }
 
