@@ -483,12 +483,16 @@ fn positive() -> Expr {
         Expr::sequence([Class::digits(1, 9), digits().repeat(0, Some(MAX_FREE_DIGITS - 1))]),
     ]);
     let fraction = Expr::sequence([Expr::text("."), digits().repeat(1, Some(MAX_FREE_DIGITS))]);
-    let sign = Expr::Class(Class::of(['+', '-'])).optional();
     let power = Expr::choice([
         digits().repeat(1, Some(2)),
         Expr::sequence([Class::digits(1, 2), digits().repeat(2, Some(2))]),
         Expr::sequence([Expr::text("30"), Class::digits(0, 8)]),
     ]);
-    let exponent = Expr::sequence([Expr::Class(Class::of(['e', 'E'])), sign, power]);
+    // Beyond it there is no number of 64 bits.
+    let power = Expr::choice([
+        Expr::sequence([Expr::text("-"), digits().repeat(1, Some(3))]),
+        Expr::sequence([Expr::text("+").optional(), power]),
+    ]);
+    let exponent = Expr::sequence([Expr::Class(Class::of(['e', 'E'])), power]);
     Expr::sequence([whole, fraction.optional(), exponent.optional()])
 }
