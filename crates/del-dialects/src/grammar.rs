@@ -16,6 +16,7 @@ mod pattern;
 mod regex;
 mod rules;
 mod shape;
+mod strings;
 mod structural;
 mod text;
 mod value;
