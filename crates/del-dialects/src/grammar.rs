@@ -16,6 +16,7 @@ mod pattern;
 mod regex;
 mod rules;
 mod shape;
+mod strings;
 mod structural;
 mod text;
 mod value;
@@ -146,7 +147,7 @@ impl Grammar {
     #[must_use]
     pub fn with_thinking(mut self) -> Self {
         if let Some(body) = self.thoughtful.take() {
-            let root = self.rules.root();
+            let root = Rules::root();
             self.rules.define(root, body);
         }
         self
@@ -162,7 +163,7 @@ impl Grammar {
         lark::print(&self.rules)
     }
 
-    /// The grammar for `XGrammar`, as vLLM and SGLang take it: `{"type": "structural_tag", "format": …}`.
+    /// The grammar for `XGrammar`, as vLLM and `SGLang` take it: `{"type": "structural_tag", "format": …}`.
     pub fn to_structural_tag(&self) -> Value {
         structural::print(&self.rules)
     }

@@ -136,7 +136,7 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
     while let Some(piece) = pieces.next() {
         match piece {
             // The marks around an id are there together, or none of them is.
-            piece if is_for_id(piece) => {
+            Piece::Mark(..) if is_for_id(piece) => {
                 let mut with = Vec::new();
                 let mut next = Some(piece);
                 while let Some(Piece::Mark(mark, form)) = next {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::rules::{Class, Expr, RuleId};
 use super::shape::{Parameters, Shape};
 use super::value::{self, Values};
-use super::{Warning, pattern};
+use super::{Warning, pattern, strings};
 use crate::codec::fields;
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
@@ -243,11 +243,11 @@ impl Fields<'_, '_> {
                 _ => "&amp;".to_owned(),
             };
             return pattern::spelled(text, &|class: &Class| {
-                value::spelled(class, &|c| matches!(c, '<' | '>' | '&'), &escaped)
+                strings::spelled(class, &|c| matches!(c, '<' | '>' | '&'), &escaped)
             });
         }
         if self.holds(text) {
-            return pattern::spelled(text, &value::as_it_is);
+            return pattern::spelled(text, &strings::as_it_is);
         }
         self.warn(key, keyword);
         self.text(key, 0, None)

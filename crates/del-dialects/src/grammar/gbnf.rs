@@ -18,7 +18,7 @@ pub(super) fn print(rules: &Rules) -> String {
 /// The same for a part of a grammar: `root` is this expression.
 pub(super) fn print_part(rules: &Rules, root: &Expr) -> String {
     let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
-    printer.rule(&rules.get(rules.root()).name, root);
+    printer.rule(&rules.get(Rules::root()).name, root);
     for id in rules.reachable(root) {
         let rule = rules.get(id);
         printer.rule(&rule.name, &rule.body);

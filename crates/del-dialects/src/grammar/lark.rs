@@ -217,5 +217,5 @@ fn terminal_name(rules: &Rules, id: RuleId) -> String {
 }
 
 fn rule_name(rules: &Rules, id: RuleId) -> String {
-    if id == rules.root() { "start".to_owned() } else { format!("r_{}", rules.get(id).name) }
+    if id == Rules::root() { "start".to_owned() } else { format!("r_{}", rules.get(id).name) }
 }

@@ -48,7 +48,7 @@ impl Linear {
         let open = |id: RuleId| rules.reachable(&Expr::Rule(id)).iter().any(|id| recursive[id.0]);
         let holds = rules.iter().enumerate().map(|(place, _)| open(RuleId(place))).collect();
         let mut builder = Builder { rules, recursive, holds, places: HashMap::new(), list: Vec::new() };
-        builder.place(&Expr::Rule(rules.root()), "start");
+        builder.place(&Expr::Rule(Rules::root()), "start");
         let mut at = 0;
         while let Some((expr, name)) =
             builder.list.get(at).map(|(expr, rule)| (expr.clone(), rule.name.clone()))

@@ -30,12 +30,12 @@ pub enum RegexError {
 /// alone, which every engine has.
 pub(super) fn print(rules: &Rules) -> Result<String, RegexError> {
     let recursive = rules.recursive();
-    let reachable = rules.reachable(&Expr::Rule(rules.root()));
+    let reachable = rules.reachable(&Expr::Rule(Rules::root()));
     if let Some(id) = reachable.into_iter().find(|id| recursive[id.0]) {
         return Err(RegexError::Recursive { rule: rules.get(id).name.clone() });
     }
     let mut out = String::new();
-    alternatives(rules, &rules.get(rules.root()).body, &mut out)?;
+    alternatives(rules, &rules.get(Rules::root()).body, &mut out)?;
     Ok(out)
 }
 

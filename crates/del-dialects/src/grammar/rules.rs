@@ -98,7 +98,7 @@ impl Rules {
     }
 
     /// The rule that all begins with.
-    pub(super) fn root(&self) -> RuleId {
+    pub(super) fn root() -> RuleId {
         RuleId(0)
     }
 

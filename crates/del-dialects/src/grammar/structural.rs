@@ -1,4 +1,4 @@
-//! Structural tags for `XGrammar`, as vLLM and SGLang take them.
+//! Structural tags for `XGrammar`, as vLLM and `SGLang` take them.
 //!
 //! What the sampler may do fast has a word of its own: fixed texts, free text up to a mark, tags around it. Everything
 //! in between is a grammar in EBNF.
@@ -12,7 +12,7 @@ use super::rules::{Expr, Rules};
 pub(super) fn print(rules: &Rules) -> Value {
     let recursive = rules.recursive();
     let printer = Printer { rules, recursive };
-    json!({"type": "structural_tag", "format": printer.format(&rules.get(rules.root()).body)})
+    json!({"type": "structural_tag", "format": printer.format(&rules.get(Rules::root()).body)})
 }
 
 struct Printer<'r> {

@@ -110,8 +110,7 @@ impl Canonical {
         let text = &self.text;
         let last = text.chars().next_back().unwrap().len_utf8();
         let end = &text[text.len() - last..];
-        let half = text.len() / 2;
-        let half = (half..).find(|at| text.is_char_boundary(*at)).unwrap();
+        let half = text.char_indices().nth(text.chars().count() / 2).unwrap().0;
         let mut wrong = vec![
             ("a cut end", text[..text.len() - last].to_owned()),
             ("half of it", text[..half].to_owned()),

@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
                 self.warn(path, word);
             }
         }
-        let held = by_pattern.map_or_else(|| Some(by_format??.0), |pattern| pattern);
+        let held = by_pattern.unwrap_or_else(|| Some(by_format??.0));
         let Some(text) = held else {
             let (min, max) = self.counts(schema, ["minLength", "maxLength"], path);
             return Shape::Text { min, max };
