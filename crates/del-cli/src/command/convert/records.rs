@@ -10,6 +10,7 @@ use anyhow::Result;
 use del_wire::convert::Converter;
 use del_wire::records::RecordError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use memchr::memchr_iter;
 
 use super::blocks::{self, Block, Failed, MAX_LINE};
 use crate::exit::Exit;
@@ -105,8 +106,12 @@ fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
         return done;
     }
     done.lines.reserve(block.bytes.len());
-    let lines = block.bytes.strip_suffix(b"\n").unwrap_or(&block.bytes);
-    for (number, line) in (block.line..).zip(lines.split(|byte| *byte == b'\n')) {
+    let mut begin = 0;
+    let ends =
+        memchr_iter(b'\n', &block.bytes).chain((!block.bytes.ends_with(b"\n")).then_some(block.bytes.len()));
+    for (number, end) in (block.line..).zip(ends) {
+        let line = &block.bytes[begin..end];
+        begin = end + 1;
         let record = line.strip_suffix(b"\r").unwrap_or(line);
         // An empty line holds nothing that could be lost.
         if record.is_empty() {
