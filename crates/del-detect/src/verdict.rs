@@ -1,28 +1,28 @@
 //! The answer: which dialect, how sure, and why.
 
 use del_dialects::dialect::Frame;
-use del_dialects::{Dialect, Dialects};
+use del_dialects::{Dialect, Dialects, Tool};
 
 use crate::compare::{self, Fit};
 use crate::probe::{self, Findings, Probe};
-use crate::report::{Basis, Instead, Report, Thinking};
+use crate::report::{Basis, Found, Instead, Report, Thinking};
 use crate::rules::{self, Hit};
 use crate::source::Material;
 use crate::template::{RenderError, Template};
-use crate::{Ways, text};
+use crate::{Options, derive, text};
 
 /// What a chat template in Jinja tells.
 pub(crate) fn of_template(
     material: &Material,
     dialects: &Dialects,
-    ways: Ways,
-) -> Result<Report, RenderError> {
+    options: Options,
+) -> Result<Found, RenderError> {
     let mut template = Template::new(&material.text)?;
     let findings = Probe::run(&mut template, &material.tokens);
     if findings.failure == Some(RenderError::Endless) {
         return Err(RenderError::Endless);
     }
-    let hits = if ways == Ways::All { rules::hits(&material.text, dialects) } else { Vec::new() };
+    let hits = if options.rules { rules::hits(&material.text, dialects) } else { Vec::new() };
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
     report.reasoning = findings.reasoning.as_ref().map(|thinking| Thinking {
         begin: thinking.begin.clone(),
@@ -30,14 +30,17 @@ pub(crate) fn of_template(
         prefilled: thinking.prefilled,
     });
     if findings.shows_calls && !findings.turns.is_empty() {
-        by_calls(&mut report, &findings, &hits, dialects);
+        report.source = Basis::Rendering;
+        by_calls(&mut report, &findings, &hits, dialects, &probe::tools());
     } else if let Some(hit) = by_instructions(&findings, &hits, dialects) {
         by_hit(&mut report, &hit, &findings);
     } else {
         without_calls(&mut report, &findings, material, dialects);
     }
     warn(&mut report, &findings);
-    Ok(report)
+    let wanted = options.describe && !findings.turns.is_empty();
+    let derived = if wanted { derive::of_template(&findings, material) } else { None };
+    Ok(Found { report, description: derived })
 }
 
 /// What the text of a template tells that is not run.
@@ -77,12 +80,16 @@ pub(crate) fn of_nothing(material: &Material, dialects: &Dialects) -> Report {
     report
 }
 
-/// The template writes calls: who reads and writes them the same?
-fn by_calls(report: &mut Report, findings: &Findings, hits: &[Hit], dialects: &Dialects) {
-    report.source = Basis::Rendering;
+/// Calls are written: who reads and writes them the same?
+pub(crate) fn by_calls(
+    report: &mut Report,
+    findings: &Findings,
+    hits: &[Hit],
+    dialects: &Dialects,
+    tools: &[Tool],
+) {
     report.tool_calls = true;
-    let tools = probe::tools();
-    let fits = compare::fits(findings, dialects, &tools);
+    let fits = compare::fits(findings, dialects, tools);
     if let Some(turn) = findings.turns.first() {
         report.evidence.push(format!("a call is written {:?}", shown(&turn.text)));
     }
@@ -157,7 +164,7 @@ fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[H
     }
     report.confidence = 0.8;
     let turns = findings.turns.len();
-    report.evidence.push(format!("no known dialect reads the {turns} turns that the template wrote"));
+    report.evidence.push(format!("no known dialect reads the {turns} turns"));
     if let Some(near) = fits.first() {
         report
             .evidence

@@ -64,7 +64,7 @@ impl Frame {
         // The conversation before may hold the first part of what opens the turn already.
         let starts = self.header.char_indices().map(|(at, _)| at);
         let header = starts
-            .filter(|at| text::is_seam(&self.header, *at))
+            .filter(|at| *at == 0 || self.header[*at..].starts_with(['<', '[']))
             .map(|at| &self.header[at..])
             .find(|header| rest.starts_with(header));
         let rest = match header {
@@ -150,7 +150,9 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
             Some(region) if !region.trim().is_empty() => Some(region),
             // The prompt ends inside the thinking.
             Some(_) => marks_before(before).or_else(|| last_line(prompt)),
-            None => marks_before(before),
+            None => {
+                prompt.strip_prefix(before).filter(|rest| !rest.is_empty()).or_else(|| marks_before(before))
+            }
         };
         let begin = begin.filter(|begin| begin.len() <= MAX_MARKS)?.to_owned();
         let end = behind.find(ANSWER).map_or(behind, |at| &behind[..at]);
@@ -195,9 +197,16 @@ fn last_line(text: &str) -> Option<&str> {
     Some(&text[at..])
 }
 
-/// What a text begins with, up to the next text behind its first mark.
+/// What a text begins with, up to the next text behind its first mark; with it a word between that and another mark.
 fn up_to_text<'t>(text: &'t str, mark: &str) -> &'t str {
-    let at = text.find(mark).map_or(0, |at| at + mark.len());
+    let mut at = text.find(mark).map_or(0, |at| at + mark.len());
+    let word = text[at..].len() - text[at..].trim_start_matches(char::is_alphanumeric).len();
+    if let Some(second) = text::first_mark(&text[at + word..])
+        && word > 0
+        && text[at + word..].starts_with(second)
+    {
+        at += word + second.len();
+    }
     let space = text[at..].len() - text[at..].trim_start().len();
     &text[..at + space]
 }
