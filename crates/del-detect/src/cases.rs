@@ -6,7 +6,7 @@ use std::sync::Arc;
 use del_dialects::{Call, Collect, Dialect, End, Start, Tool, Turn as Reading};
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{read, same_calls};
+use crate::compare::{is_clean, read, same_calls};
 use crate::describe::quoted;
 use crate::probe::{self, Turn};
 
@@ -23,18 +23,22 @@ pub struct Case {
 pub(crate) fn of(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool]) -> Vec<Case> {
     let cases = turns.iter().filter_map(|turn| {
         let message = read(dialect, &turn.text, tools);
-        same_calls(&message.calls, &turn.calls).then(|| {
+        let right = same_calls(&message.calls, &turn.calls) && is_clean(&message, turn);
+        right.then(|| {
             let mut out = String::new();
             let _ =
                 writeln!(out, "about = {}", quoted(&format!("{}, as it was written.", capital(&turn.about))));
+            // White space before a lone call is no part of it.
+            let alone = turn.said.is_none() && turn.thought.is_none();
+            let text = if alone { turn.text.trim() } else { &turn.text };
             let written = dialect.render_calls(&turn.calls, tools).unwrap_or_default();
-            if written == turn.text {
+            if written == text {
                 out.push_str("canonical = true\n");
             }
-            let _ = writeln!(out, "text = {}\n\n[expect]", quoted(&turn.text));
-            for (key, text) in [("content", &message.content), ("reasoning", &message.reasoning)] {
-                if !text.is_empty() {
-                    let _ = writeln!(out, "{key} = {}", quoted(text));
+            let _ = writeln!(out, "text = {}\n\n[expect]", quoted(text));
+            for (key, said) in [("content", &message.content), ("reasoning", &message.reasoning)] {
+                if !said.trim().is_empty() {
+                    let _ = writeln!(out, "{key} = {}", quoted(said));
                 }
             }
             let calls: Vec<String> = message

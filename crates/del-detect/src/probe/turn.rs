@@ -26,6 +26,8 @@ pub(crate) struct Turn {
 pub(crate) struct Frame {
     /// All up to the model's turn, without what opens it.
     before: String,
+    /// All up to the words of a plain answer.
+    answered: String,
     /// What opens it, without thinking.
     pub(crate) header: String,
     /// What closes it.
@@ -53,13 +55,25 @@ impl Frame {
                 }
             }
         }
-        let end = answer.rfind(ANSWER).map(|at| answer[at + ANSWER.len()..].to_owned());
-        Ok(Self { before, header, end: end.unwrap_or_default(), thinking })
+        let (answered, end) = answer.rsplit_once(ANSWER).unwrap_or_default();
+        let (answered, end) = (answered.to_owned(), end.to_owned());
+        Ok(Self { before, answered, header, end, thinking })
+    }
+
+    /// What opens a plain answer where the template shows it, without thinking.
+    fn shown_header(&self) -> &str {
+        let header = &self.answered[text::common_prefix(&self.before, &self.answered)..];
+        let thought = self.thinking.as_ref().and_then(|thinking| header.find(thinking.begin.trim()));
+        thought.map_or(header, |at| &header[..at])
     }
 
     /// The model's own part of a conversation that ends with its turn.
     fn body<'t>(&self, whole: &'t str) -> &'t str {
-        let shared = text::common_prefix(whole, &self.before);
+        let mut shared = text::common_prefix(whole, &self.before);
+        // Some templates put the conversation before otherwise once it is answered.
+        if shared < self.before.len() && !self.answered.is_empty() && whole.starts_with(&self.answered) {
+            shared = shared.max(self.answered.len());
+        }
         let rest = &whole[shared..];
         // The conversation before may hold the first part of what opens the turn already.
         let starts = self.header.char_indices().map(|(at, _)| at);
@@ -69,7 +83,12 @@ impl Frame {
             .find(|header| rest.starts_with(header));
         let rest = match header {
             Some(header) => &rest[header.len()..],
-            None => &rest[text::common_prefix(rest, &self.header)..],
+            None => {
+                let known = text::common_prefix(rest, &self.header);
+                // The prompt may open the turn otherwise than the template shows it later.
+                let known = if known == 0 { text::common_prefix(rest, self.shown_header()) } else { known };
+                &rest[known..]
+            }
         };
         let end = text::common_suffix(rest, &self.end);
         &rest[..rest.len() - end]

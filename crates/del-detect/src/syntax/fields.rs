@@ -121,29 +121,16 @@ pub(super) fn form(
     let gaps: Vec<String> = with_fields.iter().flat_map(|call| call.gaps()).collect();
     let tails: Vec<String> = with_fields.iter().map(|call| call.tail()).collect();
     let heads: Vec<&str> = with_fields.iter().map(|call| call.head()).collect();
-    let mut open = match gaps.first() {
-        Some(gap) => {
-            let both = heads.iter().map(|head| text::common_suffix(head, gap)).min()?;
-            gap[gap.len() - both..].to_owned()
-        }
+    let [open, close] = match gaps.first() {
+        Some(gap) => between_fields(gap, &heads, &tails)?,
         None => {
-            let head = heads.first()?;
-            head[head.rfind(['<', '[', '{'])?..].to_owned()
-        }
-    };
-    open = open.trim_start().to_owned();
-    let close = match gaps.first() {
-        Some(gap) => {
-            let rest = gap.strip_suffix(open.as_str())?;
-            let both = tails.iter().map(|tail| text::common_prefix(tail, rest)).min()?;
-            rest[..both].to_owned()
-        }
-        None => {
-            let tail = tails.first()?;
+            let (head, tail) = (heads.first()?, tails.first()?);
             let mark = text::first_mark(tail)?;
-            tail[..tail.find(mark)? + mark.len()].to_owned()
+            let close = &tail[..tail.find(mark)? + mark.len()];
+            [head[head.rfind(['<', '[', '{'])?..].to_owned(), close.to_owned()]
         }
     };
+    let [open, close] = [open.trim_start().to_owned(), close.replace(KEY, "{key}")];
     if open.is_empty() || close.trim().is_empty() {
         return None;
     }
@@ -188,6 +175,22 @@ pub(super) fn form(
             .collect()
     });
     Some((fields, places.collect()))
+}
+
+/// Stands for the key in markup that repeats it.
+const KEY: &str = "\u{1}key\u{1}";
+
+/// What opens a field and what closes one, from what stands between two. A mark that could be either closes.
+fn between_fields(gap: &str, heads: &[&str], tails: &[String]) -> Option<[String; 2]> {
+    let close = tails.iter().map(|tail| text::common_prefix(tail, gap)).min()?;
+    let open = &gap[close..];
+    if !open.trim().is_empty() && heads.iter().all(|head| head.ends_with(open.trim_start())) {
+        return Some([open.to_owned(), gap[..close].to_owned()]);
+    }
+    let open = heads.iter().map(|head| text::common_suffix(head, gap)).min()?;
+    let (rest, open) = gap.split_at(gap.len() - open);
+    let close = tails.iter().map(|tail| text::common_prefix(tail, rest)).min()?;
+    Some([open.to_owned(), rest[..close].to_owned()])
 }
 
 /// One call in its sample.
@@ -236,12 +239,14 @@ impl Seen<'_> {
     /// A stretch in which a closing mark may repeat the key.
     fn slotted(&self, key: &Range<usize>, span: Range<usize>) -> String {
         let (key, stretch) = (&self.text[key.clone()], &self.text[span]);
-        let repeats = text::first_mark(stretch).filter(|mark| {
-            let inside = mark.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-            inside == key || inside.ends_with(&format!(":{key}"))
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let repeats = stretch.match_indices(key).map(|(at, _)| at).find(|at| {
+            let inside =
+                stretch[..*at].rfind('<').is_some_and(|open| stretch[open + 1..*at].starts_with('/'));
+            inside && !stretch[..*at].ends_with(word) && !stretch[at + key.len()..].starts_with(word)
         });
-        match repeats {
-            Some(mark) => stretch.replacen(mark, &mark.replace(key, "{key}"), 1),
+        match repeats.filter(|at| *at < MAX_MARKS) {
+            Some(at) => format!("{}{KEY}{}", &stretch[..at], &stretch[at + key.len()..]),
             None => stretch.to_owned(),
         }
     }

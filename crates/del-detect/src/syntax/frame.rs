@@ -43,6 +43,11 @@ impl Core {
         self.slots.first().map_or(0, |(span, _)| span.start)
     }
 
+    /// True for a call without arguments.
+    fn is_bare(&self) -> bool {
+        self.slots.iter().any(|(span, slot)| *slot == Slot::Arguments && span.is_empty())
+    }
+
     fn end(&self) -> usize {
         self.slots.last().map_or(0, |(span, _)| span.end)
     }
@@ -53,16 +58,32 @@ pub(super) fn shape(samples: &[&Sample], way: &Way) -> Option<Shape> {
     let cores: Vec<Vec<Core>> =
         samples.iter().zip(&way.places).map(|(sample, places)| cores(sample, places)).collect();
     let mut open = Vec::new();
-    let befores = samples.iter().zip(&cores).filter_map(|(s, cores)| Some(&s.text[..cores.first()?.start()]));
+    // A call without arguments shows less of its markup.
+    let shows = |cores: &&Vec<Core>| cores.iter().all(|core| !core.is_bare());
+    let some = cores.iter().any(|cores| shows(&cores));
+    let all: Vec<(&&Sample, &Vec<Core>)> =
+        samples.iter().zip(&cores).filter(|(_, cores)| !some || shows(cores)).collect();
+    let befores = all.iter().filter_map(|(s, cores)| Some(&s.text[..cores.first()?.start()]));
     let before = shared(befores, text::common_suffix, |t, n| &t[t.len() - n..])?;
-    let behinds = samples.iter().zip(&cores).filter_map(|(s, cores)| Some(&s.text[cores.last()?.end()..]));
+    let behinds = all.iter().filter_map(|(s, cores)| Some(&s.text[cores.last()?.end()..]));
     let behind = shared(behinds, text::common_prefix, |t, n| &t[..n])?;
     let (before, behind) = (before.trim_start(), behind.trim_end());
-    let gaps = samples.iter().zip(&cores).flat_map(|(sample, cores)| {
+    let gaps = all.iter().flat_map(|(sample, cores)| {
         cores.windows(2).map(|pair| &sample.text[pair[0].end()..pair[1].start()])
     });
     let gaps: Vec<&str> = gaps.collect();
-    let (prefix, suffix, between) = match gaps.first() {
+    let gap = match gaps.as_slice() {
+        [] => None,
+        [first, rest @ ..] if rest.iter().all(|gap| gap == first) => Some((*first).to_owned()),
+        // Something between two calls varies, and is left out.
+        _ => {
+            open.push("what stands between two calls differs from answer to answer".to_owned());
+            let start = shared(gaps.iter().copied(), text::common_prefix, |t, n| &t[..n])?;
+            let end = shared(gaps.iter().copied(), text::common_suffix, |t, n| &t[t.len() - n..])?;
+            Some(format!("{start}{end}"))
+        }
+    };
+    let (prefix, suffix, between) = match &gap {
         Some(gap) => split(before, behind, gap),
         None => {
             open.push("how two calls of one answer are written: taken to be one after the other".to_owned());
@@ -90,14 +111,11 @@ fn shared<'t>(
 /// Which part of the markup belongs to each call, and which to the group: what is there again between two calls.
 fn split<'t>(before: &'t str, behind: &'t str, gap: &'t str) -> (&'t str, &'t str, &'t str) {
     let prefix = &before[before.len() - text::common_suffix(before, gap)..];
-    let prefix = prefix.trim_start();
-    let mut suffix = behind[..text::common_prefix(behind, gap)].trim_end();
+    let mut prefix = prefix.trim_start();
+    let suffix = behind[..text::common_prefix(behind, gap)].trim_end();
     if prefix.len() + suffix.len() > gap.len() {
-        // The same marks open and close: what is left over for the end.
-        suffix = text::start(suffix, gap.len() - prefix.len()).trim_end();
-        if !text::is_seam(behind, suffix.len()) {
-            suffix = "";
-        }
+        // A mark that could be either closes.
+        prefix = gap[suffix.len()..].trim_start();
     }
     let between = &gap[suffix.len()..gap.len() - prefix.len()];
     (prefix, suffix, between)
