@@ -4,6 +4,7 @@
 mod consent;
 mod conversation;
 mod del;
+mod detect;
 mod dialects;
 mod exec;
 mod parse;
