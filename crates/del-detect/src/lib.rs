@@ -52,7 +52,7 @@ impl Default for Options {
 pub fn detect(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
     let report = match material.kind {
         Kind::Jinja => return verdict::of_template(material, dialects, options),
-        Kind::Go => verdict::of_text(material, dialects),
+        Kind::Go => return verdict::of_go(material, dialects, options),
         Kind::Answer => answer::report(&material.text, dialects),
         Kind::Nothing => verdict::of_nothing(material, dialects),
     };

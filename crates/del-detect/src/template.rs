@@ -1,5 +1,6 @@
 //! Chat templates, run as the library that they are written for runs them.
 
+mod go;
 mod python;
 
 use std::borrow::Cow;
@@ -14,9 +15,15 @@ use thiserror::Error;
 /// A chat template that compiles.
 #[derive(Debug)]
 pub(crate) struct Template {
-    environment: Environment<'static>,
+    program: Program,
     /// It did not end once, so it is not tried again.
     endless: bool,
+}
+
+#[derive(Debug)]
+enum Program {
+    Jinja(Box<Environment<'static>>),
+    Go(go::Program),
 }
 
 /// Why a template gave no text.
@@ -88,7 +95,15 @@ impl Template {
             .add_template_owned(NAME, source)
             .map_err(|error| RenderError::Syntax(one_line(&error.to_string())))?;
         environment.set_fuel(Some(STEPS));
-        Ok(Self { environment, endless: false })
+        Ok(Self { program: Program::Jinja(Box::new(environment)), endless: false })
+    }
+
+    /// Parses a template in Go.
+    pub(crate) fn go(source: &str) -> Result<Self, RenderError> {
+        if source.len() > MAX_TEMPLATE {
+            return Err(RenderError::Long(source.len()));
+        }
+        Ok(Self { program: Program::Go(go::Program::new(source)?), endless: false })
     }
 
     /// The text for a context, which is an object.
@@ -96,8 +111,16 @@ impl Template {
         if self.endless {
             return Err(RenderError::Endless);
         }
+        let environment = match &self.program {
+            Program::Jinja(environment) => environment,
+            Program::Go(program) => {
+                let text = program.render(context);
+                self.endless = text == Err(RenderError::Endless);
+                return text;
+            }
+        };
         let mut text = Bounded(Vec::new());
-        let template = self.environment.get_template(NAME).map_err(|error| told(&error))?;
+        let template = environment.get_template(NAME).map_err(|error| told(&error))?;
         let result = template.render_captured_to(python::value(context), &mut text);
         if let Err(error) = result {
             self.endless = error.kind() == ErrorKind::OutOfFuel || text.0.len() >= MAX_TEXT;

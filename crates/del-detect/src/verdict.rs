@@ -17,7 +17,31 @@ pub(crate) fn of_template(
     dialects: &Dialects,
     options: Options,
 ) -> Result<Found, RenderError> {
-    let mut template = Template::new(&material.text)?;
+    let template = Template::new(&material.text)?;
+    run(template, material, dialects, options)
+}
+
+/// What a template in Go tells: it is run as far as its language is known, and else goes by its text.
+pub(crate) fn of_go(
+    material: &Material,
+    dialects: &Dialects,
+    options: Options,
+) -> Result<Found, RenderError> {
+    if let Ok(template) = Template::go(&material.text) {
+        let found = run(template, material, dialects, options)?;
+        if found.report.source == Basis::Rendering && found.report.tool_calls {
+            return Ok(found);
+        }
+    }
+    Ok(Found { report: of_text(material, dialects), description: None })
+}
+
+fn run(
+    mut template: Template,
+    material: &Material,
+    dialects: &Dialects,
+    options: Options,
+) -> Result<Found, RenderError> {
     let findings = Probe::run(&mut template, &material.tokens);
     if findings.failure == Some(RenderError::Endless) {
         return Err(RenderError::Endless);
@@ -44,7 +68,7 @@ pub(crate) fn of_template(
 }
 
 /// What the text of a template tells that is not run.
-pub(crate) fn of_text(material: &Material, dialects: &Dialects) -> Report {
+fn of_text(material: &Material, dialects: &Dialects) -> Report {
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
     let knows_tools = [".Tools", ".ToolCalls"].iter().any(|name| material.text.contains(name));
     let hits = rules::hits(&material.text, dialects);
@@ -56,7 +80,7 @@ pub(crate) fn of_text(material: &Material, dialects: &Dialects) -> Report {
             report.confidence = if hit.stated { 0.75 } else { 0.6 };
             report
                 .warnings
-                .push("a template in Go is not run: the answer goes by its marks alone".to_owned());
+                .push("the template could not be run: the answer goes by its marks alone".to_owned());
         }
         None if knows_tools => {
             report.tool_calls = true;

@@ -7,7 +7,7 @@ mod renamed;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use del_detect::{Description, Found, Kind, Material, Options, cases, detect};
+use del_detect::{Basis, Description, Found, Kind, Material, Options, cases, detect};
 use del_dialects::{Dialect, Dialects};
 use renamed::renamed;
 
@@ -64,6 +64,32 @@ fn each_family_is_known() {
             assert!((0.0..=1.0).contains(&report.confidence), "{name}");
         }
     }
+}
+
+#[test]
+fn templates_in_go_are_run() {
+    let read = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/families").join(name);
+        Material::read(&path).unwrap()
+    };
+    for name in ["hermes-json", "mistral-json"] {
+        let mut material = read(&format!("{name}.gotmpl"));
+        assert_eq!(material.kind, Kind::Go, "{name}");
+        let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
+        assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rendering), "{report:#?}");
+        assert!(report.confidence >= SURE);
+        // What is not known of the language is not guessed: the marks in the text are left.
+        material.text.push_str("{{ define \"x\" }}");
+        let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
+        assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rules), "{report:#?}");
+        assert!(report.confidence < SURE);
+    }
+    let none = Material::of(Kind::Go, "{{ .System }} USER: {{ .Prompt }} ASSISTANT:");
+    assert!(!detect(&none, Dialects::builtin(), ALL).unwrap().report.tool_calls);
+    let loops = "{{ range .Messages }}{{ range $.Tools }}{{ range $.Tools }}{{ range $.Tools }}{{ range $.Tools }}\
+                 {{ range $.Tools }}{{ range $.Tools }}{{ range $.Tools }}{{ .ToolCalls }}{{ end }}{{ end }}{{ end }}\
+                 {{ end }}{{ end }}{{ end }}{{ end }}{{ end }}";
+    assert!(detect(&Material::of(Kind::Go, loops), Dialects::builtin(), ALL).is_err());
 }
 
 #[test]
@@ -156,9 +182,7 @@ fn real_templates_are_described_when_they_are_renamed() {
         let other = renamed(text);
         let found = found(&other, DESCRIBE);
         // Where a template shows no calls, nothing can be read off.
-        if found.report.source == del_detect::Basis::Rules
-            || found.description.is_none() && !shows_calls(&found)
-        {
+        if found.report.source == Basis::Rules || found.description.is_none() && !shows_calls(&found) {
             continue;
         }
         count += 1;
