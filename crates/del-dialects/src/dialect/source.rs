@@ -2,7 +2,7 @@
 
 mod tables;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use toml::Spanned;
 
@@ -132,7 +132,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         ends: fold(source.ends),
         detect: source.detect.map(Into::into),
         text: text.to_owned(),
-        plan: OnceLock::new(),
+        plan: super::Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -174,7 +174,7 @@ impl Dialect {
             ends: self.ends.clone(),
             detect: None,
             text: String::new(),
-            plan: OnceLock::new(),
+            plan: super::Once::default(),
         }
     }
 }

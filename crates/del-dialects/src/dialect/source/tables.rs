@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::dialect::{Channels, Definitions, Detect, Loose, Results, Route};
+use crate::dialect::{Channels, Definitions, Detect, Loose, Results, Route, Written};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,6 +140,17 @@ pub(super) struct ChannelsSource {
     pub(super) known: bool,
     #[serde(default)]
     pub(super) doubled: bool,
+    #[serde(default)]
+    pub(super) written: WrittenSource,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WrittenSource {
+    pub(super) reasoning: String,
+    pub(super) text: String,
+    pub(super) preamble: String,
+    pub(super) end: String,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -352,7 +363,14 @@ impl From<ChannelsSource> for Channels {
             bare: source.bare,
             known: source.known,
             doubled: source.doubled,
+            written: source.written.into(),
         }
+    }
+}
+
+impl From<WrittenSource> for Written {
+    fn from(source: WrittenSource) -> Self {
+        Self { reasoning: source.reasoning, text: source.text, preamble: source.preamble, end: source.end }
     }
 }
 
