@@ -127,7 +127,8 @@ fn mark(part: &Part) -> Option<&str> {
 /// True for a mark that no ordinary text holds: more than brackets.
 fn is_distinct(mark: &str) -> bool {
     const LETTERS: usize = 3;
-    mark.chars().filter(|c| c.is_alphanumeric()).count() >= LETTERS
+    let letters = mark.chars().filter(|c| c.is_alphanumeric()).count();
+    letters >= LETTERS || (letters > 0 && mark.trim().chars().count() > LETTERS)
 }
 
 /// The pieces of a call. Opening marks have to be there, closing ones may be missing.

@@ -154,12 +154,12 @@ impl<'t> Probe<'t> {
             match self.text(&[Message::user()], true) {
                 Ok(text) if text.contains("get_weather") => {
                     self.findings.shows_tools = true;
-                    self.findings.definitions = text::inserted(plain, &text).to_owned();
+                    text::inserted(plain, &text).clone_into(&mut self.findings.definitions);
                     return Ok(());
                 }
                 Ok(text) => {
                     if text != plain && self.findings.definitions.is_empty() {
-                        self.findings.definitions = text::inserted(plain, &text).to_owned();
+                        text::inserted(plain, &text).clone_into(&mut self.findings.definitions);
                     }
                 }
                 Err(RenderError::Endless) => return Err(RenderError::Endless),

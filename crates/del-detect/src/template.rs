@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use serde_json::Value as Json;
 use thiserror::Error;
@@ -71,7 +71,7 @@ impl Template {
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.set_formatter(|out, _, value| out.write_str(&python::text(value)).map_err(Error::from));
-        environment.add_filter("tojson", |value: Value, options| python::tojson(&value, options));
+        environment.add_filter("tojson", |value: Value, options: Kwargs| python::tojson(&value, &options));
         environment.add_filter("string", |value: Value| python::text(&value));
         environment.add_test("iterable", |value: Value| {
             matches!(

@@ -1,6 +1,6 @@
 //! Four examples of a made-up dialect of each frame, and twenty outputs more that its description has to read.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::format_collect)]
 
 use std::sync::Arc;
 
@@ -143,10 +143,10 @@ fn four_examples_of_each_frame_are_enough() {
                 };
                 let mut text = String::new();
                 if !thought.is_empty() {
-                    text.push_str(&format!("<muse>{thought}</muse>\n"));
+                    text += &["<muse>", thought, "</muse>\n"].concat();
                 }
                 if !said.is_empty() {
-                    text.push_str(&format!("{said}\n"));
+                    text += &[said, "\n"].concat();
                 }
                 text.push_str(&write(&answer));
                 Example {

@@ -79,7 +79,9 @@ fn tokens(bytes: &mut Vec<u8>, list: &[&str]) {
     bytes.extend(9_u32.to_le_bytes());
     bytes.extend(8_u32.to_le_bytes());
     bytes.extend((list.len() as u64).to_le_bytes());
-    list.iter().for_each(|token| text(bytes, token));
+    for token in list {
+        text(bytes, token);
+    }
 }
 
 struct Temporary(PathBuf);

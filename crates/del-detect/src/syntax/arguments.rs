@@ -47,12 +47,15 @@ pub(super) struct Way {
     pub(super) places: Vec<Vec<Place>>,
 }
 
+/// Finds the calls of all samples in one way.
+type Finder<'f> = dyn Fn(&[&Sample]) -> Option<Way> + 'f;
+
 /// Every way in which the calls of all samples can be found, or of most of them: some show what no description can say.
 /// Beside each way are the samples that it is for.
 pub(super) fn all<'s>(samples: &[&'s Sample]) -> Vec<(Way, Vec<&'s Sample>)> {
     let json = ["\"".to_owned()];
     let python = ["'".to_owned(), "\"".to_owned()];
-    let finders: [&dyn Fn(&[&Sample]) -> Option<Way>; 5] = [
+    let finders: [&Finder<'_>; 5] = [
         &|samples| call_objects(samples, &json, false),
         &|samples| objects(samples, &json),
         &|samples| call_objects(samples, &python, true),
@@ -208,7 +211,7 @@ fn loose(samples: &[&Sample]) -> Option<Way> {
                 let name = name(text, from..at, call)?;
                 let (members, end) = syntax.object(text, at)?;
                 (as_object(&members) == arguments).then(|| {
-                    seen.look(text, &members, &arguments);
+                    seen.look(text, &members, &arguments, &quotes);
                     Place { arguments: at..end, name: Some(name) }
                 })
             })
@@ -244,7 +247,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn look(&mut self, text: &str, members: &[Member], arguments: &Json) {
+    fn look(&mut self, text: &str, members: &[Member], arguments: &Json, quotes: &[String]) {
         for pair in members.windows(2) {
             self.comma.get_or_insert(text[pair[0].value_at.end..pair[1].key_at.start].to_owned());
         }
@@ -257,10 +260,11 @@ impl Seen {
         for member in members {
             let raw = &text[member.value_at.clone()];
             match &member.value {
-                Json::String(string) => {
-                    let quote = &raw[..(raw.len().saturating_sub(string.len())) / 2];
-                    if !self.quotes.iter().any(|known| known == quote) {
-                        self.quotes.push(quote.to_owned());
+                Json::String(_) => {
+                    let opened = quotes.iter().filter(|quote| raw.starts_with(quote.as_str()));
+                    let quote = opened.max_by_key(|quote| quote.len());
+                    if let Some(quote) = quote.filter(|quote| !self.quotes.contains(quote)) {
+                        self.quotes.push(quote.clone());
                     }
                 }
                 Json::Bool(_) | Json::Null => {

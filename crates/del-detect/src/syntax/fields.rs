@@ -152,29 +152,30 @@ pub(super) fn form(
     let behind_name = first.head().strip_suffix(open.as_str())?.to_owned();
     let close_len = |key: &str| close.replace("{key}", key).len();
     let mut calls = calls.iter();
-    let places = places.iter().map(|list| {
-        list.iter()
-            .filter_map(|place| {
-                let call = calls.next()?;
-                let name = place.name.clone()?;
-                let arguments = match (call.spans.first(), call.spans.last()) {
-                    (Some((first, _)), Some((key, last))) => {
-                        let end = last.end + close_len(&call.text[key.clone()]);
-                        first.start - open.len()..end.min(call.text.len())
-                    }
-                    _ => {
-                        let start = match call.text[name.end..].strip_prefix(behind_name.as_str()) {
-                            Some(_) => name.end + behind_name.len(),
-                            None => name.end + behind_name.trim_end().len().min(call.text.len() - name.end),
-                        };
-                        start..start
-                    }
-                };
-                call.text.is_char_boundary(arguments.start).then_some(Place { arguments, name: Some(name) })
-            })
-            .collect()
-    });
-    Some((fields, places.collect()))
+    let mut place_of = |place: &Place| {
+        let call = calls.next()?;
+        let name = place.name.clone()?;
+        let arguments = match (call.spans.first(), call.spans.last()) {
+            (Some((first, _)), Some((key, last))) => {
+                let start = call.text[..first.start].strip_suffix(open.as_str())?.len();
+                let end = last.end + close_len(&call.text[key.clone()]);
+                start..end.min(call.text.len())
+            }
+            _ => {
+                let behind = &call.text[name.end..];
+                let opened = [behind_name.as_str(), behind_name.trim_end()]
+                    .iter()
+                    .find_map(|opened| Some(behind.len() - behind.strip_prefix(*opened)?.len()));
+                let start = name.end + opened?;
+                start..start
+            }
+        };
+        call.text.get(arguments.clone())?;
+        Some(Place { arguments, name: Some(name) })
+    };
+    let places: Option<Vec<Vec<Place>>> =
+        places.iter().map(|list| list.iter().map(&mut place_of).collect()).collect();
+    Some((fields, places?))
 }
 
 /// Stands for the key in markup that repeats it.
@@ -275,9 +276,9 @@ fn middle(calls: &[&Seen<'_>]) -> Option<(String, Option<[String; 4]>)> {
     let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let back = |a: &str, b: &str| a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     let start = all.iter().map(|(_, other)| same(first, other)).min()?;
-    let start = first[..start].trim_end_matches(word).len();
+    let start = text::start(first, start).trim_end_matches(word).len();
     let end = all.iter().map(|(_, other)| back(first, other)).min()?;
-    let end = first[first.len() - end..].trim_start_matches(word).len();
+    let end = first[text::ceiling(first, first.len() - end)..].trim_start_matches(word).len();
     let said = |middle: &str| middle.get(start..middle.len() - end).map(str::to_owned);
     let of = |wanted: &dyn Fn(&Json) -> bool| {
         all.iter().find(|(value, _)| wanted(value)).and_then(|(_, middle)| said(middle))

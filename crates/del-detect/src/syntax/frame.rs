@@ -69,7 +69,7 @@ pub(super) fn shape(samples: &[&Sample], way: &Way) -> Option<Shape> {
     let behind = shared(behinds, text::common_prefix, |t, n| &t[..n])?;
     let (before, behind) = (before.trim_start(), behind.trim_end());
     let gaps = all.iter().flat_map(|(sample, cores)| {
-        cores.windows(2).map(|pair| &sample.text[pair[0].end()..pair[1].start()])
+        cores.windows(2).filter_map(|pair| sample.text.get(pair[0].end()..pair[1].start()))
     });
     let gaps: Vec<&str> = gaps.collect();
     let gap = match gaps.as_slice() {
@@ -134,7 +134,7 @@ fn cores(sample: &Sample, places: &[Place]) -> Vec<Core> {
                     .get(number + 1)
                     .and_then(|next| next.name.clone())
                     .map_or(sample.text.len(), |next| next.start);
-                let at = sample.text[from..until].find(id)? + from;
+                let at = sample.text.get(from..until)?.find(id)? + from;
                 Some(at..at + id.len())
             });
             match id_at {
@@ -171,7 +171,7 @@ fn numbered(form: &str, number: usize) -> String {
 /// A name with the call's number behind it, such as `name:0` or `name" index="1`.
 fn counted(text: &str, name: &Range<usize>, until: usize, number: usize) -> (Range<usize>, String) {
     let plain = (name.clone(), "{name}".to_owned());
-    let behind = &text[name.end..until];
+    let behind = text.get(name.end..until).unwrap_or_default();
     let Some(at) = behind.find(|c: char| c.is_ascii_digit()) else { return plain };
     let digits = behind[at..].find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len() - at);
     let (between, found) = (&behind[..at], &behind[at..at + digits]);

@@ -364,11 +364,11 @@ impl Run<'_> {
 /// The member at the end of a path; Go's `ToolCalls` is JSON's `tool_calls`.
 fn field(value: &Json, path: &[String]) -> Json {
     let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
-    let step = |value: Option<&Json>, name: &String| -> Option<Json> {
-        let members = value?.as_object()?;
-        members.iter().find(|(key, _)| plain(key) == plain(name)).map(|(_, value)| value.clone())
+    let step = |value: &Json, name: &String| -> Option<Json> {
+        let mut members = value.as_object()?.iter();
+        members.find(|(key, _)| plain(key) == plain(name)).map(|(_, value)| value.clone())
     };
-    path.iter().fold(Some(value.clone()), |value, name| step(value.as_ref(), name)).unwrap_or_default()
+    path.iter().try_fold(value.clone(), |value, name| step(&value, name)).unwrap_or_default()
 }
 
 fn is_true(value: &Json) -> bool {

@@ -54,6 +54,12 @@ fn wrong_with(description: Option<&Description>) -> Option<String> {
 }
 
 #[test]
+fn the_probes_have_the_tools_of_cases() {
+    let own = include_str!("../../src/probe/tools.json");
+    assert_eq!(own, include_str!("../../../del-dialects/dialects/tools.json"));
+}
+
+#[test]
 fn each_family_is_known() {
     for (name, template) in families() {
         for options in [ALL, RENDERING] {
