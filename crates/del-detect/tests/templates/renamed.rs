@@ -1,7 +1,7 @@
 //! A template in which every mark and every key is another: the letters in them are moved on by thirteen places.
 
 /// The template with other marks and keys.
-pub fn renamed(template: &str) -> String {
+pub(crate) fn renamed(template: &str) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some(at) = ["{#", "{%", "{{"].iter().filter_map(|open| rest.find(open)).min() {
@@ -61,7 +61,7 @@ fn marks(text: &str) -> String {
         match c {
             '<' => {
                 inside =
-                    text[at + 1..].starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '|' | '｜'))
+                    text[at + 1..].starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '|' | '｜'));
             }
             '[' => {
                 let word: String = text[at + 1..]
@@ -76,9 +76,6 @@ fn marks(text: &str) -> String {
                     text[at + 1..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                 let behind = &text[at + 1 + key.len()..];
                 inside = !key.is_empty() && behind.trim_start_matches('\\').starts_with("\":");
-                if !key.is_empty() && !inside {
-                    inside = false;
-                }
             }
             ' ' if !text[at + 1..].contains('=') => inside = inside && text[at..].contains('>'),
             _ => {}
