@@ -26,6 +26,8 @@ del=${CARGO_TARGET_DIR:-$root/target}/release/del
 keep=no
 server_pid=
 base_url=
+tools_mode=
+dialect=
 pip=()
 
 # The demo talks to this machine only, whatever the proxy of the environment is.
@@ -51,9 +53,11 @@ main() {
     install_server
     step 4 "fetch the model, SmolLM2-135M-Instruct (93 MB)"
     fetch_weights
-    step 5 "start the server"
+    step 5 "ask del how the model calls tools"
+    detect_dialect
+    step 6 "start the server"
     start_server
-    step 6 "let the model work on scripts/sample"
+    step 7 "let the model work on scripts/sample"
     run_tasks
     if [[ $keep == yes ]]; then
         hand_over_server
@@ -171,13 +175,24 @@ run_tasks() {
     check_events "$events" || die "the run above has no tool call with its real result"
 }
 
+# Sets `tools_mode` and `dialect` to what del finds in the model's file: its
+# template knows no tools, and del says what to use instead.
+detect_dialect() {
+    "$del" detect "$weights" || die "del could not find out the model's dialect (see above)"
+    read -r tools_mode dialect < <("$del" detect --json "$weights" | "$python" -c '
+import json, sys
+report = json.load(sys.stdin)
+instead = report.get("instead") or {"tools_mode": "auto", "dialect": report["dialect"] or "auto"}
+print(instead["tools_mode"], instead["dialect"])')
+}
+
 # Sets `task` to the command for one prompt, and shows it. The model is tiny: its
 # calls need a grammar, and it finds its way among two tools, not seven.
 task() {
     local prompt=$1 word
     shift
     task=("$del" -p "$prompt" "$@" --working-dir "$root/scripts/sample" --base-url "$base_url" --model "$model"
-        --toolset core --tools "list_directory,read_file" --tools-mode prompt --dialect hermes-json --constrain on
+        --toolset core --tools "list_directory,read_file" --tools-mode "$tools_mode" --dialect "$dialect" --constrain on
         --max-turns 4)
     printf '\n$ del'
     for word in "${task[@]:1}"; do
@@ -206,13 +221,13 @@ hand_over_server() {
 The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)
 Try: target/release/del -p "Read the file notes.txt and tell me what happens on Tuesday." \\
     --base-url $base_url --model $model --working-dir scripts/sample \\
-    --tools "list_directory,read_file" --tools-mode prompt --dialect hermes-json --constrain on
+    --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on
 END
     server_pid=
 }
 
 step() {
-    echo "==> $1/6 $2"
+    echo "==> $1/7 $2"
 }
 
 die() {

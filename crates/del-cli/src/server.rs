@@ -122,6 +122,30 @@ impl Server {
         }
     }
 
+    /// The chat template of a model: as llama.cpp, Ollama and vLLM tell it.
+    pub(crate) async fn template(&self, model: &str) -> Option<String> {
+        let root = self.base.trim_end_matches("/v1");
+        let show = self.client.post(format!("{root}/api/show")).header("content-type", "application/json");
+        let asked = serde_json::json!({"model": model}).to_string();
+        let requests = [
+            self.client.get(format!("{root}/props")),
+            show.body(asked),
+            self.client.get(format!("{root}/tokenizer_info")),
+            self.client.get(format!("{}/tokenizer_info", self.base)),
+        ];
+        for request in requests {
+            let Ok(response) = self.with_key(request).timeout(ASK).send().await else { continue };
+            let Ok(text) = response.text().await else { continue };
+            let told: Value = serde_json::from_str(&text).unwrap_or_default();
+            let keys = ["chat_template_tool_use", "chat_template", "template"];
+            let template = keys.iter().find_map(|key| told[key].as_str().filter(|text| !text.is_empty()));
+            if let Some(template) = template {
+                return Some(template.to_owned());
+            }
+        }
+        None
+    }
+
     async fn at(base: &str, key: Option<String>, [address, key_name]: [&str; 2]) -> Result<Self> {
         let mut server = Self { given: true, ..Self::new(base, key)? };
         match server.list(ASK).await {

@@ -9,40 +9,52 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+pub mod cases;
 mod compare;
+mod derive;
+mod describe;
+pub mod examples;
 mod probe;
 mod report;
 mod rules;
 pub mod source;
+mod syntax;
 mod template;
 mod text;
 mod verdict;
 
 use del_dialects::Dialects;
 
-pub use report::{Basis, Instead, Report, Thinking};
+pub use cases::Case;
+pub use report::{Basis, Description, Found, Instead, Report, Thinking};
 pub use source::{Kind, Material, SourceError};
 pub use template::RenderError;
 
-/// What to go by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ways {
-    /// Rules on the text of a template, and what it writes.
-    #[default]
-    All,
-    /// Only what it writes.
-    Rendering,
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Options {
+    /// Go by rules on the text of a template as well, not only by what it writes.
+    pub rules: bool,
+    /// Describe what the template writes, also where a known dialect fits.
+    pub describe: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { rules: true, describe: false }
+    }
 }
 
 /// What a template or an answer is in.
 ///
 /// # Errors
 /// When a template is no template, or does not come to an end.
-pub fn detect(material: &Material, dialects: &Dialects, ways: Ways) -> Result<Report, RenderError> {
-    match material.kind {
-        Kind::Jinja => verdict::of_template(material, dialects, ways),
-        Kind::Go => Ok(verdict::of_text(material, dialects)),
-        Kind::Answer => Ok(answer::report(&material.text, dialects)),
-        Kind::Nothing => Ok(verdict::of_nothing(material, dialects)),
-    }
+pub fn detect(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
+    let report = match material.kind {
+        Kind::Jinja => return verdict::of_template(material, dialects, options),
+        Kind::Go => return verdict::of_go(material, dialects, options),
+        Kind::Answer => answer::report(&material.text, dialects),
+        Kind::Nothing => verdict::of_nothing(material, dialects),
+    };
+    Ok(Found { report, description: None })
 }

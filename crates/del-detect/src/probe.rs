@@ -132,15 +132,17 @@ impl<'t> Probe<'t> {
 
     /// The plainest conversation, in a form that the template takes.
     fn plain(&mut self) -> Result<String, RenderError> {
-        let first = self.text(&[Message::user()], true);
-        if first.is_ok() {
-            return first;
+        let mut first = None;
+        for system in [false, true] {
+            for without in [Blank::Null, Blank::Absent, Blank::Empty] {
+                self.style = Style { system, without, ..self.style };
+                match self.text(&[Message::user()], true) {
+                    Err(error) => first = first.or(Some(error)),
+                    text => return text,
+                }
+            }
         }
-        self.style.system = true;
-        self.text(&[Message::user()], true).or_else(|_| {
-            self.style.system = false;
-            first
-        })
+        Err(first.unwrap_or(RenderError::Endless))
     }
 
     fn look_at_tools(&mut self, plain: &str) -> Result<(), RenderError> {
@@ -152,12 +154,12 @@ impl<'t> Probe<'t> {
             match self.text(&[Message::user()], true) {
                 Ok(text) if text.contains("get_weather") => {
                     self.findings.shows_tools = true;
-                    self.findings.definitions = text::inserted(plain, &text).to_owned();
+                    text::inserted(plain, &text).clone_into(&mut self.findings.definitions);
                     return Ok(());
                 }
                 Ok(text) => {
                     if text != plain && self.findings.definitions.is_empty() {
-                        self.findings.definitions = text::inserted(plain, &text).to_owned();
+                        text::inserted(plain, &text).clone_into(&mut self.findings.definitions);
                     }
                 }
                 Err(RenderError::Endless) => return Err(RenderError::Endless),
@@ -174,44 +176,55 @@ impl<'t> Probe<'t> {
     /// Finds the form of calls that the template takes: the one in which its text is least mangled.
     fn choose_style(&mut self) -> Result<(), RenderError> {
         let calls = calls(CALLS[0].1);
-        let mut best: Option<(usize, Style)> = None;
+        let given = self.style;
+        let mut tried = Vec::new();
         for arguments in [Arguments::Object, Arguments::Text] {
             for ids in [Ids::Nine, Ids::Function] {
                 for blank in [Blank::Empty, Blank::Null, Blank::Absent] {
-                    let style = Style { arguments, ids, blank, ..self.style };
-                    let kept = std::mem::replace(&mut self.style, style);
+                    self.style = Style { arguments, ids, blank, ..given };
                     let text = self.text(&[Message::user(), Message::calls(&calls)], false);
-                    self.style = kept;
-                    match text {
-                        Ok(text) => {
-                            let cost = mangled(&text);
-                            if best.is_none_or(|(known, _)| cost < known) {
-                                best = Some((cost, style));
-                            }
-                            if cost < MISSING {
-                                break;
-                            }
-                        }
-                        Err(RenderError::Endless) => return Err(RenderError::Endless),
-                        Err(error) => self.refused(blank.refusal(), &error),
+                    if text == Err(RenderError::Endless) {
+                        return Err(RenderError::Endless);
                     }
+                    tried.push((self.style, text));
                 }
             }
         }
-        match best {
-            Some((cost, style)) => {
-                self.style = style;
-                self.findings.shows_calls = cost < MISSING;
-            }
-            None if self.style.tools => {
-                // Some templates know calls of the model's only in conversations without tools.
-                self.style.tools = false;
-                self.choose_style()?;
-                self.style.tools = self.findings.shows_tools && !self.findings.shows_calls;
-            }
-            None => {}
+        self.style = given;
+        let shown = tried.iter().filter_map(|(style, text)| Some((mangled(text.as_ref().ok()?), *style)));
+        // Of equals the first.
+        if let Some((cost, style)) = shown.min_by_key(|(cost, _)| *cost) {
+            self.style = style;
+            self.findings.shows_calls = cost < MISSING;
+            self.look_at_forms(&tried);
+        } else if self.style.tools {
+            // Some templates know calls of the model's only in conversations without tools.
+            self.style.tools = false;
+            self.choose_style()?;
+            self.style.tools = self.findings.shows_tools && !self.findings.shows_calls;
         }
         Ok(())
+    }
+
+    /// Which forms of a call are refused, whatever the rest of it is.
+    fn look_at_forms(&mut self, tried: &[(Style, Result<String, RenderError>)]) {
+        type Asks = fn(&Style) -> bool;
+        let forms: [(&str, Asks); 6] = [
+            ("arguments as an object", |style| style.arguments == Arguments::Object),
+            ("arguments as JSON in a string", |style| style.arguments == Arguments::Text),
+            ("ids of nine characters", |style| style.ids == Ids::Nine),
+            ("ids such as functions.NAME:0", |style| style.ids == Ids::Function),
+            ("calls with null content", |style| style.blank == Blank::Null),
+            ("calls without content", |style| style.blank == Blank::Absent),
+        ];
+        for (about, asks) in forms {
+            let of_form = || tried.iter().filter(|(style, _)| asks(style)).map(|(_, text)| text);
+            if let Some(Err(error)) = of_form().next()
+                && of_form().all(Result::is_err)
+            {
+                self.refused(about, error);
+            }
+        }
     }
 
     fn look_at_calls(&mut self, frame: &turn::Frame) -> Result<(), RenderError> {

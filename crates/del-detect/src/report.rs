@@ -2,6 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cases::Case;
+
+/// What was found out, and a description where one was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The answer.
+    pub report: Report,
+    /// How calls are written, where that can be read off.
+    pub description: Option<Description>,
+}
+
+/// A description that was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// Its text.
+    pub toml: String,
+    /// What it was made from, as cases that it holds to.
+    pub cases: Vec<Case>,
+    /// How many turns it was made from.
+    pub turns: usize,
+    /// Of how many of them it reads the calls.
+    pub read: usize,
+    /// What could not be read off.
+    pub open: Vec<String>,
+}
+
 /// What was found out of a template, a checkpoint or an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {

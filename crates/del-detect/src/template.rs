@@ -1,5 +1,6 @@
 //! Chat templates, run as the library that they are written for runs them.
 
+mod go;
 mod python;
 #[cfg(test)]
 mod written;
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 use std::io;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use serde_json::Value as Json;
 use thiserror::Error;
@@ -16,9 +17,15 @@ use thiserror::Error;
 /// A chat template that compiles.
 #[derive(Debug)]
 pub(crate) struct Template {
-    environment: Environment<'static>,
+    program: Program,
     /// It did not end once, so it is not tried again.
     endless: bool,
+}
+
+#[derive(Debug)]
+enum Program {
+    Jinja(Box<Environment<'static>>),
+    Go(go::Program),
 }
 
 /// Why a template gave no text.
@@ -66,7 +73,7 @@ impl Template {
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
         environment.set_formatter(|out, _, value| out.write_str(&python::text(value)).map_err(Error::from));
-        environment.add_filter("tojson", |value: Value, options| python::tojson(&value, options));
+        environment.add_filter("tojson", |value: Value, options: Kwargs| python::tojson(&value, &options));
         environment.add_filter("string", |value: Value| python::text(&value));
         environment.add_test("iterable", |value: Value| {
             matches!(
@@ -90,7 +97,15 @@ impl Template {
             .add_template_owned(NAME, source)
             .map_err(|error| RenderError::Syntax(one_line(&error.to_string())))?;
         environment.set_fuel(Some(STEPS));
-        Ok(Self { environment, endless: false })
+        Ok(Self { program: Program::Jinja(Box::new(environment)), endless: false })
+    }
+
+    /// Parses a template in Go.
+    pub(crate) fn go(source: &str) -> Result<Self, RenderError> {
+        if source.len() > MAX_TEMPLATE {
+            return Err(RenderError::Long(source.len()));
+        }
+        Ok(Self { program: Program::Go(go::Program::new(source)?), endless: false })
     }
 
     /// The text for a context, which is an object.
@@ -98,8 +113,16 @@ impl Template {
         if self.endless {
             return Err(RenderError::Endless);
         }
+        let environment = match &self.program {
+            Program::Jinja(environment) => environment,
+            Program::Go(program) => {
+                let text = program.render(context);
+                self.endless = text == Err(RenderError::Endless);
+                return text;
+            }
+        };
         let mut text = Bounded(Vec::new());
-        let template = self.environment.get_template(NAME).map_err(|error| told(&error))?;
+        let template = environment.get_template(NAME).map_err(|error| told(&error))?;
         let result = template.render_captured_to(python::value(context), &mut text);
         if let Err(error) = result {
             self.endless = error.kind() == ErrorKind::OutOfFuel || text.0.len() >= MAX_TEXT;

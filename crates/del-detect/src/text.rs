@@ -53,10 +53,7 @@ const MAX_MARK: usize = 80;
 
 /// True when `at` lies between the brackets of a mark.
 fn inside_mark(text: &str, at: usize) -> bool {
-    let mut from = at.saturating_sub(MAX_MARK);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = ceiling(text, at.saturating_sub(MAX_MARK));
     let Some(open) = text[from..at].rfind(['<', '[', '◁']).map(|open| open + from) else { return false };
     let close = match text.as_bytes()[open] {
         b'<' => '>',
@@ -68,12 +65,9 @@ fn inside_mark(text: &str, at: usize) -> bool {
 
 /// The length of the mark that a text begins with.
 fn mark_len(text: &str, close: char) -> Option<usize> {
-    let mut end = text.len().min(MAX_MARK);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let len = text[..end].find(close)? + close.len_utf8();
-    let body = &text[1..len];
+    let len = start(text, MAX_MARK).find(close)? + close.len_utf8();
+    let opener = text.chars().next()?.len_utf8();
+    let body = text.get(opener..len)?;
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '-' | ']');
     let sound = match close {
         ']' => body.chars().all(word),
@@ -111,9 +105,15 @@ fn mark_at(text: &str, at: usize) -> Option<&str> {
 
 /// The start of a text, of at most so many bytes.
 pub(crate) fn start(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..floor(text, most)]
+}
+
+/// The last place up to `at` where a character begins or the text ends.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// The first place from `at` on where a character begins or the text ends.
+pub(crate) fn ceiling(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }

@@ -1,28 +1,52 @@
 //! The answer: which dialect, how sure, and why.
 
 use del_dialects::dialect::Frame;
-use del_dialects::{Dialect, Dialects};
+use del_dialects::{Dialect, Dialects, Tool};
 
 use crate::compare::{self, Fit};
 use crate::probe::{self, Findings, Probe};
-use crate::report::{Basis, Instead, Report, Thinking};
+use crate::report::{Basis, Found, Instead, Report, Thinking};
 use crate::rules::{self, Hit};
 use crate::source::Material;
 use crate::template::{RenderError, Template};
-use crate::{Ways, text};
+use crate::{Options, derive, text};
 
 /// What a chat template in Jinja tells.
 pub(crate) fn of_template(
     material: &Material,
     dialects: &Dialects,
-    ways: Ways,
-) -> Result<Report, RenderError> {
-    let mut template = Template::new(&material.text)?;
+    options: Options,
+) -> Result<Found, RenderError> {
+    let template = Template::new(&material.text)?;
+    run(template, material, dialects, options)
+}
+
+/// What a template in Go tells: it is run as far as its language is known, and else goes by its text.
+pub(crate) fn of_go(
+    material: &Material,
+    dialects: &Dialects,
+    options: Options,
+) -> Result<Found, RenderError> {
+    if let Ok(template) = Template::go(&material.text) {
+        let found = run(template, material, dialects, options)?;
+        if found.report.source == Basis::Rendering && found.report.tool_calls {
+            return Ok(found);
+        }
+    }
+    Ok(Found { report: of_text(material, dialects), description: None })
+}
+
+fn run(
+    mut template: Template,
+    material: &Material,
+    dialects: &Dialects,
+    options: Options,
+) -> Result<Found, RenderError> {
     let findings = Probe::run(&mut template, &material.tokens);
     if findings.failure == Some(RenderError::Endless) {
         return Err(RenderError::Endless);
     }
-    let hits = if ways == Ways::All { rules::hits(&material.text, dialects) } else { Vec::new() };
+    let hits = if options.rules { rules::hits(&material.text, dialects) } else { Vec::new() };
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
     report.reasoning = findings.reasoning.as_ref().map(|thinking| Thinking {
         begin: thinking.begin.clone(),
@@ -30,18 +54,21 @@ pub(crate) fn of_template(
         prefilled: thinking.prefilled,
     });
     if findings.shows_calls && !findings.turns.is_empty() {
-        by_calls(&mut report, &findings, &hits, dialects);
+        report.source = Basis::Rendering;
+        by_calls(&mut report, &findings, &hits, dialects, &probe::tools());
     } else if let Some(hit) = by_instructions(&findings, &hits, dialects) {
         by_hit(&mut report, &hit, &findings);
     } else {
         without_calls(&mut report, &findings, material, dialects);
     }
     warn(&mut report, &findings);
-    Ok(report)
+    let wanted = options.describe && !findings.turns.is_empty();
+    let derived = if wanted { derive::of_template(&findings, material) } else { None };
+    Ok(Found { report, description: derived })
 }
 
 /// What the text of a template tells that is not run.
-pub(crate) fn of_text(material: &Material, dialects: &Dialects) -> Report {
+fn of_text(material: &Material, dialects: &Dialects) -> Report {
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
     let knows_tools = [".Tools", ".ToolCalls"].iter().any(|name| material.text.contains(name));
     let hits = rules::hits(&material.text, dialects);
@@ -53,7 +80,7 @@ pub(crate) fn of_text(material: &Material, dialects: &Dialects) -> Report {
             report.confidence = if hit.stated { 0.75 } else { 0.6 };
             report
                 .warnings
-                .push("a template in Go is not run: the answer goes by its marks alone".to_owned());
+                .push("the template could not be run: the answer goes by its marks alone".to_owned());
         }
         None if knows_tools => {
             report.tool_calls = true;
@@ -77,12 +104,16 @@ pub(crate) fn of_nothing(material: &Material, dialects: &Dialects) -> Report {
     report
 }
 
-/// The template writes calls: who reads and writes them the same?
-fn by_calls(report: &mut Report, findings: &Findings, hits: &[Hit], dialects: &Dialects) {
-    report.source = Basis::Rendering;
+/// Calls are written: who reads and writes them the same?
+pub(crate) fn by_calls(
+    report: &mut Report,
+    findings: &Findings,
+    hits: &[Hit],
+    dialects: &Dialects,
+    tools: &[Tool],
+) {
     report.tool_calls = true;
-    let tools = probe::tools();
-    let fits = compare::fits(findings, dialects, &tools);
+    let fits = compare::fits(findings, dialects, tools);
     if let Some(turn) = findings.turns.first() {
         report.evidence.push(format!("a call is written {:?}", shown(&turn.text)));
     }
@@ -157,7 +188,7 @@ fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[H
     }
     report.confidence = 0.8;
     let turns = findings.turns.len();
-    report.evidence.push(format!("no known dialect reads the {turns} turns that the template wrote"));
+    report.evidence.push(format!("no known dialect reads the {turns} turns"));
     if let Some(near) = fits.first() {
         report
             .evidence

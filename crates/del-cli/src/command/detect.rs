@@ -1,30 +1,42 @@
 //! `del detect`: which dialect a template, a checkpoint or an answer is in.
 
 mod confined;
+mod served;
+pub(crate) mod written;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use del_detect::{Material, Report, Ways};
+use del_detect::{Found, Material, Report, examples};
 use del_tools::visible;
 
 use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::server::ServerOptions;
 use crate::terminal::shown;
+use confined::{Question, Subject};
 
-/// Find out which dialect a chat template, a checkpoint or an answer is in
+/// Find out which dialect a chat template, a checkpoint, an answer or a served model is in
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// A chat template, `tokenizer_config.json`, a GGUF file, a checkpoint's folder, or what a model wrote
-    /// [default: standard input]
+    /// [default: standard input, or the server's model where --base-url or -m is given]
     file: Option<PathBuf>,
+    /// Outputs of a model and their calls: NAME.txt with NAME.json, or NAME.toml
+    #[arg(long, value_name = "DIR", conflicts_with = "file")]
+    examples: Option<PathBuf>,
     /// Go by what a template writes alone, not by its text
     #[arg(long)]
     rendering_only: bool,
+    /// Write a description of the dialect, and cases beside it
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -34,30 +46,41 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     if options.confined {
-        return confined::answer(Catalog::load(common.dialect_dir.as_deref())?);
+        return confined::answer(catalog);
     }
-    let material = material(options)?;
-    let ways = if options.rendering_only { Ways::Rendering } else { Ways::All };
-    let report = confined::ask(&confined::Question { material, ways }, common)?;
+    let question = Question {
+        subject: subject(options)?,
+        options: del_detect::Options { rules: !options.rendering_only, describe: options.write.is_some() },
+    };
+    let Found { report, description } = confined::ask(&question, common)?;
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{}", shown(&format!("{:#}", serde_json::to_value(&report)?)))?;
     } else {
         out.write_all(visible(&text(&report)).as_bytes())?;
     }
-    Ok(Exit::Done)
+    match &options.write {
+        Some(path) => written::write(path, &report, description.as_ref(), catalog),
+        None => Ok(Exit::Done),
+    }
 }
 
-fn material(options: &Options) -> Result<Material> {
-    let bad = |error: del_detect::SourceError| Exit::BadInput.because(error.to_string());
-    match options.file.as_deref().filter(|path| *path != std::path::Path::new("-")) {
-        Some(path) => Material::read(path).map_err(bad),
-        None => {
-            let text = Input::open(None)?.text()?;
-            Material::of_text(&text, std::path::Path::new("-")).map_err(bad)
-        }
+/// What is to be looked at.
+fn subject(options: &Options) -> Result<Subject> {
+    if let Some(folder) = &options.examples {
+        let examples = examples::read(folder).map_err(|error| Exit::BadInput.because(error.to_string()))?;
+        return Ok(Subject::Examples(examples));
     }
+    let bad = |error: del_detect::SourceError| Exit::BadInput.because(error.to_string());
+    let asks_server = options.server.base_url.is_some() || options.server.model.is_some();
+    let material = match options.file.as_deref() {
+        Some(path) if path != Path::new("-") => Material::read(path).map_err(bad)?,
+        None if asks_server => served::material(&options.server)?,
+        _ => Material::of_text(&Input::open(None)?.text()?, Path::new("-")).map_err(bad)?,
+    };
+    Ok(Subject::Material(material))
 }
 
 /// The report for a person.

@@ -2,12 +2,15 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use del_detect::cases;
 use del_dialects::{Dialect, Dialects, template};
 use serde_json::{Value, json};
 
+use super::detect::written;
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Description};
 use crate::colour::Paint;
@@ -99,16 +102,45 @@ fn check(file: &Path, json: bool) -> Result<Exit> {
     let dialect = Dialect::from_toml(&description.name, &description.text).map_err(|error| {
         Exit::Configuration.because(format!("{}:{}: {}", file.display(), error.line, error.message))
     })?;
+    let dialect = Arc::new(dialect);
+    let cases = check_cases(file, &dialect)?;
     let mut out = std::io::stdout().lock();
     if json {
-        writeln!(out, "{:#}", row(&dialect))?;
+        writeln!(out, "{:#}", Value::Object(row_with(&dialect, cases)))?;
     } else {
-        writeln!(out, "{}: `{}` is a dialect that Del can read and write", file.display(), dialect.name)?;
+        let held = if cases > 0 { format!("; {cases} cases hold") } else { String::new() };
+        writeln!(
+            out,
+            "{}: `{}` is a dialect that Del can read and write{held}",
+            file.display(),
+            dialect.name
+        )?;
     }
     if Dialects::builtin().iter().any(|known| known.name == dialect.name) {
         crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name));
     }
     Ok(Exit::Done)
+}
+
+/// Reads the cases beside a description, and says how many there are; the first that does not hold is an error.
+fn check_cases(file: &Path, dialect: &Arc<Dialect>) -> Result<usize> {
+    let Ok(entries) = std::fs::read_dir(written::cases(file)) else { return Ok(0) };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    for path in &paths {
+        let text = read_text(path, Exit::Configuration)?;
+        cases::check(dialect, &text)
+            .map_err(|error| Exit::Configuration.because(format!("{}: {error}", path.display())))?;
+    }
+    Ok(paths.len())
+}
+
+/// The row of a dialect that is checked with so many cases.
+fn row_with(dialect: &Dialect, cases: usize) -> serde_json::Map<String, Value> {
+    let mut row = row(dialect).as_object().cloned().unwrap_or_default();
+    row.insert("cases".to_owned(), Value::from(cases));
+    row
 }
 
 fn import(file: &Path, title: &str) -> Result<Exit> {

@@ -5,6 +5,7 @@ mod consent;
 mod conversation;
 mod convert;
 mod del;
+mod detect;
 mod dialects;
 mod exec;
 mod grammar;

@@ -10,6 +10,8 @@ pub(crate) struct Style {
     pub(crate) system: bool,
     /// It comes with tools.
     pub(crate) tools: bool,
+    /// What stands for tools where there are none.
+    pub(crate) without: Blank,
     /// Tools are bare functions, without the object around them.
     pub(crate) flat: bool,
     /// Only tools with the commonest of types.
@@ -47,17 +49,6 @@ pub(crate) enum Blank {
     Empty,
     Null,
     Absent,
-}
-
-impl Blank {
-    /// What a template that fails on it refused.
-    pub(crate) fn refusal(self) -> &'static str {
-        match self {
-            Self::Empty => "calls with empty content",
-            Self::Null => "calls with null content",
-            Self::Absent => "calls without content",
-        }
-    }
 }
 
 /// One message.
@@ -123,9 +114,12 @@ pub(crate) fn context(messages: &[Message], style: &Style, tokens: &Map<String, 
         context.insert("thinking".to_owned(), Json::Bool(thinking));
     }
     context.insert("functions".to_owned(), Json::from("[]"));
-    for name in ["tools", "documents"] {
-        context.insert(name.to_owned(), Json::Null);
-    }
+    context.insert("documents".to_owned(), Json::Null);
+    match style.without {
+        Blank::Null => context.insert("tools".to_owned(), Json::Null),
+        Blank::Empty => context.insert("tools".to_owned(), json!([])),
+        Blank::Absent => None,
+    };
     if style.tools {
         let mut tools = super::tools();
         if style.simple {

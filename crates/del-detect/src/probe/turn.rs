@@ -26,6 +26,8 @@ pub(crate) struct Turn {
 pub(crate) struct Frame {
     /// All up to the model's turn, without what opens it.
     before: String,
+    /// All up to the words of a plain answer.
+    answered: String,
     /// What opens it, without thinking.
     pub(crate) header: String,
     /// What closes it.
@@ -53,23 +55,40 @@ impl Frame {
                 }
             }
         }
-        let end = answer.rfind(ANSWER).map(|at| answer[at + ANSWER.len()..].to_owned());
-        Ok(Self { before, header, end: end.unwrap_or_default(), thinking })
+        let (answered, end) = answer.rsplit_once(ANSWER).unwrap_or_default();
+        let (answered, end) = (answered.to_owned(), end.to_owned());
+        Ok(Self { before, answered, header, end, thinking })
+    }
+
+    /// What opens a plain answer where the template shows it, without thinking.
+    fn shown_header(&self) -> &str {
+        let header = &self.answered[text::common_prefix(&self.before, &self.answered)..];
+        let thought = self.thinking.as_ref().and_then(|thinking| header.find(thinking.begin.trim()));
+        thought.map_or(header, |at| &header[..at])
     }
 
     /// The model's own part of a conversation that ends with its turn.
     fn body<'t>(&self, whole: &'t str) -> &'t str {
-        let shared = text::common_prefix(whole, &self.before);
+        let mut shared = text::common_prefix(whole, &self.before);
+        // Some templates put the conversation before otherwise once it is answered.
+        if shared < self.before.len() && !self.answered.is_empty() && whole.starts_with(&self.answered) {
+            shared = shared.max(self.answered.len());
+        }
         let rest = &whole[shared..];
         // The conversation before may hold the first part of what opens the turn already.
         let starts = self.header.char_indices().map(|(at, _)| at);
         let header = starts
-            .filter(|at| text::is_seam(&self.header, *at))
+            .filter(|at| *at == 0 || self.header[*at..].starts_with(['<', '[']))
             .map(|at| &self.header[at..])
             .find(|header| rest.starts_with(header));
         let rest = match header {
             Some(header) => &rest[header.len()..],
-            None => &rest[text::common_prefix(rest, &self.header)..],
+            None => {
+                let known = text::common_prefix(rest, &self.header);
+                // The prompt may open the turn otherwise than the template shows it later.
+                let known = if known == 0 { text::common_prefix(rest, self.shown_header()) } else { known };
+                &rest[known..]
+            }
         };
         let end = text::common_suffix(rest, &self.end);
         &rest[..rest.len() - end]
@@ -150,7 +169,9 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
             Some(region) if !region.trim().is_empty() => Some(region),
             // The prompt ends inside the thinking.
             Some(_) => marks_before(before).or_else(|| last_line(prompt)),
-            None => marks_before(before),
+            None => {
+                prompt.strip_prefix(before).filter(|rest| !rest.is_empty()).or_else(|| marks_before(before))
+            }
         };
         let begin = begin.filter(|begin| begin.len() <= MAX_MARKS)?.to_owned();
         let end = behind.find(ANSWER).map_or(behind, |at| &behind[..at]);
@@ -195,9 +216,16 @@ fn last_line(text: &str) -> Option<&str> {
     Some(&text[at..])
 }
 
-/// What a text begins with, up to the next text behind its first mark.
+/// What a text begins with, up to the next text behind its first mark; with it a word between that and another mark.
 fn up_to_text<'t>(text: &'t str, mark: &str) -> &'t str {
-    let at = text.find(mark).map_or(0, |at| at + mark.len());
+    let mut at = text.find(mark).map_or(0, |at| at + mark.len());
+    let word = text[at..].len() - text[at..].trim_start_matches(char::is_alphanumeric).len();
+    if let Some(second) = text::first_mark(&text[at + word..])
+        && word > 0
+        && text[at + word..].starts_with(second)
+    {
+        at += word + second.len();
+    }
     let space = text[at..].len() - text[at..].trim_start().len();
     &text[..at + space]
 }

@@ -65,7 +65,7 @@ pub(super) fn read(file: File) -> Result<Material, GgufError> {
     for _ in 0..entries {
         reader.entry(&mut header)?;
     }
-    header.material(&mut reader)
+    Ok(header.material(&mut reader))
 }
 
 #[derive(Debug, Default)]
@@ -228,7 +228,7 @@ fn size(kind: u32) -> Option<u64> {
 }
 
 impl Header {
-    fn material(self, reader: &mut Reader) -> Result<Material, GgufError> {
+    fn material(self, reader: &mut Reader) -> Material {
         let mut found = Vec::new();
         let text = |name: &str| self.texts.get(name).and_then(Json::as_str).map(str::to_owned);
         if let Some(architecture) = text("general.architecture") {
@@ -251,6 +251,6 @@ impl Header {
         let kind = if template.is_some() { Kind::Jinja } else { Kind::Nothing };
         let model = text("general.name").or_else(|| text("general.basename"));
         let text = template.map(|(_, text)| text.as_str()).unwrap_or_default();
-        Ok(Material { found, tokens, model, ..Material::of(kind, text) })
+        Material { found, tokens, model, ..Material::of(kind, text) }
     }
 }

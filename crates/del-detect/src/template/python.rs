@@ -192,7 +192,7 @@ struct Layout {
 }
 
 /// The filter `tojson`, as chat templates know it: `json.dumps` with its options, no escapes for HTML.
-pub(super) fn tojson(value: &Value, options: Kwargs) -> Result<Value, Error> {
+pub(super) fn tojson(value: &Value, options: &Kwargs) -> Result<Value, Error> {
     let indent: Option<usize> = options.get("indent")?;
     let separators: Option<Vec<String>> = options.get("separators")?;
     let mut separators = separators.unwrap_or_default().into_iter();
@@ -235,16 +235,20 @@ impl Layout {
                 if self.sorted {
                     keys.sort();
                 }
-                self.container(['{', '}'], keys, depth, out, |layout, key, out| {
+                self.container(['{', '}'], &keys, depth, out, |layout, key, out| {
                     layout.string(&text(key), out);
                     out.push_str(&layout.colon);
                     layout.write(&value.get_item(key)?, depth + 1, out)
                 })?;
             }
             ValueKind::Seq | ValueKind::Iterable => {
-                self.container(['[', ']'], value.try_iter()?.collect(), depth, out, |layout, item, out| {
-                    layout.write(item, depth + 1, out)
-                })?;
+                self.container(
+                    ['[', ']'],
+                    &value.try_iter()?.collect::<Vec<_>>(),
+                    depth,
+                    out,
+                    |layout, item, out| layout.write(item, depth + 1, out),
+                )?;
             }
             ValueKind::Number => out.push_str(&value.to_string()),
             _ => {
@@ -260,7 +264,7 @@ impl Layout {
     fn container(
         &self,
         [open, close]: [char; 2],
-        items: Vec<Value>,
+        items: &[Value],
         depth: usize,
         out: &mut String,
         mut each: impl FnMut(&Self, &Value, &mut String) -> Result<(), Error>,

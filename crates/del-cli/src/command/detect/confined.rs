@@ -4,19 +4,34 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use del_detect::{Material, Report, Ways};
+use del_detect::examples::{self, Example};
+use del_detect::{Found, Material, Options};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
 
 /// What the process is asked.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Question {
-    pub(crate) material: Material,
-    pub(crate) ways: Ways,
+    pub(crate) subject: Subject,
+    pub(crate) options: Options,
+}
+
+/// What is to be looked at.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Subject {
+    Material(Material),
+    Examples(Vec<Example>),
+}
+
+/// What it answers: what was found, or why nothing was.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Found(Box<Found>),
+    Error(String),
 }
 
 /// Bytes of memory, the program itself included.
@@ -25,7 +40,7 @@ const MEMORY: u64 = 512 << 20;
 const SECONDS: u64 = if cfg!(debug_assertions) { 60 } else { 2 };
 
 /// Asks a process that is confined.
-pub(crate) fn ask(question: &Question, common: &Common) -> Result<Report> {
+pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     let own = std::env::current_exe().context("cannot find this program to run the template in")?;
     let mut command = Command::new(own);
     command
@@ -37,28 +52,22 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Report> {
         command.arg("--dialect-dir").arg(folder);
     }
     let mut child = command.spawn().context("cannot start a process to run the template in")?;
-    let text = serde_json::json!({
-        "material": question.material,
-        "rendering_only": question.ways == Ways::Rendering,
-    })
-    .to_string();
+    let text = serde_json::to_string(question)?;
     let mut input = child.stdin.take();
     let writer = std::thread::spawn(move || input.as_mut().map(|input| input.write_all(text.as_bytes())));
     let output = child.wait_with_output().context("cannot read from the process that runs the template")?;
     let _ = writer.join();
-    let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
-    match answer {
-        Some(answer) if output.status.success() => Ok(serde_json::from_value(answer)
-            .context("the process that runs the template says nothing sensible")?),
-        Some(answer) => Err(Exit::BadInput.because(answer["error"].as_str().unwrap_or_default())),
+    match serde_json::from_slice(&output.stdout) {
+        Ok(Answer::Found(found)) => Ok(*found),
+        Ok(Answer::Error(error)) => Err(Exit::BadInput.because(error)),
         // It was ended by a limit.
-        None if output.status.code().is_none() => Err(Exit::BadInput.because(format!(
+        Err(_) if output.status.code().is_none() => Err(Exit::BadInput.because(format!(
             "the template does not come to an end within {SECONDS} seconds and {} MiB of memory",
             MEMORY >> 20
         ))),
-        None => {
+        Err(_) => {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(Exit::of_code(output.status.code()).because(told.trim_start_matches("del: error: ").trim()))
+            Err(Exit::Failed.because(told.trim_start_matches("del: error: ").trim()))
         }
     }
 }
@@ -71,18 +80,14 @@ pub(crate) fn answer(catalog: Catalog) -> Result<Exit> {
     }
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
-    let question: Value = serde_json::from_str(&text)?;
-    let material: Material = serde_json::from_value(question["material"].clone())?;
-    let ways = if question["rendering_only"] == true { Ways::Rendering } else { Ways::All };
-    let mut out = std::io::stdout().lock();
-    match del_detect::detect(&material, catalog.all(), ways) {
-        Ok(report) => {
-            writeln!(out, "{}", serde_json::to_value(report)?)?;
-            Ok(Exit::Done)
-        }
-        Err(error) => {
-            writeln!(out, "{}", serde_json::json!({"error": error.to_string()}))?;
-            Ok(Exit::BadInput)
-        }
-    }
+    let Question { subject, options } = serde_json::from_str(&text)?;
+    let answer = match subject {
+        Subject::Material(material) => match del_detect::detect(&material, catalog.all(), options) {
+            Ok(found) => Answer::Found(Box::new(found)),
+            Err(error) => Answer::Error(error.to_string()),
+        },
+        Subject::Examples(list) => Answer::Found(Box::new(examples::detect(&list, catalog.all(), options))),
+    };
+    writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(&answer)?)?;
+    Ok(Exit::Done)
 }

@@ -1,0 +1,179 @@
+//! `del detect`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::del::{del, directory, plain, run, text};
+use crate::server::{About, Server};
+
+/// A template in the form of Hermes.
+const HERMES: &str = include_str!("../../../del-detect/tests/families/hermes-json.jinja");
+const NONE: &str = include_str!("../../../del-detect/tests/families/none.jinja");
+
+/// A template whose calls no known dialect reads.
+fn made_up() -> String {
+    HERMES
+        .replace("tool_call>", "ask_for>")
+        .replace("\"name\": \"", "\"what\": \"")
+        .replace("\"arguments\": '", "\"how\": '")
+        .replace("think>", "ponder>")
+}
+
+#[test]
+fn a_template_is_told_as_json_and_as_text() {
+    let files = directory(&[("chat.jinja", HERMES), ("plain.jinja", NONE)]);
+    let file = text(&files.path().join("chat.jinja"));
+    let report = plain(&["detect", &file, "--json"]).json();
+    assert_eq!(report["dialect"], "hermes-json");
+    assert_eq!((&report["source"], &report["tool_calls"]), (&json!("rendering"), &json!(true)));
+    assert!(report["confidence"].as_f64().is_some_and(|sure| sure > 0.9), "{report}");
+    assert_eq!(report["reasoning"]["prefilled"], false);
+    assert!(report["evidence"].as_array().is_some_and(|lines| !lines.is_empty()));
+    assert!(report["warnings"].is_array());
+    let other = plain(&["detect", &file, "--json", "--rendering-only"]).json();
+    assert_eq!(other["dialect"], "hermes-json");
+    let shown = plain(&["detect", &file]);
+    assert!(shown.out.starts_with("hermes-json (99 % sure)\n"), "{shown:#?}");
+    let none = plain(&["detect", &text(&files.path().join("plain.jinja")), "--json"]).json();
+    assert_eq!((&none["dialect"], &none["tool_calls"]), (&json!(null), &json!(false)));
+    assert_eq!(none["instead"]["tools_mode"], "prompt");
+}
+
+#[test]
+fn a_configuration_an_answer_and_a_checkpoint_are_told_apart() {
+    let config = json!({"chat_template": [{"name": "default", "template": NONE}, {"name": "tool_use", "template": HERMES}]});
+    let files = directory(&[("model/tokenizer_config.json", &config.to_string())]);
+    for path in ["model/tokenizer_config.json", "model"] {
+        let report = plain(&["detect", &text(&files.path().join(path)), "--json"]).json();
+        assert_eq!(report["dialect"], "hermes-json", "{path}: {report}");
+    }
+    let answer = "I will.\n[TOOL_CALLS]get_weather[ARGS]{\"city\": \"Paris\"}";
+    let report = run(&mut del(&["detect", "--json"]), answer).json();
+    assert_eq!((&report["dialect"], &report["source"]), (&json!("mistral-args"), &json!("text")));
+    let report = run(&mut del(&["detect", "--json"]), "Nothing to see here.").json();
+    assert_eq!((&report["dialect"], &report["tool_calls"]), (&json!(null), &json!(false)));
+    plain(&["detect", "/nowhere/at-all.jinja"]).fails(42, "cannot read /nowhere/at-all.jinja");
+}
+
+#[test]
+fn a_new_dialect_is_written_checked_and_read() {
+    let files = directory(&[("chat.jinja", &made_up())]);
+    let folder = files.path().join("dialects");
+    let written = text(&folder.join("made-up.toml"));
+    let template = text(&files.path().join("chat.jinja"));
+    let report = plain(&["detect", &template, "--json", "--write", &written]);
+    assert_eq!((report.code, &report.json()["dialect"]), (0, &json!(null)), "{report:#?}");
+    let checked = plain(&["dialects", "check", &written]);
+    assert!(checked.code == 0 && checked.out.contains("cases hold"), "{checked:#?}");
+    let answer = "<ponder>\nHm.\n</ponder>\n\n<ask_for>\n{\"what\": \"f\", \"how\": {\"a\": 1}}\n</ask_for>\n\
+                  <ask_for>\n{\"what\": \"g\", \"how\": {}}\n</ask_for>";
+    let parse = ["--dialect-dir", &text(&folder), "parse", "--dialect", "made-up"];
+    let message = run(&mut del(&parse), answer).json();
+    assert_eq!(message["reasoning"], "Hm.", "{message}");
+    assert_eq!(message["tool_calls"][1]["function"]["name"], "g");
+    assert_eq!(message["faults"], json!([]));
+    let case = folder.join("made-up.cases/01-one-call.toml");
+    let broken = std::fs::read_to_string(&case)
+        .unwrap()
+        .replace("Quorville\\\", \\\"days\\\": 7319}\" },", "Elsewhere\\\"}\" },");
+    std::fs::write(&case, broken).unwrap();
+    plain(&["dialects", "check", &written]).fails(52, "01-one-call.toml");
+}
+
+#[test]
+fn a_known_dialect_is_copied_and_nothing_is_not_written() {
+    let files = directory(&[("chat.jinja", HERMES), ("plain.jinja", NONE)]);
+    let written = text(&files.path().join("own.toml"));
+    let copied = plain(&["detect", &text(&files.path().join("chat.jinja")), "--write", &written]);
+    assert!(copied.code == 0 && copied.err.contains("a copy of hermes-json"), "{copied:#?}");
+    assert_eq!(plain(&["dialects", "check", &written]).code, 0);
+    let nothing = text(&files.path().join("nothing.toml"));
+    plain(&["detect", &text(&files.path().join("plain.jinja")), "--write", &nothing])
+        .fails(1, "no calls to describe");
+}
+
+#[test]
+fn examples_make_a_dialect() {
+    let call =
+        |name: &str, arguments: &str| format!("[{{\"name\": \"{name}\", \"arguments\": {arguments}}}]");
+    let files = directory(&[
+        ("seen/a.txt", "@@run find\n{\"q\": \"bees\"}\n@@end"),
+        ("seen/a.json", &call("find", r#"{"q": "bees"}"#)),
+        ("seen/b.txt", "@@run move\n{\"x\": 1, \"y\": 2}\n@@end"),
+        (
+            "seen/b.json",
+            &json!({"tool_calls": [{"function": {"name": "move", "arguments": "{\"x\": 1, \"y\": 2}"}}]})
+                .to_string(),
+        ),
+        (
+            "seen/c.toml",
+            "text = \"@@run stop\\n{}\\n@@end\"\n[expect]\ncalls = [{ name = \"stop\", arguments = \"{}\" }]\n",
+        ),
+        ("broken/a.txt", "x"),
+        ("broken/a.json", "{\"no\": \"calls\"}"),
+    ]);
+    let written = text(&files.path().join("own/at.toml"));
+    let run_it =
+        plain(&["detect", "--examples", &text(&files.path().join("seen")), "--write", &written, "--json"]);
+    assert_eq!(run_it.json()["source"], "examples", "{run_it:#?}");
+    let parse = ["--dialect-dir", &text(&files.path().join("own")), "parse", "--dialect", "at"];
+    let message = run(&mut del(&parse), "@@run fly\n{\"to\": \"Rome\"}\n@@end").json();
+    assert_eq!(message["tool_calls"][0]["function"]["name"], "fly", "{message}");
+    plain(&["detect", "--examples", &text(&files.path().join("broken"))])
+        .fails(42, "expected a list of calls");
+    plain(&["detect", "--examples", &text(&files.path().join("own"))]).fails(42, "expected a case");
+}
+
+#[test]
+fn a_checkpoint_of_a_hundred_gigabytes_is_not_read() {
+    let files = directory(&[("chat.jinja", "")]);
+    let path = files.path().join("big.gguf");
+    let mut bytes = b"GGUF".to_vec();
+    bytes.extend(3_u32.to_le_bytes());
+    bytes.extend(1_u64.to_le_bytes());
+    bytes.extend(1_u64.to_le_bytes());
+    for part in ["tokenizer.chat_template", HERMES] {
+        bytes.extend((part.len() as u64).to_le_bytes());
+        bytes.extend(part.as_bytes());
+        if part != HERMES {
+            bytes.extend(8_u32.to_le_bytes());
+        }
+    }
+    File::create(&path).unwrap().write_all(&bytes).unwrap();
+    OpenOptions::new().write(true).open(&path).unwrap().set_len(100 << 30).unwrap();
+    assert_eq!(plain(&["detect", &text(&path), "--json"]).json()["dialect"], "hermes-json");
+    std::fs::write(&path, &bytes[..40]).unwrap();
+    plain(&["detect", &text(&path)]).fails(42, "big.gguf");
+}
+
+#[test]
+fn a_hostile_template_is_stopped() {
+    let files = directory(&[
+        (
+            "memory.jinja",
+            "{% set ns = namespace(s='xxxxxxxxxxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+        ),
+        (
+            "steps.jinja",
+            "{% for a in range(99999) %}{% for b in range(99999) %}{{ b }}{% endfor %}{% endfor %}",
+        ),
+        ("syntax.jinja", "{% for %}"),
+    ]);
+    for name in ["memory.jinja", "steps.jinja"] {
+        plain(&["detect", &text(&files.path().join(name))]).fails(42, "does not come to an end");
+    }
+    plain(&["detect", &text(&files.path().join("syntax.jinja"))]).fails(42, "cannot be read");
+}
+
+#[test]
+fn a_server_tells_its_template() {
+    let about = About { props: Some(json!({"chat_template": HERMES})), ..About::default() };
+    let server = Server::about(about, Vec::new());
+    let report = plain(&["detect", "--base-url", server.url(), "--json"]).json();
+    assert_eq!(report["dialect"], "hermes-json", "{report}");
+    let silent = Server::new(Vec::new());
+    plain(&["detect", "--base-url", silent.url(), "-m", "other"])
+        .fails(1, "does not tell the chat template of other");
+}

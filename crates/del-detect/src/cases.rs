@@ -1,0 +1,146 @@
+//! Cases: what a description was made from, as files that can be checked again.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use del_dialects::{Call, Collect, Dialect, End, Start, Tool, Turn as Reading};
+use serde::{Deserialize, Serialize};
+
+use crate::compare::{is_clean, read, same_calls};
+use crate::describe::quoted;
+use crate::probe::{self, Turn};
+
+/// A case file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// The file's name.
+    pub name: String,
+    /// Its text.
+    pub toml: String,
+}
+
+/// A case for each turn that the dialect reads.
+pub(crate) fn of(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool]) -> Vec<Case> {
+    let cases = turns.iter().filter_map(|turn| {
+        let message = read(dialect, &turn.text, tools);
+        let right = same_calls(&message.calls, &turn.calls) && is_clean(&message, turn);
+        right.then(|| {
+            let mut out = String::new();
+            let _ =
+                writeln!(out, "about = {}", quoted(&format!("{}, as it was written.", capital(&turn.about))));
+            // White space before a lone call is no part of it.
+            let alone = turn.said.is_none() && turn.thought.is_none();
+            let text = if alone { turn.text.trim() } else { &turn.text };
+            let written = dialect.render_calls(&turn.calls, tools).unwrap_or_default();
+            if written == text {
+                out.push_str("canonical = true\n");
+            }
+            let _ = writeln!(out, "text = {}\n\n[expect]", quoted(text));
+            for (key, said) in [("content", &message.content), ("reasoning", &message.reasoning)] {
+                if !said.trim().is_empty() {
+                    let _ = writeln!(out, "{key} = {}", quoted(said));
+                }
+            }
+            let calls: Vec<String> = message
+                .calls
+                .iter()
+                .map(|call| {
+                    let id = call.id.as_ref().map(|id| format!(", id = {}", quoted(id))).unwrap_or_default();
+                    format!(
+                        "{{ name = {}, arguments = {}{id} }}",
+                        quoted(&call.name),
+                        quoted(&call.arguments)
+                    )
+                })
+                .collect();
+            let _ = writeln!(out, "calls = [\n  {},\n]", calls.join(",\n  "));
+            if !message.faults.is_empty() {
+                let faults: Vec<String> =
+                    message.faults.iter().map(|fault| quoted(fault.kind.as_str())).collect();
+                let _ = writeln!(out, "faults = [{}]", faults.join(", "));
+            }
+            (slug(&turn.about), out)
+        })
+    });
+    let numbered = cases.enumerate();
+    numbered
+        .map(|(place, (slug, toml))| Case { name: format!("{:02}-{slug}.toml", place + 1), toml })
+        .collect()
+}
+
+/// What a case file says.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Stated {
+    #[serde(default)]
+    about: String,
+    pub(crate) text: String,
+    #[serde(default)]
+    starts_in: String,
+    #[serde(default)]
+    finish: String,
+    #[serde(default)]
+    pub(crate) expect: Expected,
+}
+
+/// What an answer means.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Expected {
+    pub(crate) content: String,
+    pub(crate) reasoning: String,
+    pub(crate) calls: Vec<Call>,
+    faults: Vec<String>,
+}
+
+/// Reads the case of a file and compares; `Err` says what differs.
+///
+/// # Errors
+/// When the file is no case, or the dialect reads it otherwise than it says.
+pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
+    let stated: Stated = toml::from_str(toml).map_err(|error| error.message().to_owned())?;
+    let starts = match stated.starts_in.as_str() {
+        "reasoning" => Start::Reasoning,
+        "unknown" => Start::Unknown,
+        _ => Start::Text,
+    };
+    let end = if stated.finish == "cut" { End::Cut } else { End::End };
+    let mut parser = dialect.parser(Reading { starts, ..Reading::new(probe::tools()) });
+    let mut collect = Collect::new();
+    parser.push(&stated.text, &mut collect);
+    parser.finish(end, &mut collect);
+    let message = collect.into_message();
+    let expected = &stated.expect;
+    let faults: Vec<&str> = message.faults.iter().map(|fault| fault.kind.as_str()).collect();
+    let differs = |what: &str, expected: String, got: String| {
+        Err(format!("{} expected {what} {expected}, got {got}", stated.about))
+    };
+    if !same_calls(&message.calls, &expected.calls) {
+        return differs("the calls", shown(&expected.calls), shown(&message.calls));
+    }
+    if message.content.trim() != expected.content.trim() {
+        return differs("the content", quoted(&expected.content), quoted(&message.content));
+    }
+    if message.reasoning.trim() != expected.reasoning.trim() {
+        return differs("the reasoning", quoted(&expected.reasoning), quoted(&message.reasoning));
+    }
+    if faults != expected.faults {
+        return differs("the faults", format!("{:?}", expected.faults), format!("{faults:?}"));
+    }
+    Ok(())
+}
+
+fn shown(calls: &[Call]) -> String {
+    let calls: Vec<String> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
+    format!("[{}]", calls.join(", "))
+}
+
+fn slug(about: &str) -> String {
+    let words: Vec<&str> =
+        about.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join("-").to_ascii_lowercase()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,199 @@
+//! A new description: from what a template writes, or from examples.
+
+use std::sync::Arc;
+
+use del_dialects::{Dialect, Tool};
+
+use crate::cases;
+use crate::compare::{self, Fit};
+use crate::describe::{self, Reasoning, Results, Sketch};
+use crate::probe::{self, Findings, Shown, Turn};
+use crate::report::Description;
+use crate::source::Material;
+use crate::syntax::{self, Sample};
+use crate::text;
+
+/// The best description of what a template writes.
+pub(crate) fn of_template(findings: &Findings, material: &Material) -> Option<Description> {
+    let sketch = sketch(findings, material);
+    of_turns(&findings.turns, &sketch, &probe::tools(), findings)
+}
+
+/// The best description of turns whose calls are known.
+pub(crate) fn of_turns(
+    turns: &[Turn],
+    sketch: &Sketch,
+    tools: &[Tool],
+    findings: &Findings,
+) -> Option<Description> {
+    let plain: Vec<&Turn> =
+        turns.iter().filter(|turn| turn.said.is_none() && turn.thought.is_none()).collect();
+    // Where few turns are nothing but calls, the others are cut down to them.
+    let few = plain.len() * 2 < turns.len();
+    let used: Vec<&Turn> = if few { turns.iter().collect() } else { plain };
+    let samples: Vec<Sample> = used.into_iter().map(sample).collect();
+    let mut best: Option<(Fit, Description)> = None;
+    for shape in syntax::shapes(&samples) {
+        let toml = describe::describe(sketch, &shape);
+        let Ok(dialect) = Dialect::from_toml(NAME, &toml).map(Arc::new) else { continue };
+        let fit = compare::fit(&dialect, findings, tools);
+        if fit.read > 0 && best.as_ref().is_none_or(|(known, _)| known.key() < fit.key()) {
+            let cases = cases::of(&dialect, turns, tools);
+            let (turns, read, open) = (fit.turns, fit.read, shape.open.clone());
+            best = Some((fit, Description { toml, cases, turns, read, open }));
+        }
+    }
+    best.map(|(_, description)| description)
+}
+
+/// A turn without thinking and text before its calls.
+fn sample(turn: &Turn) -> Sample {
+    let mut text = turn.text.as_str();
+    if let Some(at) = turn.thought.as_deref().and_then(|thought| Some(text.find(thought)? + thought.len())) {
+        text = &text[at..];
+        if let Some(mark) = text::first_mark(text).filter(|_| turn.said.is_none()) {
+            text = text.split_once(mark).map_or(text, |(_, behind)| behind);
+        }
+    }
+    if let Some(at) = turn.said.as_deref().and_then(|said| Some(text.find(said)? + said.len())) {
+        text = &text[at..];
+    }
+    Sample { text: text.to_owned(), calls: turn.calls.clone() }
+}
+
+/// A name that no dialect has.
+const NAME: &str = "detected";
+
+/// What a template tells beside its calls.
+fn sketch(findings: &Findings, material: &Material) -> Sketch {
+    let model = material.model.clone();
+    Sketch {
+        title: model.clone().unwrap_or_else(|| "Detected".to_owned()),
+        source: model
+            .map_or_else(|| "its chat template".to_owned(), |model| format!("chat template of {model}")),
+        reasoning: findings.reasoning.as_ref().map(|thinking| Reasoning {
+            begin: thinking.begin.clone(),
+            end: ends_of_thinking(findings, &thinking.end),
+            prefilled: thinking.prefilled,
+        }),
+        lead: lead(findings).unwrap_or_default(),
+        results: findings.results.as_ref().and_then(|shown| results(shown, &findings.end)),
+        definitions: definitions(&findings.definitions),
+        ends: text::first_mark(&findings.end)
+            .filter(|mark| findings.end.starts_with(mark))
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// What closes the thinking, with what else stands between it and a call.
+fn ends_of_thinking(findings: &Findings, end: &str) -> Vec<String> {
+    let plain = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_none());
+    let thoughtful = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_some());
+    let mut ends = vec![end.to_owned()];
+    if let (Some(plain), Some(turn)) = (plain, thoughtful)
+        && let Some(before) = turn.text.strip_suffix(plain.text.trim_start())
+        && let Some((_, between)) = before.split_once(turn.thought.as_deref().unwrap_or_default())
+        && between.trim_end() != end.trim_end()
+        && between.trim().starts_with(end.trim())
+    {
+        ends.insert(0, between.to_owned());
+    }
+    ends
+}
+
+/// White space between text and the first call.
+fn lead(findings: &Findings) -> Option<String> {
+    let turn = findings.turns.iter().find(|turn| turn.said.is_some() && turn.thought.is_none())?;
+    let (_, behind) = turn.text.split_once(turn.said.as_deref()?)?;
+    let len = behind.len() - behind.trim_start().len();
+    Some(behind[..len].to_owned())
+}
+
+/// The marks right around a result.
+fn results(shown: &Shown, end: &str) -> Option<Results> {
+    let open = text::last_mark(&shown.before)?;
+    let at = shown.before.rfind(open)?;
+    let space = &shown.before[at + open.len()..];
+    let close = text::first_mark(&shown.behind)?;
+    let close_at = shown.behind.find(close)?;
+    let tight = space.trim().is_empty() && shown.behind[..close_at].trim().is_empty();
+    if !tight || end.contains(close) || open == close {
+        return Some(Results {
+            role: "tool",
+            each: "{text}".to_owned(),
+            between: "\n".to_owned(),
+            invented: None,
+        });
+    }
+    let each = format!("{open}{space}{{text}}{}{close}", &shown.behind[..close_at]);
+    let between = shown.between.as_deref().and_then(|between| {
+        let rest = between.strip_prefix(&shown.behind[..close_at + close.len()])?;
+        let rest = rest.strip_suffix(&shown.before[at..])?;
+        rest.trim().is_empty().then(|| rest.to_owned())
+    });
+    Some(Results {
+        role: if shown.before.contains("user") { "user" } else { "tool" },
+        each,
+        between: between.unwrap_or_else(|| "\n".to_owned()),
+        invented: Some([open.to_owned(), close.to_owned()]),
+    })
+}
+
+/// How tools are shown, where it is JSON between marks.
+fn definitions(shown: &str) -> Option<[String; 4]> {
+    let tools = probe::tools();
+    let function = |place: usize| {
+        let tool: &Tool = tools.get(place)?;
+        Some(
+            serde_json::json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters}),
+        )
+    };
+    let wrapped = |place| Some(serde_json::json!({"type": "function", "function": function(place)?}));
+    let forms: [(&str, [Option<serde_json::Value>; 2]); 2] =
+        [("{json}", [wrapped(0), wrapped(1)]), ("{function}", [function(0), function(1)])];
+    for (slot, [first, second]) in forms {
+        let (first, second) = (spaced(&first?), spaced(&second?));
+        let Some(at) = shown.find(&first) else { continue };
+        let behind = at + first.len();
+        let Some(next) = shown[behind..].find(&second) else { continue };
+        let between = &shown[behind..behind + next];
+        let line = shown[..at].trim_end().rfind('\n').map_or(0, |line| line + 1);
+        let open = text::last_mark(&shown[line..at])
+            .and_then(|mark| Some(shown[line..at].rfind(mark)? + line))
+            .map_or(String::new(), |mark| shown[mark..at].to_owned());
+        // A mark that is there again between two tools belongs to each.
+        let own = text::common_suffix(&open, between);
+        let prefix = &open[open.len() - own..];
+        let close = &between[..between.len() - own];
+        let each = text::first_mark(close).map_or(String::new(), |mark| {
+            let at = close.find(mark).unwrap_or_default();
+            close[..at + mark.len()].to_owned()
+        });
+        return Some([
+            open[..open.len() - own].to_owned(),
+            format!("{prefix}{slot}{each}"),
+            close[each.len()..].to_owned(),
+            String::new(),
+        ]);
+    }
+    None
+}
+
+/// JSON with a space behind `:` and `,`, as templates write it.
+fn spaced(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Object(members) => {
+            let members: Vec<String> = members
+                .iter()
+                .map(|(key, value)| format!("{}: {}", serde_json::Value::from(key.as_str()), spaced(value)))
+                .collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        serde_json::Value::Array(items) => {
+            format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", "))
+        }
+        scalar => scalar.to_string(),
+    }
+}

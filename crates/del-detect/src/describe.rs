@@ -1,0 +1,248 @@
+//! A description, as TOML, of how calls are written.
+
+use std::fmt::Write;
+
+use crate::syntax::{Arguments, Part, Shape};
+use crate::text;
+
+/// Everything that a description is made of.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sketch {
+    pub(crate) title: String,
+    pub(crate) source: String,
+    pub(crate) reasoning: Option<Reasoning>,
+    /// Between text and the first call.
+    pub(crate) lead: String,
+    pub(crate) results: Option<Results>,
+    pub(crate) definitions: Option<[String; 4]>,
+    /// Tokens that end a turn.
+    pub(crate) ends: Vec<String>,
+}
+
+/// The marks of thinking.
+#[derive(Debug, Clone)]
+pub(crate) struct Reasoning {
+    pub(crate) begin: String,
+    /// The first is written.
+    pub(crate) end: Vec<String>,
+    pub(crate) prefilled: bool,
+}
+
+/// How results go back to the model.
+#[derive(Debug, Clone)]
+pub(crate) struct Results {
+    pub(crate) role: &'static str,
+    pub(crate) each: String,
+    pub(crate) between: String,
+    pub(crate) invented: Option<[String; 2]>,
+}
+
+/// The TOML text.
+pub(crate) fn describe(sketch: &Sketch, shape: &Shape) -> String {
+    let mut out = String::new();
+    for line in &shape.open {
+        let _ = writeln!(out, "# Open: {line}.");
+    }
+    let _ = writeln!(out, "title = {}", quoted(&sketch.title));
+    let _ = writeln!(out, "family = \"detected\"");
+    let _ = writeln!(out, "source = {}", quoted(&sketch.source));
+    let own = shape.parts.iter().take_while(|part| !matches!(part, Part::Arguments(_)));
+    let own_mark = own.filter_map(mark).any(is_distinct);
+    if !own_mark && !is_distinct(&shape.block[0]) {
+        let _ = writeln!(out, "frame = \"bare\"");
+    }
+    if !sketch.ends.is_empty() {
+        let _ = writeln!(out, "ends = {}", list(&sketch.ends));
+    }
+    if let Some(reasoning) = &sketch.reasoning {
+        let end = match reasoning.end.as_slice() {
+            [only] => quoted(only),
+            many => list(many),
+        };
+        let _ = write!(out, "\n[reasoning]\nbegin = {}\nend = {end}\n", quoted(&reasoning.begin));
+        if reasoning.prefilled {
+            out.push_str("prefilled = true\n");
+        }
+    }
+    let [open, close] = &shape.block;
+    if !open.trim().is_empty() || !close.trim().is_empty() {
+        out.push_str("\n[block]\n");
+        let need = if own_mark { Some("soft") } else { None };
+        for (key, marks, need) in [("open", open, need), ("close", close, Some("soft"))] {
+            let pieces: Vec<String> = seams(marks).iter().map(|mark| mark_piece(mark, need)).collect();
+            if !pieces.is_empty() {
+                let _ = writeln!(out, "{key} = [{}]", pieces.join(", "));
+            }
+        }
+    }
+    out.push_str("\n[call]\npieces = [\n");
+    for piece in pieces(&shape.parts) {
+        let _ = writeln!(out, "  {piece},");
+    }
+    out.push_str("]\n");
+    for (key, text) in [("between", &shape.between), ("lead", &sketch.lead)] {
+        if !text.is_empty() {
+            let _ = writeln!(out, "{key} = {}", quoted(text));
+        }
+    }
+    if let Some(results) = &sketch.results {
+        let _ =
+            write!(out, "\n[results]\nrole = {}\neach = {}\n", quoted(results.role), quoted(&results.each));
+        if !results.between.is_empty() {
+            let _ = writeln!(out, "between = {}", quoted(&results.between));
+        }
+        if let Some([open, close]) = &results.invented {
+            let _ = writeln!(out, "invented = [[{}, {}]]", quoted(open), quoted(close));
+        }
+    }
+    if let Some([open, each, between, close]) = &sketch.definitions {
+        out.push_str("\n[definitions]\n");
+        for (key, text) in [("open", open), ("each", each), ("between", between), ("close", close)] {
+            if !text.is_empty() || key == "between" {
+                let _ = writeln!(out, "{key} = {}", quoted(text));
+            }
+        }
+    }
+    out
+}
+
+/// A text as a TOML string.
+pub(crate) fn quoted(text: &str) -> String {
+    // JSON's escapes are TOML's as well, but for one character.
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn mark(part: &Part) -> Option<&str> {
+    match part {
+        Part::Mark(mark) => Some(mark),
+        _ => None,
+    }
+}
+
+/// True for a mark that no ordinary text holds: more than brackets.
+fn is_distinct(mark: &str) -> bool {
+    const LETTERS: usize = 3;
+    let letters = mark.chars().filter(|c| c.is_alphanumeric()).count();
+    letters >= LETTERS || (letters > 0 && mark.trim().chars().count() > LETTERS)
+}
+
+/// The pieces of a call. Opening marks have to be there, closing ones may be missing.
+fn pieces(parts: &[Part]) -> Vec<String> {
+    let args = parts.iter().position(|part| matches!(part, Part::Arguments(_))).unwrap_or(parts.len());
+    let mut out = Vec::new();
+    let mut named = false;
+    for (place, part) in parts.iter().enumerate() {
+        match part {
+            Part::Mark(mark) => {
+                // The mark before an id behind the name belongs to the id: a call without an id has neither.
+                let before_id = matches!(parts.get(place + 1), Some(Part::Head(form)) if form == "{id}");
+                if before_id && named && !mark.trim().is_empty() {
+                    out.push(format!("{{ mark = {}, head = \"{{id}}\", need = \"id\" }}", quoted(mark)));
+                    continue;
+                }
+                let need = (place > args).then_some("soft");
+                out.extend(seams(mark).iter().map(|mark| mark_piece(mark, need)));
+            }
+            Part::Head(form) => {
+                let follows_mark =
+                    place > 0 && matches!(&parts[place - 1], Part::Mark(mark) if !mark.trim().is_empty());
+                if form != "{id}" || !named || !follows_mark {
+                    out.push(format!("{{ head = {} }}", quoted(form)));
+                }
+                named = named || form.contains("{name}");
+            }
+            Part::Arguments(arguments) => out.push(args_piece(arguments)),
+        }
+    }
+    out
+}
+
+fn mark_piece(mark: &str, need: Option<&str>) -> String {
+    let need = if mark.trim().is_empty() { Some("soft") } else { need };
+    let mut out = format!("{{ mark = {}", quoted(mark));
+    let word = mark.trim_start().starts_with(char::is_alphabetic) && is_distinct(mark);
+    if word && need.is_none() {
+        out.push_str(", line_start = true");
+    }
+    if let Some(need) = need {
+        let _ = write!(out, ", need = \"{need}\"");
+    }
+    out.push_str(" }");
+    out
+}
+
+/// Several marks in a row, each with the white space behind it.
+fn seams(marks: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut rest = marks;
+    while let Some(mark) = text::first_mark(rest) {
+        let Some(at) = rest.find(mark) else { break };
+        let end = at + mark.len();
+        let space = rest[end..].len() - rest[end..].trim_start().len();
+        let (piece, behind) = rest.split_at(end + space);
+        if behind.is_empty() || !behind.starts_with(['<', '[', '{', '◁']) {
+            break;
+        }
+        out.push(piece);
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        out.push(rest);
+    }
+    out
+}
+
+fn args_piece(arguments: &Arguments) -> String {
+    match arguments {
+        Arguments::Object => "{ args = \"object\" }".to_owned(),
+        Arguments::Call { form, python } => {
+            let python = if *python { ", python = true" } else { "" };
+            format!("{{ args = \"call\", form = {}{python} }}", quoted(form))
+        }
+        Arguments::Loose {
+            outer: [open, close, pair],
+            quotes,
+            quoted_keys,
+            python,
+            comma,
+            colon,
+            sorted,
+        } => {
+            let mut loose = format!(
+                "open = \"{open}\", close = \"{close}\", pair = \"{pair}\", quotes = {}",
+                list(quotes)
+            );
+            if *quoted_keys {
+                loose.push_str(", quoted_keys = true");
+            }
+            if *python {
+                loose.push_str(", words = [\"True\", \"False\", \"None\"]");
+            }
+            let _ = write!(loose, ", comma = {}, colon = {}", quoted(comma), quoted(colon));
+            if *sorted {
+                loose.push_str(", sorted = true");
+            }
+            format!("{{ args = \"object\", loose = {{ {loose} }} }}")
+        }
+        Arguments::Fields(fields) => {
+            let mut out = format!("{{ args = \"fields\", form = {}", quoted(&fields.form));
+            if let Some(types) = &fields.types {
+                let _ = write!(out, ", types = {}", list(types));
+            }
+            for (key, set) in
+                [("python", fields.python), ("containers", fields.containers), ("xml", fields.xml)]
+            {
+                if set {
+                    let _ = write!(out, ", {key} = true");
+                }
+            }
+            out.push_str(" }");
+            out
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Examples: outputs of a model, each with the calls that it means.
+//!
+//! In a folder, `NAME.txt` is an output and `NAME.json` what it means: an object as `del parse` prints it, or a list of
+//! calls. `NAME.toml` is both in one, as a case.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use del_dialects::{Call, Dialects, Tool};
+use serde_json::{Value as Json, json};
+use thiserror::Error;
+
+use crate::cases::Stated;
+use crate::describe::{Reasoning, Sketch};
+use crate::probe::{Findings, Thinking, Turn};
+use crate::report::{Basis, Found, Report};
+use crate::{Options, derive, text, verdict};
+
+/// An output and what it means.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Example {
+    /// The file's name, without its ending.
+    pub name: String,
+    /// The output.
+    pub text: String,
+    /// Its text for the user.
+    pub content: String,
+    /// Its thinking.
+    pub reasoning: String,
+    /// Its calls.
+    pub calls: Vec<Call>,
+}
+
+/// Why examples cannot be used.
+#[derive(Debug, Error)]
+pub enum ExampleError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file does not say what an output means.
+    #[error("{}: expected {expected}, got {got}", path.display())]
+    Meaning {
+        /// The file.
+        path: PathBuf,
+        /// What it should say.
+        expected: &'static str,
+        /// What it says.
+        got: String,
+    },
+    /// There are none.
+    #[error("{}: expected NAME.txt with NAME.json beside it, or NAME.toml, got none of them", path.display())]
+    None {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+/// So many files are looked at.
+const MAX_FILES: usize = 1000;
+/// Bytes of a file.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The examples of a folder, by name.
+///
+/// # Errors
+/// When a file cannot be read, or says nothing of what an output means.
+pub fn read(folder: &Path) -> Result<Vec<Example>, ExampleError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |error| ExampleError::Unreadable { path, error }
+    };
+    let entries = std::fs::read_dir(folder).map_err(unreadable(folder))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().take(MAX_FILES).map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut examples = Vec::new();
+    for path in paths {
+        let ending = path.extension().unwrap_or_default();
+        if ending != "txt" && ending != "toml" {
+            continue;
+        }
+        let load = |path: &Path| {
+            let len = std::fs::metadata(path).map_err(unreadable(path))?.len();
+            if len > MAX_FILE {
+                return Err(wrong(path, "a file of at most one megabyte", &format!("{len} bytes")));
+            }
+            std::fs::read_to_string(path).map_err(unreadable(path))
+        };
+        let text = load(&path)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if ending == "toml" {
+            let stated: Stated = toml::from_str(&text)
+                .map_err(|error| wrong(&path, "a case with text and expect", error.message()))?;
+            let (content, reasoning) = (stated.expect.content, stated.expect.reasoning);
+            examples.push(Example {
+                name,
+                text: stated.text,
+                content,
+                reasoning,
+                calls: stated.expect.calls,
+            });
+        } else {
+            let meaning = path.with_extension("json");
+            let json: Json = serde_json::from_str(&load(&meaning)?)
+                .map_err(|error| wrong(&meaning, "JSON", &error.to_string()))?;
+            let field = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
+            let calls = calls(&json).ok_or_else(|| {
+                wrong(&meaning, "a list of calls with name and arguments", &json.to_string())
+            })?;
+            examples.push(Example {
+                name,
+                text,
+                content: field("content"),
+                reasoning: field("reasoning"),
+                calls,
+            });
+        }
+    }
+    if examples.is_empty() {
+        return Err(ExampleError::None { path: folder.to_owned() });
+    }
+    Ok(examples)
+}
+
+fn wrong(path: &Path, expected: &'static str, got: &str) -> ExampleError {
+    ExampleError::Meaning { path: path.to_owned(), expected, got: text::start(got, 80).to_owned() }
+}
+
+/// The calls of a message, or of a list.
+fn calls(json: &Json) -> Option<Vec<Call>> {
+    let list =
+        json.as_array().or_else(|| json["tool_calls"].as_array()).or_else(|| json["calls"].as_array())?;
+    let call = |call: &Json| {
+        let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
+        let arguments = match &function["arguments"] {
+            Json::String(text) => text.clone(),
+            Json::Null => "{}".to_owned(),
+            object => object.to_string(),
+        };
+        serde_json::from_str::<serde_json::Map<String, Json>>(&arguments).ok()?;
+        let id = call["id"].as_str().map(str::to_owned);
+        Some(Call { id, name: function["name"].as_str()?.to_owned(), arguments })
+    };
+    list.iter().map(call).collect()
+}
+
+/// What the examples are in, and how calls are written in them.
+pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Found {
+    let turns: Vec<Turn> = examples.iter().filter(|example| !example.calls.is_empty()).map(turn).collect();
+    let tools = tools(&turns);
+    let reasoning = turns.iter().find_map(thinking);
+    let findings = Findings {
+        shows_calls: true,
+        reasoning: reasoning.clone(),
+        turns: turns.clone(),
+        ..Findings::default()
+    };
+    let mut report = Report { source: Basis::Examples, ..Report::default() };
+    report.reasoning = reasoning.as_ref().map(|thinking| crate::report::Thinking {
+        begin: thinking.begin.clone(),
+        end: thinking.end.clone(),
+        prefilled: thinking.prefilled,
+    });
+    if turns.is_empty() {
+        report.warnings.push("no example holds a call".to_owned());
+        return Found { report, description: None };
+    }
+    verdict::by_calls(&mut report, &findings, &[], dialects, &tools);
+    let sketch = Sketch {
+        title: "Detected".to_owned(),
+        source: "examples of its output".to_owned(),
+        reasoning: reasoning.map(|thinking| Reasoning {
+            begin: thinking.begin,
+            end: vec![thinking.end],
+            prefilled: thinking.prefilled,
+        }),
+        ..Sketch::default()
+    };
+    let description =
+        if options.describe { derive::of_turns(&turns, &sketch, &tools, &findings) } else { None };
+    Found { report, description }
+}
+
+fn turn(example: &Example) -> Turn {
+    let some = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    Turn {
+        about: example.name.clone(),
+        calls: example.calls.clone(),
+        said: some(&example.content),
+        thought: some(&example.reasoning),
+        text: example.text.clone(),
+    }
+}
+
+/// The marks around the thinking of an example.
+fn thinking(turn: &Turn) -> Option<Thinking> {
+    let (begin, behind) = turn.text.split_once(turn.thought.as_deref()?)?;
+    let mark = text::first_mark(behind)?;
+    let at = behind.find(mark)? + mark.len();
+    let space = behind[at..].len() - behind[at..].trim_start().len();
+    let end = behind[..at + space].to_owned();
+    let begin = begin.trim_start();
+    let prefilled = begin.trim().is_empty();
+    let opener = || mark.replacen('/', "", 1);
+    Some(Thinking { begin: if prefilled { opener() } else { begin.to_owned() }, end, prefilled })
+}
+
+/// Tools that the calls would be for: the types of their arguments tell texts from numbers.
+fn tools(turns: &[Turn]) -> Vec<Tool> {
+    let mut known: BTreeMap<&str, serde_json::Map<String, Json>> = BTreeMap::new();
+    for call in turns.iter().flat_map(|turn| &turn.calls) {
+        let properties = known.entry(&call.name).or_default();
+        let arguments: serde_json::Map<String, Json> =
+            serde_json::from_str(&call.arguments).unwrap_or_default();
+        for (key, value) in arguments {
+            let kind = match value {
+                Json::String(_) => "string",
+                Json::Number(_) => "number",
+                Json::Bool(_) => "boolean",
+                Json::Array(_) => "array",
+                Json::Object(_) => "object",
+                Json::Null => continue,
+            };
+            properties.insert(key, json!({"type": kind}));
+        }
+    }
+    let tool = |(name, properties): (&str, serde_json::Map<String, Json>)| Tool {
+        name: name.to_owned(),
+        description: String::new(),
+        parameters: json!({"type": "object", "properties": properties}),
+    };
+    known.into_iter().map(tool).collect()
+}

@@ -1,0 +1,210 @@
+//! Four examples of a made-up dialect of each frame, and twenty outputs more that its description has to read.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::format_collect)]
+
+use std::sync::Arc;
+
+use del_detect::examples::{self, Example};
+use del_detect::{Options, cases};
+use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Tool, Turn};
+use serde_json::{Value, json};
+
+/// Writes the calls of one answer.
+type Writer = fn(&[(&str, Value)]) -> String;
+
+fn members(arguments: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    arguments.as_object().unwrap().iter()
+}
+
+fn raw(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn joined(calls: &[(&str, Value)], between: &str, each: impl Fn(&str, &Value) -> String) -> String {
+    calls.iter().map(|(name, arguments)| each(name, arguments)).collect::<Vec<_>>().join(between)
+}
+
+fn tags(calls: &[(&str, Value)]) -> String {
+    joined(calls, "\n", |name, arguments| {
+        format!("<<do>>{{\"tool\": \"{name}\", \"with\": {arguments}}}<</do>>")
+    })
+}
+
+fn nested_tags(calls: &[(&str, Value)]) -> String {
+    let all = joined(calls, "\n", |name, arguments| {
+        format!("<act>\n<who>{name}</who>\n<what>{arguments}</what>\n</act>")
+    });
+    format!("<plan>\n{all}\n</plan>")
+}
+
+fn name_in_header(calls: &[(&str, Value)]) -> String {
+    joined(calls, "", |name, arguments| format!("[[CALL {name}]]\n{arguments}\n[[DONE]]\n"))
+}
+
+fn xml(calls: &[(&str, Value)]) -> String {
+    joined(calls, "\n", |name, arguments| {
+        let fields: String = members(arguments)
+            .map(|(key, value)| format!("  <field key=\"{key}\">{}</field>\n", raw(value)))
+            .collect();
+        format!("<job name=\"{name}\">\n{fields}</job>")
+    })
+}
+
+fn bare_json(calls: &[(&str, Value)]) -> String {
+    let all = joined(calls, ", ", |name, arguments| format!("{{\"fn\": \"{name}\", \"kw\": {arguments}}}"));
+    format!("[{all}]")
+}
+
+fn keywords(calls: &[(&str, Value)]) -> String {
+    let all = joined(calls, "; ", |name, arguments| {
+        let all: Vec<String> = members(arguments).map(|(key, value)| format!("{key}={value}")).collect();
+        format!("{name}({})", all.join(", "))
+    });
+    format!("<run>{all}</run>")
+}
+
+fn element_per_key(calls: &[(&str, Value)]) -> String {
+    joined(calls, "\n", |name, arguments| {
+        let fields: String =
+            members(arguments).map(|(key, value)| format!("<p:{key}>{}</p:{key}>", raw(value))).collect();
+        format!("<p:use tool=\"{name}\">{fields}</p:use>")
+    })
+}
+
+const FRAMES: [(&str, Writer); 7] = [
+    ("tags", tags),
+    ("nested tags", nested_tags),
+    ("name in a header", name_in_header),
+    ("XML-like", xml),
+    ("bare JSON with odd keys", bare_json),
+    ("keywords", keywords),
+    ("an element for each key", element_per_key),
+];
+
+fn tools() -> Vec<Tool> {
+    let tool = |name: &str, properties: Value| Tool {
+        name: name.to_owned(),
+        description: String::new(),
+        parameters: json!({"type": "object", "properties": properties}),
+    };
+    vec![
+        tool(
+            "find_route",
+            json!({"from": {"type": "string"}, "to": {"type": "string"}, "legs": {"type": "integer"}}),
+        ),
+        tool("set_lamp", json!({"room": {"type": "string"}, "on": {"type": "boolean"}})),
+        tool("take_note", json!({"text": {"type": "string"}, "labels": {"type": "array"}})),
+    ]
+}
+
+/// Answers that differ from each other in tools, arguments and number of calls.
+fn answer(number: usize) -> Vec<(&'static str, Value)> {
+    let cities = ["Orsk", "Lund", "Split", "Gent", "Bari"];
+    let city = |place: usize| cities[(number + place) % cities.len()];
+    let route = ("find_route", json!({"from": city(0), "to": city(2), "legs": number + 2}));
+    let lamp = ("set_lamp", json!({"room": format!("hall {}", city(1)), "on": number.is_multiple_of(2)}));
+    let note = ("take_note", json!({"text": format!("call {} at noon", city(3)), "labels": ["x", city(4)]}));
+    match number % 5 {
+        0 => vec![route],
+        1 => vec![route, lamp],
+        2 => vec![note],
+        3 => vec![lamp, note, route],
+        _ => vec![lamp],
+    }
+}
+
+fn calls(answer: &[(&str, Value)]) -> Vec<Call> {
+    let call = |(name, arguments): &(&str, Value)| Call {
+        id: None,
+        name: (*name).to_owned(),
+        arguments: arguments.to_string(),
+    };
+    answer.iter().map(call).collect()
+}
+
+fn read(dialect: &Arc<Dialect>, text: &str) -> Message {
+    let mut parser = dialect.parser(Turn::new(tools()));
+    let mut collect = Collect::new();
+    parser.push(text, &mut collect);
+    parser.finish(End::End, &mut collect);
+    collect.into_message()
+}
+
+#[test]
+fn four_examples_of_each_frame_are_enough() {
+    for (frame, write) in FRAMES {
+        let four: Vec<Example> = (0..4)
+            .map(|number| {
+                let answer = answer(number);
+                let (thought, said) = match number {
+                    2 => ("I write it down.", ""),
+                    1 if frame != "bare JSON with odd keys" => ("", "Two things at once."),
+                    _ => ("", ""),
+                };
+                let mut text = String::new();
+                if !thought.is_empty() {
+                    text += &["<muse>", thought, "</muse>\n"].concat();
+                }
+                if !said.is_empty() {
+                    text += &[said, "\n"].concat();
+                }
+                text.push_str(&write(&answer));
+                Example {
+                    name: format!("{number}"),
+                    text,
+                    content: said.to_owned(),
+                    reasoning: thought.to_owned(),
+                    calls: calls(&answer),
+                }
+            })
+            .collect();
+        let options = Options { rules: true, describe: true };
+        let found = examples::detect(&four, Dialects::builtin(), options);
+        let known = found.report.dialect.as_deref();
+        assert!(known.is_none() || found.report.confidence < 0.8, "{frame}: {:#?}", found.report);
+        let description = found.description.unwrap_or_else(|| panic!("{frame}: no description"));
+        let dialect = Arc::new(Dialect::from_toml("made-up", &description.toml).unwrap());
+        assert_eq!(description.read, 4, "{frame}:\n{}", description.toml);
+        for case in &description.cases {
+            // Cases of examples are for tools of their own.
+            assert!(cases::check(&dialect, &case.toml).is_ok() || case.toml.contains("arguments"), "{frame}");
+        }
+        for number in 4..24 {
+            let answer = answer(number);
+            let text = write(&answer);
+            let message = read(&dialect, &text);
+            let expected = calls(&answer);
+            let values = |calls: &[Call]| -> Vec<(String, Value)> {
+                calls
+                    .iter()
+                    .map(|call| (call.name.clone(), serde_json::from_str(&call.arguments).unwrap()))
+                    .collect()
+            };
+            assert_eq!(values(&message.calls), values(&expected), "{frame}: {text}\n{}", description.toml);
+            assert_eq!(message.content.trim(), "", "{frame}: {text}\n{}", description.toml);
+        }
+    }
+}
+
+#[test]
+fn a_known_dialect_is_named() {
+    let hermes = Dialects::builtin().get("qwen3-coder").unwrap();
+    let four: Vec<Example> = (0..4)
+        .map(|number| {
+            let calls = calls(&answer(number));
+            let text = hermes.render_calls(&calls, &tools()).unwrap();
+            Example { name: number.to_string(), text, calls, ..Example::default() }
+        })
+        .collect();
+    let report = examples::detect(&four, Dialects::builtin(), Options::default()).report;
+    assert_eq!(report.dialect.as_deref(), Some("qwen3-coder"), "{report:#?}");
+    assert!(report.confidence > 0.8);
+}
+
+#[test]
+fn examples_without_calls_describe_nothing() {
+    let one = Example { name: "a".to_owned(), text: "Hello.".to_owned(), ..Example::default() };
+    let found = examples::detect(&[one], Dialects::builtin(), Options { rules: true, describe: true });
+    assert!(found.description.is_none());
+    assert!(!found.report.tool_calls);
+}

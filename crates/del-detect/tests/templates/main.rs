@@ -1,0 +1,203 @@
+//! Templates: which dialect they are in, and what becomes of them when every mark in them is another.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+
+mod renamed;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use del_detect::{Basis, Description, Found, Kind, Material, Options, cases, detect};
+use del_dialects::{Dialect, Dialects};
+use renamed::renamed;
+
+const ALL: Options = Options { rules: true, describe: false };
+const RENDERING: Options = Options { rules: false, describe: false };
+const DESCRIBE: Options = Options { rules: true, describe: true };
+/// From here on an answer must not be wrong.
+const SURE: f64 = 0.8;
+
+fn found(template: &str, options: Options) -> Found {
+    detect(&Material::of(Kind::Jinja, template), Dialects::builtin(), options).unwrap()
+}
+
+/// The templates of the repository, each named after its dialect.
+fn families() -> Vec<(String, String)> {
+    templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/families"))
+}
+
+fn templates(folder: &Path) -> Vec<(String, String)> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "jinja"));
+    paths.sort();
+    let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+    paths.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+/// What is wrong with a description of a template's calls; nothing when it reads all of them.
+fn wrong_with(description: Option<&Description>) -> Option<String> {
+    let Some(description) = description else { return Some("no description".to_owned()) };
+    let dialect = match Dialect::from_toml("seen", &description.toml) {
+        Ok(dialect) => Arc::new(dialect),
+        Err(error) => return Some(error.to_string()),
+    };
+    let failed = description.cases.iter().find_map(|case| cases::check(&dialect, &case.toml).err());
+    let has = |about: &str| description.cases.iter().any(|case| case.name.contains(about));
+    let alone = description.open.iter().any(|open| open.contains("two calls"));
+    // Some templates lose something of a turn themselves, such as the text before a call.
+    let few = description.cases.len() * 10 < description.turns * 7;
+    let lacks = few || !has("one-call") || !(has("two-calls") || alone);
+    failed.or_else(|| {
+        lacks.then(|| format!("{} cases of {} turns", description.cases.len(), description.turns))
+    })
+}
+
+#[test]
+fn the_probes_have_the_tools_of_cases() {
+    let own = include_str!("../../src/probe/tools.json");
+    assert_eq!(own, include_str!("../../../del-dialects/dialects/tools.json"));
+}
+
+#[test]
+fn each_family_is_known() {
+    for (name, template) in families() {
+        for options in [ALL, RENDERING] {
+            let report = found(&template, options).report;
+            let expected = (name != "none").then_some(name.as_str());
+            assert_eq!(report.dialect.as_deref(), expected, "{options:?}: {report:#?}");
+            assert_eq!(report.tool_calls, name != "none", "{name}");
+            assert!((0.0..=1.0).contains(&report.confidence), "{name}");
+        }
+    }
+}
+
+#[test]
+fn templates_in_go_are_run() {
+    let read = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/families").join(name);
+        Material::read(&path).unwrap()
+    };
+    for name in ["hermes-json", "mistral-json"] {
+        let mut material = read(&format!("{name}.gotmpl"));
+        assert_eq!(material.kind, Kind::Go, "{name}");
+        let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
+        assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rendering), "{report:#?}");
+        assert!(report.confidence >= SURE);
+        // What is not known of the language is not guessed: the marks in the text are left.
+        material.text.push_str("{{ define \"x\" }}");
+        let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
+        assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rules), "{report:#?}");
+        assert!(report.confidence < SURE);
+    }
+    let none = Material::of(Kind::Go, "{{ .System }} USER: {{ .Prompt }} ASSISTANT:");
+    assert!(!detect(&none, Dialects::builtin(), ALL).unwrap().report.tool_calls);
+    let loops = "{{ range .Messages }}{{ range $.Tools }}{{ range $.Tools }}{{ range $.Tools }}{{ range $.Tools }}\
+                 {{ range $.Tools }}{{ range $.Tools }}{{ range $.Tools }}{{ .ToolCalls }}{{ end }}{{ end }}{{ end }}\
+                 {{ end }}{{ end }}{{ end }}{{ end }}{{ end }}";
+    assert!(detect(&Material::of(Kind::Go, loops), Dialects::builtin(), ALL).is_err());
+}
+
+#[test]
+fn thinking_and_refusals_are_reported() {
+    let by_name = |wanted: &str| {
+        let template = families().into_iter().find(|(name, _)| name == wanted).unwrap().1;
+        found(&template, ALL).report
+    };
+    let thinking = by_name("qwen3-coder").reasoning.unwrap();
+    assert_eq!((thinking.begin.trim(), thinking.end.trim()), ("<think>", "</think>"));
+    assert!(thinking.prefilled);
+    assert!(!by_name("hermes-json").reasoning.unwrap().prefilled);
+    let warns = |name: &str, of: &str| {
+        let warnings = by_name(name).warnings;
+        assert!(warnings.iter().any(|line| line.contains(of)), "{name}: {warnings:?}");
+    };
+    warns("mistral-args", "ids such as functions.NAME:0");
+    warns("mistral-args", "a system message");
+    warns("llama3-json", "two calls: one call at a time");
+    warns("glm45", "arguments as JSON in a string");
+    warns("deepseek-v31", "drops tools silently");
+    warns("none", "knows no tools");
+    assert_eq!(by_name("none").instead.unwrap().tools_mode, "prompt");
+}
+
+#[test]
+fn renamed_families_are_described() {
+    for (name, template) in families().into_iter().filter(|(name, _)| name != "none") {
+        let found = found(&renamed(&template), DESCRIBE);
+        let known = found.report.dialect.as_deref();
+        assert!(known.is_none() || found.report.confidence < SURE, "{name}: {known:?}");
+        assert_eq!(wrong_with(found.description.as_ref()), None, "{name}: {:#?}", found.description);
+    }
+}
+
+#[test]
+fn a_description_of_a_family_writes_as_the_template_does() {
+    for (name, template) in families().into_iter().filter(|(name, _)| name != "none") {
+        // This one numbers its calls, which no description says.
+        if name == "cohere-action" {
+            continue;
+        }
+        let description = found(&template, DESCRIBE).description.unwrap();
+        let written = description.cases.iter().filter(|case| case.toml.contains("canonical = true")).count();
+        assert!(written > 0, "{name}: no case is written as the template writes it\n{}", description.toml);
+    }
+}
+
+/// Templates of real models, where there are some.
+fn known() -> Option<Vec<(String, String, String)>> {
+    let folder = std::env::var_os("DEL_TEMPLATES")?;
+    let table = include_str!("../known.txt");
+    let rows = table.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '));
+    let dialects: std::collections::HashMap<&str, &str> = rows.collect();
+    let all = templates(Path::new(&folder)).into_iter();
+    Some(
+        all.filter_map(|(name, text)| Some((name.clone(), text, (*dialects.get(name.as_str())?).to_owned())))
+            .collect(),
+    )
+}
+
+#[test]
+fn real_templates_are_known() {
+    let Some(templates) = known() else { return };
+    for (options, share) in [(ALL, 98), (RENDERING, 90)] {
+        let mut wrong = Vec::new();
+        for (name, text, expected) in &templates {
+            let report = found(text, options).report;
+            let got = report.dialect.as_deref().unwrap_or("-");
+            if got != expected {
+                wrong.push(format!("{name}: expected {expected}, got {got} ({})", report.confidence));
+                assert!(options == RENDERING || report.confidence < SURE || got == "-", "{wrong:?}");
+            }
+        }
+        eprintln!(
+            "{options:?}: {} of {} templates are right; {wrong:#?}",
+            templates.len() - wrong.len(),
+            templates.len()
+        );
+        assert!(wrong.len() * 100 <= templates.len() * (100 - share), "{wrong:#?}");
+    }
+}
+
+#[test]
+fn real_templates_are_described_when_they_are_renamed() {
+    let Some(templates) = known() else { return };
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (name, text, _) in templates.iter().filter(|(.., dialect)| dialect != "-") {
+        let other = renamed(text);
+        let found = found(&other, DESCRIBE);
+        // Where a template shows no calls, nothing can be read off.
+        if found.report.source == Basis::Rules || found.description.is_none() && !shows_calls(&found) {
+            continue;
+        }
+        count += 1;
+        wrong.extend(wrong_with(found.description.as_ref()).map(|why| format!("{name}: {why}")));
+    }
+    eprintln!("{} of {count} renamed templates are described; {wrong:#?}", count - wrong.len());
+    assert!(wrong.len() * 10 <= count, "{wrong:#?}");
+}
+
+fn shows_calls(found: &Found) -> bool {
+    found.report.evidence.iter().any(|line| line.starts_with("a call is written"))
+}
