@@ -1,0 +1,77 @@
+//! Bash's own reading of a command: the words that each of its programs would get. No program is run.
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use del_judge::members;
+
+/// Instead of a program its words are printed, in quotes and on one line: those of programs that are not found, and those
+/// of builtins.
+const SHOW: &str = r#"
+show() { builtin printf -v shown '%q ' "$@"; builtin printf '%s\n' "$shown" >&9; }
+command_not_found_handle() { show "$@"; }
+for name in echo printf test true false pwd cd command kill type read; do
+    eval "function $name { show $name \"\$@\"; }"
+done
+function [ { show '[' "$@"; }
+PATH=/nonexistent
+"#;
+
+/// Whether bash finds nothing wrong with the text.
+pub fn accepts(text: &str) -> bool {
+    let status =
+        Command::new("bash").args(["--norc", "-n", "-c", text]).stderr(Stdio::null()).status().unwrap();
+    status.success()
+}
+
+/// The commands that bash would run, sorted, as `printf '%q '` prints their words.
+pub fn shown(text: &str, directory: &Path, options: &[&str]) -> Vec<String> {
+    let seen = tempfile::NamedTempFile::new().unwrap();
+    let script = format!("exec 9>>'{}'\n{SHOW}\n{text}\n", seen.path().display());
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "--noprofile"]).args(options).args(["-c", &script]).current_dir(directory);
+    bash.env_clear().env("LC_ALL", "C.UTF-8").env("PATH", "/usr/bin:/bin");
+    bash.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    bash.status().unwrap();
+    let mut lines: Vec<String> =
+        fs::read_to_string(seen.path()).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// The same words as `printf '%q '` of bash prints them.
+pub fn quoted(commands: &[Vec<String>]) -> Vec<String> {
+    let mut script = String::new();
+    for words in commands {
+        let words: Vec<String> =
+            words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+        script.push_str(&format!(
+            "builtin printf -v shown '%q ' {}; builtin printf '%s\\n' \"$shown\"\n",
+            words.join(" ")
+        ));
+    }
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "--noprofile", "-c", &script]).env_clear().env("LC_ALL", "C.UTF-8");
+    let output = bash.output().unwrap();
+    let mut lines: Vec<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// Panics when a text that is understood exactly means something else to bash. A text with `||` is only held to what
+/// bash accepts, and one that reads files as well, as not all of its commands would run.
+pub fn hold(text: &str, directory: &Path) {
+    let reading = members(text);
+    if !reading.exact {
+        return;
+    }
+    assert!(accepts(text), "bash does not accept {text:?}");
+    if text.contains("||") || text.contains('<') {
+        return;
+    }
+    let own: Vec<Vec<String>> = reading.members.into_iter().map(|member| member.words).collect();
+    assert_eq!(quoted(&own), shown(text, directory, &["-f"]), "{text:?}");
+}
