@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::colour::When;
-use crate::command::{completions, dialects, exec, models, parse, render, task, tools};
+use crate::command::{completions, dialects, exec, models, parse, policy, render, task, tools};
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -80,6 +80,7 @@ pub(crate) enum Command {
     Render(render::Options),
     Dialects(dialects::Options),
     Tools(tools::Options),
+    Policy(policy::Options),
     Models(models::Options),
     Completions(completions::Options),
 }

@@ -6,6 +6,7 @@ pub(crate) mod dialects;
 pub(crate) mod exec;
 pub(crate) mod models;
 pub(crate) mod parse;
+pub(crate) mod policy;
 pub(crate) mod render;
 pub(crate) mod task;
 pub(crate) mod tools;

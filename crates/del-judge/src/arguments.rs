@@ -91,6 +91,7 @@ impl<'a> Reader<'a> {
             }
             if is_operand {
                 self.operands.push(word);
+                self.operands_follow();
                 continue;
             }
             if word == "--" {
@@ -161,9 +162,18 @@ impl<'a> Reader<'a> {
                 return Err(Unknown::Operand(word.clone()));
             } else {
                 self.operands.push(word);
+                self.operands_follow();
             }
         }
         Ok(())
+    }
+
+    /// Takes all the rest for operands, where the program does.
+    fn operands_follow(&mut self) {
+        if self.known.options_first {
+            self.operands.extend(&self.given[self.at..]);
+            self.at = self.given.len();
+        }
     }
 
     fn value(&mut self, name: &str, value: &Value, attached: Option<&str>) -> Result<(), Unknown> {

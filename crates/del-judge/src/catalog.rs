@@ -73,6 +73,8 @@ pub(crate) struct Arguments {
     pub(crate) flags: Names,
     /// Groups of options that it takes as well.
     groups: Names,
+    /// Behind the first operand everything is an operand.
+    pub(crate) options_first: bool,
     /// `-5` is an option.
     pub(crate) numbers: bool,
     /// Options with one.

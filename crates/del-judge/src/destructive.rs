@@ -11,6 +11,10 @@ use target::{is_device, is_startup, reaches_out};
 
 /// Commands that are texts within commands are looked into so far.
 const MAX_DEPTH: usize = 5;
+/// Texts that are looked into in all.
+const MAX_TEXTS: usize = 128;
+/// Commands of a pipeline through which a download is followed.
+const MAX_PIPED: usize = 8;
 /// Words behind a wrapper that are tried as the beginning of a command.
 const MAX_TRIED: usize = 48;
 
@@ -45,13 +49,15 @@ pub(crate) enum Danger {
 
 /// The first danger in a command, if it holds one that is known.
 pub(crate) fn find(command: &str, ground: &Ground) -> Option<Danger> {
-    find_within(command, ground, 0)
+    let mut left = MAX_TEXTS;
+    find_within(command, ground, 0, &mut left)
 }
 
-fn find_within(command: &str, ground: &Ground, depth: usize) -> Option<Danger> {
-    if depth > MAX_DEPTH {
+fn find_within(command: &str, ground: &Ground, depth: usize, left: &mut usize) -> Option<Danger> {
+    if depth > MAX_DEPTH || *left == 0 {
         return None;
     }
+    *left -= 1;
     if is_bomb(command) {
         return Some(Danger::Bomb);
     }
@@ -60,7 +66,7 @@ fn find_within(command: &str, ground: &Ground, depth: usize) -> Option<Danger> {
         let found = rough.outputs.iter().find_map(|path| written(path));
         let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, ground)));
         found.or_else(|| fetched(rough, &commands)).or_else(|| {
-            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, ground, depth + 1))
+            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, ground, depth + 1, left))
         })
     })
 }
@@ -206,7 +212,8 @@ fn fetches(words: &[String]) -> bool {
 fn fetched(rough: &Rough, commands: &[Rough]) -> Option<Danger> {
     let mut source = rough.piped_from;
     let mut piped = false;
-    while let Some(before) = source.and_then(|at| commands.get(at)) {
+    for _ in 0..MAX_PIPED {
+        let Some(before) = source.and_then(|at| commands.get(at)) else { break };
         piped |= fetches(&before.words);
         source = before.piped_from;
     }
@@ -220,7 +227,7 @@ fn fetched(rough: &Rough, commands: &[Rough]) -> Option<Danger> {
 }
 
 /// Texts that a command hands to a shell.
-fn texts(rough: &Rough, commands: &[Rough]) -> Vec<String> {
+pub(crate) fn texts(rough: &Rough, commands: &[Rough]) -> Vec<String> {
     let mut texts = Vec::new();
     for words in begun(&rough.words) {
         let Some((program, words)) = words.split_first() else { continue };

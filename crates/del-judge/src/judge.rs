@@ -38,6 +38,8 @@ pub struct Judgement {
     pub reasons: Vec<String>,
     /// What a safe command runs.
     pub plan: Option<Plan>,
+    /// Of each command in an exact reading, in their order: whether it is safe by itself. It ends where reading ended.
+    pub harmless: Vec<bool>,
 }
 
 /// Why a command is not safe.
@@ -72,15 +74,21 @@ enum Reason {
 impl Judge {
     /// Judges `command` as it would run on `ground`. It runs nothing, and its time is bounded.
     pub fn judge(&self, command: &str, ground: &Ground) -> Judgement {
-        let reasons = match self.plan(command, ground) {
+        let mut harmless = Vec::new();
+        let reasons = match self.plan(command, ground, &mut harmless) {
             Ok(plan) => {
                 let reasons = vec!["it only reads, inside of the working directory".to_owned()];
-                return Judgement { verdict: Verdict::Safe, reasons, plan: Some(plan) };
+                return Judgement { verdict: Verdict::Safe, reasons, plan: Some(plan), harmless };
             }
             Err(reasons) => reasons,
         };
         if let Some(danger) = destructive::find(command, ground) {
-            return Judgement { verdict: Verdict::Refuse, reasons: vec![danger.to_string()], plan: None };
+            return Judgement {
+                verdict: Verdict::Refuse,
+                reasons: vec![danger.to_string()],
+                plan: None,
+                harmless,
+            };
         }
         let mut words: Vec<String> = Vec::new();
         for reason in reasons {
@@ -89,10 +97,10 @@ impl Judge {
                 words.push(reason);
             }
         }
-        Judgement { verdict: Verdict::Ask, reasons: words, plan: None }
+        Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless }
     }
 
-    fn plan(&self, command: &str, ground: &Ground) -> Result<Plan, Vec<Reason>> {
+    fn plan(&self, command: &str, ground: &Ground, harmless: &mut Vec<bool>) -> Result<Plan, Vec<Reason>> {
         let script = syntax::parse(command).map_err(|unclear| vec![unclear.into()])?;
         let mut ground = ground.clone();
         let mut plan = Plan::default();
@@ -105,7 +113,7 @@ impl Judge {
                 let rest = &script.pipelines[place..];
                 if !certain && rest.iter().any(|pipeline| pipeline.link != Link::And) {
                     reasons.push(Reason::Perhaps);
-                    continue;
+                    break;
                 }
                 match enter(simple, &ground) {
                     Ok(there) => ground = there,
@@ -114,6 +122,7 @@ impl Judge {
                         break;
                     }
                 }
+                harmless.push(true);
                 entered = certain;
                 let action = Action::Enter(ground.directory().to_owned());
                 plan.steps.push(Step { link: pipeline.link, action });
@@ -122,7 +131,9 @@ impl Judge {
             entered = false;
             let mut processes = Vec::new();
             for simple in &pipeline.commands {
-                match self.process(simple, &ground) {
+                let process = self.process(simple, &ground);
+                harmless.push(process.is_ok());
+                match process {
                     Ok(process) => processes.push(process),
                     Err(reason) => reasons.push(reason),
                 }

@@ -1,7 +1,10 @@
 //! What an operand or the value of an option may be.
 
+use std::path::Path;
+
 use crate::ground::{Forbidden, Found, Ground};
 use crate::language::{Language, Unsure};
+use crate::secret;
 
 /// A kind of argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +13,10 @@ pub(crate) enum Kind {
     Text,
     /// Letters, digits and signs without a meaning: a name, a list of fields.
     Word,
+    /// A variable that is no secret.
+    Variable,
+    /// A pattern of file names, which must not be those of secrets.
+    Pattern,
     /// A list of fields of processes, their environments left out.
     Fields,
     /// The mode of a file, in digits or letters.
@@ -60,6 +67,8 @@ impl Kind {
         Ok(match text {
             "text" => Self::Text,
             "word" => Self::Word,
+            "variable" => Self::Variable,
+            "pattern" => Self::Pattern,
             "fields" => Self::Fields,
             "mode" => Self::Mode,
             "lines" => Self::Lines,
@@ -88,6 +97,9 @@ impl Kind {
         match self {
             Self::Text => Ok(()),
             Self::Word => fits(is_word(text), "a plain word"),
+            Self::Variable => fits(VARIABLES.contains(&text), "a variable that is known to be no secret"),
+            Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),
+            Self::Pattern => Ok(()),
             Self::Fields => fits(is_word(text) && !text.contains("env"), "a list of harmless fields"),
             Self::Mode => fits(is_mode(text), "a mode"),
             Self::Lines => fits(is_lines(text), "a range of lines"),
@@ -111,6 +123,9 @@ impl Kind {
         }
     }
 }
+
+const VARIABLES: [&str; 12] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LC_ALL", "TERM", "TZ", "EDITOR", "HOSTNAME"];
 
 fn fits(holds: bool, what: &'static str) -> Result<(), Misfit> {
     if holds { Ok(()) } else { Err(Misfit::Not(what)) }
@@ -153,6 +168,9 @@ fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
     let climbs = text.contains("../") || text.contains("/..") || text == "..";
     if text.starts_with([':', '-']) || climbs {
         return Err(Misfit::Revision);
+    }
+    if text.split_once(':').is_some_and(|(_, path)| secret::is_secret(Path::new(path))) {
+        return Err(Forbidden::Secret.into());
     }
     match ground.look(text) {
         // `HEAD:a` and `a/b..c/d` are no paths, and what does not exist says so.

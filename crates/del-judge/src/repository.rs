@@ -30,7 +30,11 @@ pub(crate) fn check(directory: &Path) -> Result<(), Untrusted> {
     for place in directory.ancestors() {
         let git = place.join(".git");
         if let Ok(found) = fs::symlink_metadata(&git) {
-            return if found.is_dir() { inspect(place, &git) } else { Err(Untrusted::Elsewhere) };
+            if !found.is_dir() {
+                return Err(Untrusted::Elsewhere);
+            }
+            // What only looks like a repository, git passes by, and goes on above it.
+            inspect(place, &git)?;
         }
         if ["HEAD", "objects", "refs"].iter().all(|name| place.join(name).exists()) {
             return Err(Untrusted::Bare);

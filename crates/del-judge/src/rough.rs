@@ -6,6 +6,13 @@
 /// Substitutions within substitutions are looked into so far.
 const MAX_DEPTH: usize = 6;
 
+/// What stands behind this many bytes is not looked at.
+const MAX_LENGTH: usize = 64 * 1024;
+
+/// Here-documents of one line, and commands on it that may read them.
+const MAX_DOCUMENTS: usize = 4;
+const MAX_READERS: usize = 8;
+
 /// A simple command, roughly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rough {
@@ -24,6 +31,11 @@ pub(crate) struct Rough {
 /// All commands that the text may hold, those of substitutions too.
 pub(crate) fn scan(text: &str) -> Vec<Rough> {
     let mut commands = Vec::new();
+    let mut end = text.len().min(MAX_LENGTH);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = &text[..end];
     Scanner { text, at: 0, commands: &mut commands, depth: 0, line: 0 }.run();
     commands
 }
@@ -216,7 +228,8 @@ impl Scanner<'_, '_> {
 
     /// The texts of here-documents: they feed the commands of the line before them.
     fn documents(&mut self, state: &mut State) {
-        for end in std::mem::take(&mut state.documents) {
+        let documents = std::mem::take(&mut state.documents);
+        for end in documents.into_iter().take(MAX_DOCUMENTS) {
             let mut text = String::new();
             while !self.rest().is_empty() {
                 let line = self.rest().split('\n').next().unwrap_or_default().to_owned();
@@ -227,8 +240,8 @@ impl Scanner<'_, '_> {
                 text.push_str(&line);
                 text.push('\n');
             }
-            let line = self.line;
-            for command in self.commands.iter_mut().skip(line) {
+            let readers = self.line.max(self.commands.len().saturating_sub(MAX_READERS));
+            for command in self.commands.iter_mut().skip(readers) {
                 command.fed.push(text.clone());
             }
         }

@@ -19,6 +19,26 @@ pub(crate) fn is_secret(path: &Path) -> bool {
         || ends(name, &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc", ".gpg"])
 }
 
+/// Whether a pattern of file names is made for files that hold secrets.
+pub(crate) fn is_meant(pattern: &str) -> bool {
+    const PARTS: [&str; 12] = [
+        ".env",
+        "id_rsa",
+        "id_ed25519",
+        ".pem",
+        ".key",
+        "credential",
+        "secret",
+        ".ssh",
+        ".aws",
+        ".netrc",
+        ".npmrc",
+        "passw",
+    ];
+    let lower = pattern.to_lowercase();
+    !lower.starts_with('!') && PARTS.iter().any(|part| lower.contains(part))
+}
+
 fn ends(name: &str, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.ends_with(end))
 }

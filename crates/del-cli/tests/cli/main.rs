@@ -7,6 +7,7 @@ mod del;
 mod dialects;
 mod exec;
 mod parse;
+mod policy;
 mod render;
 mod server;
 mod surface;

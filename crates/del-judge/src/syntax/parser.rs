@@ -86,6 +86,9 @@ impl Parser {
                     _ if simple.words.is_empty() && begins_assignment(&word) => {
                         return Err(Unclear { at, cause: Cause::Wildcard });
                     }
+                    _ if simple.words.is_empty() && is_keyword(&word) => {
+                        return Err(Unclear { at, cause: Cause::Keyword });
+                    }
                     _ => simple.words.push(word),
                 },
                 Token::Descriptor(descriptor) => match self.tokens.next() {
@@ -151,6 +154,15 @@ fn assignment(word: &Word, text: &str) -> Option<Assignment> {
     let (name, value) = text.split_once('=')?;
     (is_name(name) && name.len() < word.plain)
         .then(|| Assignment { name: name.to_owned(), value: value.to_owned() })
+}
+
+/// Whether a word at the beginning of a command belongs to the shell's language. Quoted, it would be a program's name.
+fn is_keyword(word: &Word) -> bool {
+    const KEYWORDS: [&str; 21] = [
+        "!", "[[", "]]", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done",
+        "case", "esac", "select", "function", "time", "coproc",
+    ];
+    word.literal().is_some_and(|text| word.plain > 0 && KEYWORDS.contains(&text))
 }
 
 /// Whether the shell would see an assignment whose value holds wildcards.

@@ -61,8 +61,8 @@ pub fn quoted(commands: &[Vec<String>]) -> Vec<String> {
     lines
 }
 
-/// Panics when a text that is understood exactly means something else to bash. A text with `||` is only held to what
-/// bash accepts, and one that reads files as well, as not all of its commands would run.
+/// Panics when a text that is understood exactly means something else to bash. A text is only held to what bash accepts
+/// where not all of its commands would show themselves: behind `||`, with files to read, and by paths and signs such as `.`.
 pub fn hold(text: &str, directory: &Path) {
     let reading = members(text);
     if !reading.exact {
@@ -73,5 +73,9 @@ pub fn hold(text: &str, directory: &Path) {
         return;
     }
     let own: Vec<Vec<String>> = reading.members.into_iter().map(|member| member.words).collect();
+    let found = |program: &String| !program.contains('/') && program.contains(char::is_alphanumeric);
+    if !own.iter().all(|words| words.first().is_some_and(found)) {
+        return;
+    }
     assert_eq!(quoted(&own), shown(text, directory, &["-f"]), "{text:?}");
 }
