@@ -12,11 +12,11 @@ use target::{is_device, is_startup, reaches_out};
 /// Commands that are texts within commands are looked into so far.
 const MAX_DEPTH: usize = 5;
 /// Texts that are looked into in all.
-const MAX_TEXTS: usize = 128;
+const MAX_TEXTS: usize = 32;
 /// Commands of a pipeline through which a download is followed.
 const MAX_PIPED: usize = 8;
 /// Words behind a wrapper that are tried as the beginning of a command.
-const MAX_TRIED: usize = 48;
+const MAX_TRIED: usize = 24;
 
 /// Why a command is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

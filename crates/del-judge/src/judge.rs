@@ -57,6 +57,8 @@ enum Reason {
     Wildcard { word: String, unexpanded: Unexpanded },
     #[error("the input `{path}` {forbidden}")]
     Input { path: String, forbidden: Forbidden },
+    #[error("`{0}` holds a variable whose value is not known or not plain")]
+    Value(String),
     #[error("setting `{0}` may change what the command does")]
     Variable(String),
     #[error("git: {0}")]
@@ -144,9 +146,10 @@ impl Judge {
     }
 
     fn process(&self, simple: &Simple, ground: &Ground) -> Result<Process, Reason> {
+        let variables = self.variables(ground);
         let mut words = Vec::new();
         for word in &simple.words {
-            words.extend(expanded(word, ground)?);
+            words.extend(expanded(word, &variables, ground)?);
         }
         let mut words = words.into_iter();
         let name = words.next().unwrap_or_default();
@@ -185,32 +188,41 @@ impl Judge {
         };
         let (input, outputs) = redirections(&simple.redirections, ground)?;
         let directory = if known.nowhere { Path::new("/") } else { ground.directory() }.to_owned();
-        let environment = self.environment(known, &simple.assignments, ground);
+        let environment = environment(variables, known, &simple.assignments);
         Ok(Process { name, program, arguments, environment, directory, input, outputs })
     }
 
-    /// The variables that a safe command gets: a few of the user's, those that hold programs back, and what was set.
-    fn environment(&self, known: &Program, set: &[Assignment], ground: &Ground) -> Vec<(String, String)> {
+    /// The variables that a safe command gets: a few of the user's, and those that hold programs back.
+    fn variables(&self, ground: &Ground) -> Vec<(String, String)> {
+        const USERS: [&str; 8] = ["HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
         let mut variables = vec![("PATH".to_owned(), self.search.path(ground.root()))];
-        for name in ["HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ"] {
-            if let Ok(value) = std::env::var(name) {
-                variables.push((name.to_owned(), value));
-            }
-        }
+        let users = USERS.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+        variables.extend(users);
+        variables
+            .extend(ground.directory().to_str().map(|directory| ("PWD".to_owned(), directory.to_owned())));
         let fixed = [("TERM", "dumb"), ("PAGER", "cat"), ("NO_COLOR", "1")];
-        let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let pwd = ground.directory().to_str().map(|directory| ("PWD".to_owned(), directory.to_owned()));
-        let own = known.set.iter().map(|(name, value)| (name.clone(), value.clone()));
-        let given = set.iter().map(|assignment| (assignment.name.clone(), assignment.value.clone()));
-        for (name, value) in fixed.chain(pwd).chain(given).chain(own) {
-            variables.retain(|(other, _)| *other != name);
-            variables.push((name, value));
-        }
+        variables.extend(fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         variables
     }
 }
 
-fn expanded(word: &Word, ground: &Ground) -> Result<Vec<String>, Reason> {
+/// The environment of one program: what was set for it, and above that what its description sets.
+fn environment(
+    mut variables: Vec<(String, String)>,
+    known: &Program,
+    set: &[Assignment],
+) -> Vec<(String, String)> {
+    let given = set.iter().map(|assignment| (&assignment.name, &assignment.value));
+    for (name, value) in given.chain(&known.set) {
+        variables.retain(|(other, _)| other != name);
+        variables.push((name.clone(), value.clone()));
+    }
+    variables
+}
+
+fn expanded(word: &Word, variables: &[(String, String)], ground: &Ground) -> Result<Vec<String>, Reason> {
+    let value = |name: &str| variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+    let word = &word.with_values(value).ok_or_else(|| Reason::Value(word.unmatched()))?;
     wildcard::expand(word, ground)
         .map_err(|unexpanded| Reason::Wildcard { word: word.unmatched(), unexpanded })
 }

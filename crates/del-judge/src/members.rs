@@ -7,7 +7,7 @@ use crate::syntax::{Redirection, Simple, Word, parse};
 /// Texts within texts are looked into so far.
 const MAX_DEPTH: usize = 4;
 /// More commands than this are not listed.
-const MAX_HIDDEN: usize = 1024;
+const MAX_HIDDEN: usize = 256;
 
 /// The commands that a text holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -7,7 +7,7 @@
 const MAX_DEPTH: usize = 6;
 
 /// What stands behind this many bytes is not looked at.
-const MAX_LENGTH: usize = 64 * 1024;
+const MAX_LENGTH: usize = 16 * 1024;
 
 /// Here-documents of one line, and commands on it that may read them.
 const MAX_DOCUMENTS: usize = 4;

@@ -75,7 +75,12 @@ pub(crate) enum Piece {
     Any,
     /// `?`
     One,
+    /// One of [`VARIABLES`], between double quotes or not.
+    Variable { name: &'static str, quoted: bool },
 }
+
+/// Variables whose values are known before anything runs.
+pub(crate) const VARIABLES: [&str; 6] = ["HOME", "LOGNAME", "PATH", "PWD", "SHELL", "USER"];
 
 /// What happens to an input or output of a command. None of these writes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,13 +172,45 @@ impl Word {
 
     /// The word with its wildcards as characters: what the shell leaves when nothing matches.
     pub(crate) fn unmatched(&self) -> String {
-        self.pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) => text,
-                Piece::Any => "*",
-                Piece::One => "?",
-            })
-            .collect()
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Any => text.push('*'),
+                Piece::One => text.push('?'),
+                Piece::Variable { name, .. } => {
+                    text.push('$');
+                    text.push_str(name);
+                }
+            }
+        }
+        text
+    }
+
+    /// The word with the values of its variables. `None` where a value is not known, or would fall apart into several
+    /// words or match file names outside of quotes.
+    pub(crate) fn with_values(&self, value: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for piece in &self.pieces {
+            let piece = match piece {
+                Piece::Variable { name, quoted } => {
+                    let value = value(name)
+                        .filter(|value| !value.is_empty() && !value.chars().any(char::is_control))?;
+                    let plain = |c: char| {
+                        c.is_alphanumeric() || matches!(c, '/' | '_' | '.' | ':' | '-' | '+' | '@' | ',')
+                    };
+                    if !quoted && !value.chars().all(plain) {
+                        return None;
+                    }
+                    Piece::Text(value)
+                }
+                piece => piece.clone(),
+            };
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
+                (_, piece) => pieces.push(piece),
+            }
+        }
+        Some(Self { pieces, ..self.clone() })
     }
 }

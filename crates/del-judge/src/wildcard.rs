@@ -45,8 +45,7 @@ pub(crate) fn expand(word: &Word, ground: &Ground) -> Result<Vec<String>, Unexpa
         found = next;
     }
     if found.is_empty() {
-        let text = word.unmatched();
-        return if text.starts_with('-') { Err(Unexpanded::Option) } else { Ok(vec![text]) };
+        return Ok(vec![word.unmatched()]);
     }
     if found.iter().any(|name| name.starts_with('-')) {
         return Err(Unexpanded::Option);
@@ -151,6 +150,7 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
                     next[first..].fill(true);
                 }
             }
+            Piece::Variable { .. } => {}
             Piece::One => {
                 for at in 0..name.len() {
                     next[at + 1] = ends[at];

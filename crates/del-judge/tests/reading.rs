@@ -96,7 +96,7 @@ fn piece() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_text_that_is_read_exactly_is_read_as_by_bash(pieces in prop::collection::vec(piece(), 1..12)) {

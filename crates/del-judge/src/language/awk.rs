@@ -21,6 +21,8 @@ pub(super) fn check(program: &str) -> Result<(), Unsure> {
         return Err(Unsure::Broken);
     }
     // `>` and `|` send output somewhere only behind `print`; before the first one they compare, or are text.
+    let stripped = strings(program);
+    let program = stripped.as_deref().unwrap_or(program);
     let Some(print) = program.find("print") else { return Ok(()) };
     let behind = &program[print..];
     if behind.contains('>') {
@@ -30,6 +32,29 @@ pub(super) fn check(program: &str) -> Result<(), Unsure> {
         return Err(Unsure::Word("|"));
     }
     Ok(())
+}
+
+/// The program with its strings emptied. Only where there is no slash: it could begin a regular expression, in which a
+/// quote is a character.
+fn strings(program: &str) -> Option<String> {
+    if program.contains(['/', '#']) {
+        return None;
+    }
+    let mut out = String::new();
+    let mut chars = program.chars();
+    let mut inside = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => inside = !inside,
+            '\\' if inside => drop(chars.next()),
+            _ if inside => continue,
+            _ => {}
+        }
+        if !inside || c == '"' {
+            out.push(c);
+        }
+    }
+    (!inside).then_some(out)
 }
 
 #[cfg(test)]
@@ -46,6 +71,8 @@ mod tests {
             "{s+=$1} END {print s}",
             "!seen[$0]++",
             "a || b {print a || b}",
+            "{print $1 \" | \" $2}",
+            "{print \"a > b\"}",
             "$1 > 2",
         ] {
             assert_eq!(check(program), Ok(()), "{program}");
@@ -67,6 +94,8 @@ mod tests {
             "BEGIN{ARGV[1]=\"x\"}",
             "{print a ? b : c > \"x\"}",
             "{print \"a||b\" | \"sh\"}",
+            "{print \"a\\\"\" > \"x\"}",
+            "{print \"/\" > \"x\"}",
         ] {
             assert!(check(program).is_err(), "{program}");
         }

@@ -103,8 +103,23 @@ impl Reader<'_> {
                 self.until(delimiter)?;
                 self.end()
             }
+            // A label ends with the line or a semicolon; where it goes on to the end of the line, it is only longer.
+            Some(':') => self.label(true),
+            Some('b' | 't' | 'T') => self.label(false),
             Some(c) => Err(Unsure::Command(c)),
             None => Err(Unsure::Broken),
+        }
+    }
+
+    fn label(&mut self, needed: bool) -> Result<(), Unsure> {
+        self.blanks();
+        let before = self.rest.len();
+        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        let named = self.rest.len() < before;
+        match self.peek() {
+            None | Some(';' | '\n') if named || !needed => Ok(()),
+            Some('}') if !needed => Ok(()),
+            _ => Err(Unsure::Broken),
         }
     }
 
@@ -171,6 +186,10 @@ mod tests {
             "s/^[ \t]*//",
             "1 p",
             "2,5!d",
+            ":a;N;$!ba;s/x/y/",
+            "b",
+            "/x/b;p",
+            "tz;:z",
         ] {
             assert_eq!(check(script), Ok(()), "{script}");
         }
@@ -197,8 +216,9 @@ mod tests {
             "i\\\nx",
             "a x",
             "c x",
-            "b",
-            ":a",
+            ":",
+            ":a}w x",
+            "bx w",
             "s/a",
             "y/a/b/;e",
             "\\,a,e",

@@ -1,6 +1,6 @@
 //! Characters to words and operators.
 
-use super::{Cause, MAX_LENGTH, Piece, Unclear, Word};
+use super::{Cause, MAX_LENGTH, Piece, Unclear, VARIABLES, Word};
 
 /// What stands in the text, white space and comments left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,6 +249,7 @@ impl Lexer<'_> {
                 None => return self.unclear(Cause::Quote),
                 Some('"') => return Ok(()),
                 Some('`') => return self.unclear(Cause::Backquote),
+                Some('$') if self.variable(word, true) => {}
                 // Before these no name, number or special parameter begins.
                 Some('$')
                     if self.peek().is_some_and(|c| matches!(c, '"' | ' ' | '|' | ')' | '/' | ',' | '.')) =>
@@ -270,13 +271,53 @@ impl Lexer<'_> {
         }
     }
 
-    /// A `$` outside of quotes is itself only at the end of a word.
+    /// A `$` outside of quotes begins a quote or a variable, or is itself at the end of a word.
     fn dollar(&mut self, word: &mut Builder) -> Result<(), Unclear> {
+        if self.variable(word, false) {
+            return Ok(());
+        }
+        if self.eat('\'') {
+            return self.ansi(word);
+        }
         if !self.ends() {
             return self.unclear(Cause::Dollar);
         }
         word.quoted('$');
         Ok(())
+    }
+
+    /// The name of a variable that is known, if one follows.
+    fn variable(&mut self, word: &mut Builder, quoted: bool) -> bool {
+        let rest = self.rest.as_str();
+        let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        let Some(name) = VARIABLES.into_iter().find(|name| *name == &rest[..length]) else { return false };
+        // A continued line may lengthen the name, and a bracket is a place in a list.
+        if rest[length..].starts_with(['\\', '[']) {
+            return false;
+        }
+        for _ in 0..length {
+            self.next();
+        }
+        word.wildcard(Piece::Variable { name, quoted });
+        true
+    }
+
+    /// `$'...'` with the simplest of its escapes.
+    fn ansi(&mut self, word: &mut Builder) -> Result<(), Unclear> {
+        word.quote();
+        loop {
+            match self.next() {
+                None => return self.unclear(Cause::Quote),
+                Some('\'') => return Ok(()),
+                Some('\\') => match self.next() {
+                    Some('n') => word.quoted('\n'),
+                    Some('t') => word.quoted('\t'),
+                    Some(c @ ('\\' | '\'' | '"')) => word.quoted(c),
+                    _ => return self.unclear(Cause::Dollar),
+                },
+                Some(c) => word.quoted(c),
+            }
+        }
     }
 
     /// `{}` and `{word}` stand for themselves; a comma or two dots would make them expand.
