@@ -90,16 +90,6 @@ build_del() {
     (cd "$root" && cargo build --release --locked -p del-cli) || die "del does not build (see above)"
 }
 
-# A virtual environment without pip of its own: Debian leaves that to a package
-# that a fresh machine does not have. `pip` below finds one somewhere.
-make_venv() {
-    if ! "$venv/bin/python" -c '' 2>/dev/null; then
-        rm -rf "$venv"
-        logged venv "$python" -m venv --without-pip "$venv" ||
-            die "$python cannot make a virtual environment; install it: apt-get install python3-venv"
-    fi
-}
-
 install_server() {
     local pins=$root/scripts/requirements.txt packages
     if ! cmp -s "$pins" "$venv/installed.txt"; then
@@ -131,30 +121,6 @@ fetch_weights() {
 
 weights_are_right() {
     [[ -f $1 ]] && echo "$weights_sha256  $1" | sha256sum --check --status
-}
-
-# Sets `pip` to a command that runs some pip: the machine's, the one that Python
-# carries, or the one of Debian's package, unpacked without installing it.
-find_pip() {
-    local bundled
-    ((${#pip[@]} == 0)) || return 0
-    if "$python" -m pip --version >/dev/null 2>&1; then
-        pip=("$python" -m pip)
-        return
-    fi
-    if "$venv/bin/python" -m ensurepip >/dev/null 2>&1; then
-        pip=("$venv/bin/python" -m pip)
-        return
-    fi
-    mkdir -p "$cache/pip"
-    (cd "$cache/pip" && logged apt apt-get download python3-pip-whl && logged apt dpkg-deb -x python3-pip-whl_*.deb .) || true
-    for bundled in "$cache"/pip/usr/share/python-wheels/pip-*.whl; do
-        if "$venv/bin/python" "$bundled/pip" --version >/dev/null 2>&1; then
-            pip=("$venv/bin/python" "$bundled/pip")
-            return
-        fi
-    done
-    die "no pip for $python; install it: apt-get install python3-venv"
 }
 
 start_server() {
@@ -245,16 +211,6 @@ END
     server_pid=
 }
 
-# Runs a command with its output in a log, and shows the log's end when it fails.
-logged() {
-    local log=$cache/$1.log
-    shift
-    "$@" >"$log" 2>&1 || {
-        tail -n 5 "$log" >&2
-        return 1
-    }
-}
-
 step() {
     echo "==> $1/6 $2"
 }
@@ -264,4 +220,5 @@ die() {
     exit 1
 }
 
+source "$root/scripts/python.sh"
 main "$@"

@@ -34,6 +34,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
                 texts.push(text);
             }
             Err(RenderError::Unrepresentable { .. } | RenderError::Arguments { .. }) => {}
+            Err(error) => panic!("{error}"),
         }
     }
     let marks = all_marks(&dialect);

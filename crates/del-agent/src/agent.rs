@@ -6,7 +6,7 @@ mod refusal;
 use std::sync::Arc;
 
 use del_dialects::{Call, CallResult, Choice, Dialect, Dialects, Tool, Turn};
-use del_wire::{ApiError, ChatRequest, Ids, ToolChoice, Usage};
+use del_wire::{ApiError, ChatRequest, Ids, Prompt, ToolChoice, Usage};
 use serde_json::json;
 
 use crate::guard::Guard;
@@ -249,10 +249,8 @@ impl Agent {
                 request.tool_choice = Some(ToolChoice::Auto);
             }
             Mode::Prompt => {
-                let short = self.grammar.is_some();
-                let system = prompt::system(&settings.system, &self.tools, &self.dialect, short);
-                request.messages =
-                    history::written(&system, &self.entries, &self.dialect, &self.tools, short);
+                let prompt = Prompt::new(&self.dialect, &self.tools).short(self.grammar.is_some());
+                request.messages = history::written(&settings.system, &self.entries, prompt);
                 if let Some(grammar) = self.grammar.as_ref().filter(|_| constrained) {
                     request.extra.insert("grammar".to_owned(), json!(grammar));
                     request.max_tokens.get_or_insert(LONGEST_CALL);

@@ -1,10 +1,7 @@
 //! The conversation, and how it is told to the model.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use del_dialects::{Call, CallResult, Dialect, Dialects, Tool};
-use del_wire::ChatMessage;
+use del_dialects::{Call, CallResult};
+use del_wire::{ChatMessage, Prompt};
 use serde::{Deserialize, Serialize};
 
 /// A step of the conversation. What the model thought is not kept, nor is the markup of its calls: calls are told
@@ -51,65 +48,18 @@ pub(crate) fn native(system: &str, entries: &[Entry]) -> Vec<ChatMessage> {
     messages.list
 }
 
-/// The conversation as text in a dialect. Results go in the user's role: every template and server takes that, while
-/// messages of other roles are refused by some and wrapped in markup of their own by others. What users and tools say
-/// is neutralised. With `remind`, results are followed by the question that they are for.
-pub(crate) fn written(
-    system: &str,
-    entries: &[Entry],
-    dialect: &Arc<Dialect>,
-    tools: &[Tool],
-    remind: bool,
-) -> Vec<ChatMessage> {
-    let mut messages = Messages::new(system);
-    let marks = Dialects::builtin();
-    let mut question = Cow::Borrowed("");
+/// The conversation as text in the dialect of `prompt`.
+pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -> Vec<ChatMessage> {
+    prompt.system(system.trim());
     for entry in entries {
         match entry {
-            Entry::User { text } => {
-                question = marks.neutralise(text);
-                messages.user(&question);
-            }
-            Entry::Note { text } => messages.user(text),
-            Entry::Assistant { text, calls } => {
-                messages.assistant(&with_calls(text, calls, dialect, tools), &[]);
-            }
-            Entry::Results { results } => {
-                messages.user(&dialect.render_results(results));
-                if remind {
-                    messages.user(&reminder(&question));
-                }
-            }
+            Entry::User { text } => prompt.user(text),
+            Entry::Note { text } => prompt.note(text),
+            Entry::Assistant { text, calls } => prompt.assistant(text, calls),
+            Entry::Results { results } => prompt.results(results),
         }
     }
-    messages.list
-}
-
-/// Text and calls in the dialect; a call that the dialect cannot write is told in plain words.
-fn with_calls(text: &str, calls: &[Call], dialect: &Arc<Dialect>, tools: &[Tool]) -> String {
-    if calls.is_empty() {
-        return text.to_owned();
-    }
-    let written = dialect.render_calls(calls, tools).unwrap_or_else(|_| {
-        let told: Vec<String> =
-            calls.iter().map(|call| format!("(I called {} with {}.)", call.name, call.arguments)).collect();
-        told.join("\n")
-    });
-    if text.is_empty() {
-        return written;
-    }
-    let lead = if dialect.lead.is_empty() { "\n" } else { &dialect.lead };
-    format!("{text}{lead}{written}")
-}
-
-/// A small model forgets what it was asked when a long result stands between.
-fn reminder(question: &str) -> String {
-    const LONGEST: usize = 500;
-    if question.is_empty() || question.len() > LONGEST {
-        "Use the text above to answer in plain words.".to_owned()
-    } else {
-        format!("Use the text above to answer in plain words: {question}")
-    }
+    prompt.into_messages().into_iter().map(ChatMessage::Json).collect()
 }
 
 /// Messages as templates want them: one system message and that first, no empty ones, never two of the user or two

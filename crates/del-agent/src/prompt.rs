@@ -1,29 +1,8 @@
-//! The system prompt of prompt mode.
+//! What the agent says to the model in words of its own.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use del_dialects::{Detail, Dialect, FaultKind, Report, Tool};
-
-/// Instructions and, if there are any, the tools with how to call them.
-///
-/// `short` is for constrained calls: the grammar keeps the shape, and a small model that sees whole schemas copies
-/// the examples out of their descriptions.
-pub(crate) fn system(instructions: &str, tools: &[Tool], dialect: &Arc<Dialect>, short: bool) -> String {
-    let about_tools = match (tools.is_empty(), short) {
-        (true, _) => String::new(),
-        (false, false) => dialect.system_prompt(tools, Detail::Full),
-        (false, true) => format!("{}\n{ANSWER_WITH_RESULT}", dialect.system_prompt(tools, Detail::Compact)),
-    };
-    match (instructions.trim(), about_tools.trim()) {
-        ("", about) => about.to_owned(),
-        (instructions, "") => instructions.to_owned(),
-        (instructions, about) => format!("{instructions}\n\n{about}"),
-    }
-}
-
-const ANSWER_WITH_RESULT: &str =
-    "When you have the result of a tool, answer the question with it in one sentence.";
+use del_dialects::{FaultKind, Report};
 
 /// The result of a call for which the caller brought none.
 pub(crate) const NO_RESULT: &str = "Error: the tool gave no result.";

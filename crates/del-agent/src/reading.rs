@@ -1,35 +1,22 @@
 //! One answer of the model, as it comes in.
 
 use del_dialects::{Call, Collect, End, Event, FaultKind, Message, Parser, Part, Report, Sink, Span};
-use del_wire::{ApiError, Assembly, Chunk, Decoder, Delta, Finish, Frame, Usage};
-use serde_json::Value;
+use del_wire::{ApiError, Chunk, Decoder, Delta, Finish, Frame, Usage};
 
 use crate::view::View;
 
-/// Reads an answer from two sources at once: the calls of the API, and the text, in which calls may have leaked.
+/// Reads an answer: the calls of the API, and the text, in which calls may have leaked.
 #[derive(Debug)]
 pub(crate) struct Reading {
     decoder: Decoder,
     stray: Option<String>,
-    parser: Parser,
-    assembly: Assembly,
-    text: Source,
-    native: Source,
-    calls: u32,
-    /// Bytes of text so far.
-    at: u64,
+    choice: del_wire::Reading,
+    collect: Collect,
     chunks: u32,
     shown: bool,
     finish: Option<Finish>,
     done: bool,
     usage: Option<Usage>,
-}
-
-/// What one source has given, and which numbers its calls have among the calls of both.
-#[derive(Debug, Default)]
-struct Source {
-    collect: Collect,
-    numbers: Vec<u32>,
 }
 
 /// Why an answer cannot be read further.
@@ -64,12 +51,8 @@ impl Reading {
         Self {
             decoder: Decoder::new(),
             stray: None,
-            parser,
-            assembly: Assembly::new(),
-            text: Source::default(),
-            native: Source::default(),
-            calls: 0,
-            at: 0,
+            choice: del_wire::Reading::new(parser),
+            collect: Collect::new(),
             chunks: 0,
             shown: false,
             finish: None,
@@ -99,7 +82,7 @@ impl Reading {
         }
         self.chunks += 1;
         self.usage = chunk.usage.or(self.usage);
-        for delta in chunk.choices.into_iter().filter(|delta| delta.choice == 0) {
+        for delta in chunk.choices.iter().filter(|delta| delta.choice == 0) {
             self.delta(delta, watch);
         }
         Ok(())
@@ -134,25 +117,13 @@ impl Reading {
         self.chunk(&data, watch)
     }
 
-    fn delta(&mut self, delta: Delta, watch: Watch<'_>) {
-        if let Some(reasoning) = delta.reasoning {
+    fn delta(&mut self, delta: &Delta, watch: Watch<'_>) {
+        for raw in [&delta.reasoning, &delta.content].into_iter().flatten().filter(|raw| !raw.is_empty()) {
             self.shown = true;
-            watch(View::Raw(&reasoning));
-            watch(View::Reasoning(&reasoning));
+            watch(View::Raw(raw));
         }
-        if let Some(content) = delta.content.filter(|content| !content.is_empty()) {
-            self.shown = true;
-            watch(View::Raw(&content));
-            self.at += content.len() as u64;
-            let mut tee = Tee { source: &mut self.text, calls: &mut self.calls, watch };
-            self.parser.push(&content, &mut tee);
-        }
-        for piece in &delta.calls {
-            self.shown = true;
-            let span = self.at..self.at;
-            let mut tee = Tee { source: &mut self.native, calls: &mut self.calls, watch };
-            self.assembly.push(piece, &span, &mut tee);
-        }
+        self.shown |= !delta.calls.is_empty();
+        self.choice.push(delta, &mut Tee { collect: &mut self.collect, watch });
         self.finish = delta.finish.or(self.finish);
     }
 
@@ -160,19 +131,11 @@ impl Reading {
         let ended = whole && (self.finish.is_some() || self.done);
         let cut = self.finish == Some(Finish::Length);
         let end = if ended && !cut { End::End } else { End::Cut };
-        self.parser.finish(end, &mut Tee { source: &mut self.text, calls: &mut self.calls, watch });
-        let span = self.at..self.at;
-        self.assembly.finish(&span, &mut Tee { source: &mut self.native, calls: &mut self.calls, watch });
-        let (text, native) = (self.text.collect.into_message(), self.native.collect.into_message());
-        let broken = text.faults.iter().chain(&native.faults).filter(|fault| fault.kind.ends_call()).cloned();
-        Answer {
-            broken: broken.collect(),
-            text: honest_text(&text).trim().to_owned(),
-            calls: both(text.calls, native.calls),
-            cut,
-            ended,
-            usage: self.usage,
-        }
+        self.choice.finish(end, &mut Tee { collect: &mut self.collect, watch });
+        let message = self.collect.into_message();
+        let text = honest_text(&message).trim().to_owned();
+        let broken = message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
+        Answer { text, calls: message.calls, broken, cut, ended, usage: self.usage }
     }
 }
 
@@ -193,49 +156,24 @@ fn honest_text(message: &Message) -> String {
     before.filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None }).collect()
 }
 
-/// Calls of both sources. A server may read a call and leave it in the text as well: that is one call.
-fn both(mut text: Vec<Call>, native: Vec<Call>) -> Vec<Call> {
-    for call in &native {
-        if let Some(twin) = text.iter().position(|other| same(other, call)) {
-            text.remove(twin);
-        }
-    }
-    text.extend(native);
-    text
-}
-
-fn same(a: &Call, b: &Call) -> bool {
-    let value = |call: &Call| serde_json::from_str::<Value>(&call.arguments).ok();
-    a.name == b.name && (a.arguments == b.arguments || value(a).is_some_and(|a| Some(a) == value(b)))
-}
-
-/// Collects the events of one source and shows them.
+/// Collects events and shows them.
 struct Tee<'a> {
-    source: &'a mut Source,
-    calls: &'a mut u32,
+    collect: &'a mut Collect,
     watch: Watch<'a>,
 }
 
 impl Sink for Tee<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) {
-        if let Event::CallStart { .. } = event {
-            self.source.numbers.push(*self.calls);
-            *self.calls += 1;
-        }
-        let number = |call: u32| self.source.numbers.get(call as usize).copied().unwrap_or(call);
         (self.watch)(match event {
             Event::Text(text) => View::Text(text),
             Event::Reasoning(text) => View::Reasoning(text),
             Event::CallStart { call, name, dialect, .. } => {
-                View::CallStart { call: number(call), name, dialect, span: span.clone() }
+                View::CallStart { call, name, dialect, span: span.clone() }
             }
-            Event::Args { call, json } => View::Args { call: number(call), json },
-            Event::CallEnd { call, .. } => View::CallEnd { call: number(call) },
-            Event::Fault(mut fault) => {
-                fault.call = fault.call.map(number);
-                View::Fault { fault, span: span.clone() }
-            }
+            Event::Args { call, json } => View::Args { call, json },
+            Event::CallEnd { call, .. } => View::CallEnd { call },
+            Event::Fault(fault) => View::Fault { fault, span: span.clone() },
         });
-        self.source.collect.event(event, span);
+        self.collect.event(event, span);
     }
 }

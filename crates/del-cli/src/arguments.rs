@@ -8,7 +8,9 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::colour::When;
-use crate::command::{completions, dialects, exec, models, parse, policy, render, task, tools};
+use crate::command::{
+    completions, convert, detect, dialects, exec, grammar, models, parse, policy, render, serve, task, tools,
+};
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -78,10 +80,14 @@ pub(crate) enum Command {
     Parse(parse::Options),
     Exec(exec::Options),
     Render(render::Options),
+    Convert(convert::Options),
+    Grammar(grammar::Options),
+    Detect(detect::Options),
     Dialects(dialects::Options),
     Tools(tools::Options),
     Policy(policy::Options),
     Models(models::Options),
+    Serve(serve::Options),
     Completions(completions::Options),
 }
 

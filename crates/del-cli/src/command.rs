@@ -2,11 +2,15 @@
 
 pub(crate) mod chat;
 pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod detect;
 pub(crate) mod dialects;
 pub(crate) mod exec;
+pub(crate) mod grammar;
 pub(crate) mod models;
 pub(crate) mod parse;
 pub(crate) mod policy;
 pub(crate) mod render;
+pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod tools;

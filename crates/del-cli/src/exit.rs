@@ -32,6 +32,12 @@ impl Exit {
         Problem { exit: self, message: message.into() }.into()
     }
 
+    /// The way in which another run of this program ended.
+    pub(crate) fn of_code(code: Option<i32>) -> Self {
+        let all = [Self::Usage, Self::BadInput, Self::Configuration];
+        all.into_iter().find(|exit| Some(i32::from(*exit as u8)) == code).unwrap_or(Self::Failed)
+    }
+
     /// The way in which `error` ends the run.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         if is_broken_pipe(error) {

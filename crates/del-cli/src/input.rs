@@ -1,6 +1,6 @@
 //! Input from a file or from standard input, as text, as it comes.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
@@ -12,7 +12,9 @@ use crate::say;
 /// Something to read.
 pub(crate) struct Input {
     name: String,
-    reader: BufReader<Box<dyn Read>>,
+    /// In bytes, for a file.
+    size: Option<u64>,
+    reader: BufReader<Box<dyn Read + Send>>,
 }
 
 /// Bytes to text: what is no UTF-8 is replaced, everything else kept, and characters may be cut anywhere.
@@ -31,20 +33,36 @@ const PIECE: usize = 64 * 1024;
 impl Input {
     /// Opens a file; `None` and `-` are standard input.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
-        let (name, reader): (_, Box<dyn Read>) = match path {
+        let (name, size, reader): (_, _, Box<dyn Read + Send>) = match path {
             Some(path) if path != Path::new("-") => {
                 let name = path.display().to_string();
                 let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
-                (name, Box::new(file))
+                let size = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+                (name, size, Box::new(file))
             }
             _ => {
                 if io::stdin().is_terminal() {
                     say("reading from the terminal; Ctrl-D ends the input");
                 }
-                ("standard input".to_owned(), Box::new(io::stdin()))
+                ("standard input".to_owned(), None, Box::new(io::stdin()))
             }
         };
-        Ok(Self { name, reader: BufReader::with_capacity(PIECE, reader) })
+        Ok(Self { name, size, reader: BufReader::with_capacity(PIECE, reader) })
+    }
+
+    /// What it is called in messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many bytes there are, where that is known before they are read.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// Its bytes.
+    pub(crate) fn into_reader(self) -> impl Read + Send {
+        self.reader
     }
 
     /// Gives the text out piece by piece, as soon as it is there.

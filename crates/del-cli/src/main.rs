@@ -49,7 +49,11 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Tools(options)) => command::tools::run(&options, &common),
         Some(Command::Policy(options)) => command::policy::run(&options, &common),
         Some(Command::Render(options)) => command::render::run(&options, &common),
+        Some(Command::Convert(options)) => command::convert::run(&options, &common),
+        Some(Command::Grammar(options)) => command::grammar::run(&options, &common),
+        Some(Command::Detect(options)) => command::detect::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
+        Some(Command::Serve(options)) => command::serve::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
         None => match &cli.assistant.print {
             Some(prompt) => command::task::run(prompt, &cli.assistant, &common),

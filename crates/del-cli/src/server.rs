@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use del_proxy::Upstream;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
@@ -22,6 +23,9 @@ pub(crate) struct ServerOptions {
     /// The variable that holds the key for the server [default: `OPENAI_API_KEY`]
     #[arg(long, value_name = "VAR")]
     pub(crate) api_key_env: Option<String>,
+    /// What the first and the last of these are called on the command line
+    #[arg(skip = ["--base-url", "--api-key-env"])]
+    pub(crate) names: [&'static str; 2],
 }
 
 /// A model server that was found.
@@ -31,6 +35,8 @@ pub(crate) struct Server {
     /// Without a slash at the end.
     pub(crate) base: String,
     key: Option<String>,
+    /// Somebody named it; otherwise it was merely found here.
+    given: bool,
     /// What it serves, as far as it says.
     pub(crate) models: Vec<String>,
     /// It is llama.cpp.
@@ -75,15 +81,15 @@ impl Server {
         let key = match &options.api_key_env {
             Some(name) => Some(variable(name).ok_or_else(|| {
                 Exit::Configuration
-                    .because(format!("the variable {name}, named by --api-key-env, is not set"))
+                    .because(format!("the variable {name}, named by {}, is not set", options.names[1]))
             })?),
             // A server that was merely found gets no key.
             None if given.is_some() => variable("OPENAI_API_KEY"),
             None => None,
         };
         match given {
-            Some(base) => Self::at(&base, key).await,
-            None => Self::probe(key).await,
+            Some(base) => Self::at(&base, key, options.names).await,
+            None => Self::probe(key, options.names).await,
         }
     }
 
@@ -91,6 +97,16 @@ impl Server {
     pub(crate) fn completion(&self, body: &Value) -> RequestBuilder {
         let request = self.client.post(format!("{}/chat/completions", self.base));
         self.with_key(request).header("content-type", "application/json").body(body.to_string())
+    }
+
+    /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named.
+    pub(crate) fn into_upstream(self) -> Upstream {
+        let Self { client, base, key, given, llama_cpp, takes_tools, .. } = self;
+        let mut upstream = Upstream::new(client, base, key);
+        upstream.passes_keys = given;
+        upstream.llama_cpp = llama_cpp;
+        upstream.takes_tools = takes_tools;
+        upstream
     }
 
     /// The model to use: the one that is named, or the first that is served.
@@ -106,16 +122,16 @@ impl Server {
         }
     }
 
-    async fn at(base: &str, key: Option<String>) -> Result<Self> {
-        let mut server = Self::new(base, key)?;
+    async fn at(base: &str, key: Option<String>, [address, key_name]: [&str; 2]) -> Result<Self> {
+        let mut server = Self { given: true, ..Self::new(base, key)? };
         match server.list(ASK).await {
             Listing::Unreachable(reason) => Err(Exit::Failed.because(format!(
-                "cannot reach the model server at {} ({reason}); start it, or give another address with --base-url",
+                "cannot reach the model server at {} ({reason}); start it, or give another address with {address}",
                 server.base
             ))),
             Listing::Refused(status) => Err(Exit::Authentication.because(format!(
                 "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
-                 --api-key-env",
+                 {key_name}",
                 server.base,
                 status.as_u16()
             ))),
@@ -132,7 +148,7 @@ impl Server {
         }
     }
 
-    async fn probe(key: Option<String>) -> Result<Self> {
+    async fn probe(key: Option<String>, [address, _]: [&str; 2]) -> Result<Self> {
         for (port, _) in PORTS {
             let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
             if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
@@ -143,7 +159,7 @@ impl Server {
         }
         let tried: Vec<String> = PORTS.iter().map(|(port, name)| format!("{name} ({port})")).collect();
         Err(Exit::Failed.because(format!(
-            "no model server answers on this machine: tried {}; start one, or give its address with --base-url",
+            "no model server answers on this machine: tried {}; start one, or give its address with {address}",
             tried.join(", ")
         )))
     }
@@ -171,7 +187,8 @@ impl Server {
         }
         let base = base.trim_end_matches("/chat/completions").to_owned();
         let (models, llama_cpp) = (Vec::new(), false);
-        Ok(Self { client: client.build()?, base, key, models, llama_cpp, takes_tools: None, context: None })
+        let client = client.build()?;
+        Ok(Self { client, base, key, given: false, models, llama_cpp, takes_tools: None, context: None })
     }
 
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {

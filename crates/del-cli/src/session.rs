@@ -55,7 +55,7 @@ pub(crate) struct SessionOptions {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ToolsModeOption {
+pub(crate) enum ToolsModeOption {
     /// Native, until it shows that the server or the model cannot; then prompt
     Auto,
     /// Through the API
@@ -65,10 +65,30 @@ enum ToolsModeOption {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ConstrainOption {
+pub(crate) enum ConstrainOption {
     Auto,
     On,
     Off,
+}
+
+impl From<ToolsModeOption> for ToolsMode {
+    fn from(option: ToolsModeOption) -> Self {
+        match option {
+            ToolsModeOption::Auto => Self::Auto,
+            ToolsModeOption::Native => Self::Native,
+            ToolsModeOption::Prompt => Self::Prompt,
+        }
+    }
+}
+
+impl From<ConstrainOption> for Constrain {
+    fn from(option: ConstrainOption) -> Self {
+        match option {
+            ConstrainOption::Auto => Self::Auto,
+            ConstrainOption::On => Self::On,
+            ConstrainOption::Off => Self::Off,
+        }
+    }
 }
 
 /// One conversation.
@@ -120,20 +140,12 @@ impl Session {
         if let Some(tokens) = server.context {
             hands.toolbox.fit_context(tokens);
         }
-        let constrain = match options.constrain {
-            ConstrainOption::Auto => Constrain::Auto,
-            ConstrainOption::On => Constrain::On,
-            ConstrainOption::Off => Constrain::Off,
-        };
+        let constrain = options.constrain.into();
         let settings = Settings {
             model: server.choose(options.server.model.as_deref()),
             system: instructions::text(hands.toolbox.directory(), constrain == Constrain::On),
             tools: hands.tools().to_vec(),
-            tools_mode: match options.tools_mode {
-                ToolsModeOption::Auto => ToolsMode::Auto,
-                ToolsModeOption::Native => ToolsMode::Native,
-                ToolsModeOption::Prompt => ToolsMode::Prompt,
-            },
+            tools_mode: options.tools_mode.into(),
             dialect,
             constrain,
             server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },

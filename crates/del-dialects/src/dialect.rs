@@ -17,7 +17,7 @@ use crate::dialects::Dialects;
 use crate::parse::{Parser, Plan, Turn};
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dialect {
     /// Canonical name: the folder's name.
     pub name: String,
@@ -63,9 +63,21 @@ pub struct Dialect {
     pub definitions: Definitions,
     /// Tokens that end a turn; dropped where a server left them in the text.
     pub ends: Vec<String>,
+    /// By what a chat template of this dialect is known, where its marks do not tell.
+    pub detect: Option<Detect>,
     /// The TOML text.
     pub text: String,
-    plan: OnceLock<Arc<Plan>>,
+    plan: Once,
+}
+
+/// What is made of a dialect when it is first read; a copy begins without.
+#[derive(Debug, Default)]
+struct Once(OnceLock<Arc<Plan>>);
+
+impl Clone for Once {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// How calls sit in the text.
@@ -112,6 +124,22 @@ pub struct Channels {
     pub known: bool,
     /// True where `name.name` is the tool `name`, if that is declared and the other is not.
     pub doubled: bool,
+    /// How messages that are no calls are written.
+    pub written: Written,
+}
+
+/// Headers as they are written. The first message of an answer has no more than that; before any other stand the end of
+/// the one before, the opening mark and the author.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Before thinking.
+    pub reasoning: String,
+    /// Before text.
+    pub text: String,
+    /// Before text that calls follow, where it is another.
+    pub preamble: String,
+    /// Behind thinking or text that something follows.
+    pub end: String,
 }
 
 /// Where a body goes.
@@ -334,6 +362,17 @@ pub struct Results {
     pub invented: Vec<[String; 2]>,
 }
 
+/// By what a chat template is known, as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Detect {
+    /// All of these stand in it.
+    pub all: Vec<String>,
+    /// One of these does, where there are any.
+    pub any: Vec<String>,
+    /// None of these does.
+    pub none: Vec<String>,
+}
+
 /// How tools are shown to the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Definitions {
@@ -361,9 +400,11 @@ impl Dialect {
 
     /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
     pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        let plan = self.plan.get_or_init(|| {
-            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name));
-            let all: Vec<Arc<Self>> = std::iter::once(self).chain(others).cloned().collect();
+        let plan = self.plan.0.get_or_init(|| {
+            // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
+            let own = Arc::new(Self::clone(self));
+            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
+            let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
             Arc::new(Plan::new(&all))
         });
         Parser::new(Arc::clone(plan), turn)

@@ -6,18 +6,26 @@
 //! narrower.
 
 mod call;
+mod conflict;
 mod fields;
 mod gbnf;
 mod integers;
+mod lark;
+mod linear;
+mod pattern;
+mod regex;
 mod rules;
 mod shape;
+mod structural;
 mod text;
 mod value;
 mod without;
 
 use std::fmt;
 
+pub use regex::RegexError;
 use rules::{Expr, Rules};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::dialect::Dialect;
@@ -74,6 +82,8 @@ impl fmt::Display for Warning {
 #[derive(Debug, Clone)]
 pub struct Grammar {
     rules: Rules,
+    /// What the root becomes where a thought may come first.
+    thoughtful: Option<Expr>,
     triggers: Vec<String>,
     warnings: Vec<Warning>,
 }
@@ -99,15 +109,20 @@ impl Dialect {
         } else {
             (tools, parallel)
         };
-        let mut grammar = Grammar { rules: Rules::default(), triggers: Vec::new(), warnings: Vec::new() };
+        let mut grammar =
+            Grammar { rules: Rules::default(), thoughtful: None, triggers: Vec::new(), warnings: Vec::new() };
         let root = grammar.rules.reserve("root");
         let calls = call::calls(self, tools, parallel, &mut grammar.rules, &mut grammar.warnings);
         grammar.triggers = calls.triggers;
+        let started = calls.headless.is_some();
+        let thought = text::thought(self, started).filter(|_| *choice != Choice::Auto);
+        let thought = thought.map(|thought| Expr::sequence([thought, calls.body.clone()]));
         let body = match choice {
             Choice::Auto => text::around(self, calls.body, &mut grammar.rules),
             Choice::Required | Choice::Named(_) => calls.body,
         };
         let body = Expr::choice(std::iter::once(body).chain(calls.headless));
+        grammar.thoughtful = thought.map(|thought| Expr::choice([body.clone(), thought]));
         grammar.rules.define(root, body);
         Ok(grammar)
     }
@@ -125,8 +140,38 @@ impl Grammar {
         &self.warnings
     }
 
+    /// The same, but one thought may come before required calls, if models think in the dialect: between its marks, or
+    /// without the first of them where the prompt normally ends inside the thinking. With [`Choice::Auto`] the text
+    /// before calls may be a thought in any case.
+    #[must_use]
+    pub fn with_thinking(mut self) -> Self {
+        if let Some(body) = self.thoughtful.take() {
+            let root = self.rules.root();
+            self.rules.define(root, body);
+        }
+        self
+    }
+
     /// The grammar for llama.cpp. Its first rule is `root`.
     pub fn to_gbnf(&self) -> String {
         gbnf::print(&self.rules)
+    }
+
+    /// The grammar for llguidance, in its dialect of Lark. Its first rule is `start`.
+    pub fn to_lark(&self) -> String {
+        lark::print(&self.rules)
+    }
+
+    /// The grammar for `XGrammar`, as vLLM and SGLang take it: `{"type": "structural_tag", "format": …}`.
+    pub fn to_structural_tag(&self) -> Value {
+        structural::print(&self.rules)
+    }
+
+    /// One regular expression that whole answers match, without anchors.
+    ///
+    /// # Errors
+    /// Where values of any depth are allowed, which no regular expression can follow, or where it would be too long.
+    pub fn to_regex(&self) -> Result<String, RegexError> {
+        regex::print(&self.rules)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads and writes the tool calls of language models, whichever dialect they are written in.
 //!
 //! A [`Dialect`] is data: a TOML file that says in which order marks, names and arguments stand. From it come the
-//! parser ([`Dialect::parser`]), the renderer ([`Dialect::render_calls`], [`Dialect::system_prompt`]), the grammar for
+//! parser ([`Dialect::parser`]), the renderer ([`Dialect::render_answer`], [`Dialect::system_prompt`]), the grammar for
 //! constrained decoding ([`Dialect::grammar`]) and the marks that must not survive in text of others
 //! ([`Dialects::neutralise`]). [`Dialects::parser`] reads all dialects at once.
 //!
@@ -46,7 +46,7 @@ pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
 pub use event::{Event, Sink, Span};
 pub use fault::{Fault, FaultKind};
-pub use grammar::{Choice, Grammar, GrammarError, Warning};
+pub use grammar::{Choice, Grammar, GrammarError, RegexError, Warning};
 pub use message::{Call, CallResult, Tool};
 pub use parse::{End, Limits, Parser, Start, Turn};
 pub use render::{Detail, RenderError};

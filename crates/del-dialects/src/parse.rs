@@ -8,6 +8,7 @@ mod echo;
 mod gap;
 mod opening;
 mod plan;
+mod quoted;
 mod recover;
 mod residue;
 mod tentative;
@@ -25,6 +26,7 @@ use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
 pub(crate) use plan::is_token;
+use quoted::Quoted;
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
@@ -174,6 +176,8 @@ struct Engine {
     word: Option<u64>,
     /// Where in the answer a bare call may begin again: what lies before was looked at already.
     deaf: u64,
+    /// No mark that proves a call opened by a word alone stands before this byte.
+    unproven: u64,
     /// Where in the answer a search for the rest of a value ended in vain.
     doubted: u64,
     /// Where a fence behind text begins that holds calls.
@@ -184,6 +188,9 @@ struct Engine {
     examples: Option<u64>,
     /// This is the reader of such a fence, and no other one is tried in it.
     on_trial: bool,
+    /// How far marks stand in quotes, and how far it is known whether they do.
+    quoted_to: u64,
+    unquoted: u64,
     /// The number of the next call, or of the open one.
     call: u32,
     /// Where the open call begins in the answer, and its name.
@@ -197,6 +204,8 @@ struct Engine {
     in_tool: bool,
     /// The steps of the block's opening that were there, a bit each.
     opened: u32,
+    /// The first mark of the open call was missing, and so may be the last.
+    unopened: bool,
     work: u64,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<Opener>,
@@ -244,6 +253,8 @@ enum State {
     Tentative(Tentative),
     /// At a mark in such a fence.
     Cited(Cited),
+    /// At a mark behind a quote.
+    Quoted(Quoted),
     /// In the header of a channel.
     Header(Header),
     /// Behind the last call that is allowed.
@@ -355,11 +366,14 @@ impl Engine {
             around: None,
             word: None,
             deaf: 0,
+            unproven: 0,
             doubted: 0,
             called: None,
             worded: false,
             examples: Some(0),
             on_trial: false,
+            quoted_to: 0,
+            unquoted: 0,
             call: 0,
             call_from: 0,
             name: String::new(),
@@ -367,6 +381,7 @@ impl Engine {
             in_block: false,
             in_tool: true,
             opened: 0,
+            unopened: false,
             work: 0,
             candidates: Vec::new(),
             tried: 0,
@@ -401,6 +416,7 @@ impl Engine {
                 State::Rescue { .. } => self.rescue(&mut io),
                 State::Tentative(_) => self.tentative(&mut io),
                 State::Cited(_) => self.cited(&mut io),
+                State::Quoted(_) => self.quoted(&mut io),
                 State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();
@@ -473,7 +489,7 @@ impl Engine {
     }
 
     fn tool(&self, name: &str) -> Option<&Tool> {
-        self.turn.tools.iter().find(|tool| tool.name == name)
+        self.turn.tools.iter().rfind(|tool| tool.name == name)
     }
 
     /// True where one dialect is read and no tools are declared, so that no name could be known.

@@ -104,6 +104,17 @@ impl Types {
         string: true,
     };
 
+    /// Anything.
+    pub(crate) const ANY: Self = Self {
+        null: true,
+        integer: true,
+        number: true,
+        boolean: true,
+        object: true,
+        array: true,
+        string: true,
+    };
+
     /// True when the value can only be text, so that it can go out while it arrives.
     pub(crate) fn only_string(self) -> bool {
         self == Self::TEXT
@@ -152,8 +163,8 @@ fn part<'s, T>(root: &'s Value, schema: &'s Value, find: &dyn Fn(&'s Value) -> O
 }
 
 fn reference<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
-    // Beside an address of its own, a reference is one from there.
-    if schema.get("$id").is_some() {
+    // Beside an address of its own, a reference is one from there; beside one into another scope, nobody knows.
+    if ["$id", "$dynamicRef", "$recursiveRef"].iter().any(|word| schema.get(word).is_some()) {
         return None;
     }
     let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
@@ -225,15 +236,18 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
         }
     }
     let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
-    if (types.object && opens(b'{')) || (types.array && opens(b'[')) {
+    let fits = (types.object && opens(b'{')) || (types.array && opens(b'['));
+    // An object where a list is declared is still what the model means.
+    let nests = (types.object || types.array) && !types.string && (opens(b'{') || opens(b'['));
+    if fits || nests {
         if let Some(json) = as_json(value, max_depth)? {
-            return Ok((json, true));
+            return Ok((json, fits));
         }
         // Some models write what would stand inside a JSON string.
         if let Ok(plain) = serde_json::from_str::<String>(&format!("\"{value}\""))
             && let Some(json) = as_json(&plain, max_depth)?
         {
-            return Ok((json, true));
+            return Ok((json, fits));
         }
     }
     Ok((quoted(text), types.string))

@@ -168,6 +168,13 @@ fn openings_before_a_flood() {
 }
 
 #[test]
+fn what_fuzzing_found() {
+    for (name, unit) in [("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>")] {
+        survive(Some(name), unit, &unit.repeat(short() / unit.len()));
+    }
+}
+
+#[test]
 fn a_hundred_thousand_levels() {
     every_parser(|name| {
         for dialect in dialects_of(name) {

@@ -3,7 +3,8 @@
 
 mod reading;
 
-use del_dialects::{Call, Dialect, Dialects, End, RenderError, Start};
+use del_dialects::dialect::Frame;
+use del_dialects::{Call, Dialect, Dialects, End, Message, Part, RenderError, Start};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -116,6 +117,44 @@ fn any_call() -> impl Strategy<Value = Call> {
     })
 }
 
+/// An answer of these texts and calls: the order says which kind comes next.
+fn answer(texts: &[String], calls: &[Call], order: &[usize]) -> Message {
+    let (mut texts, mut places) = (texts.iter(), 0..calls.len());
+    let mut parts: Vec<Part> = Vec::new();
+    for kind in order {
+        parts.extend(match kind {
+            0 => texts.next().cloned().map(Part::Reasoning),
+            1 => texts.next().cloned().map(Part::Text),
+            _ => places.next().map(Part::Call),
+        });
+    }
+    let calls = calls[..places.start].to_vec();
+    Message { parts, calls, ..Message::default() }
+}
+
+/// What can be seen of an answer: its parts in order, of a kind as one, without the white space around them.
+fn seen(answer: &Message) -> Vec<(char, String)> {
+    let mut all: Vec<(char, String)> = Vec::new();
+    for part in &answer.parts {
+        let (kind, text) = match part {
+            Part::Reasoning(text) => ('r', text.clone()),
+            Part::Text(text) => ('t', text.clone()),
+            Part::Call(place) => {
+                let call = &answer.calls[*place];
+                let mut arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+                arguments.sort_all_objects();
+                ('c', format!("{} {arguments}", call.name))
+            }
+        };
+        match all.last_mut() {
+            _ if text.trim().is_empty() => {}
+            Some((last, before)) if *last == kind && kind != 'c' => before.push_str(&text),
+            _ => all.push((kind, text)),
+        }
+    }
+    all.into_iter().map(|(kind, text)| (kind, text.trim().to_owned())).collect()
+}
+
 fn same(a: &str, b: &str) -> bool {
     let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     a == b || value(a) == value(b)
@@ -130,6 +169,7 @@ proptest! {
             let text = match dialect.render_calls(&calls, &tools()) {
                 Ok(text) => text,
                 Err(RenderError::Unrepresentable { .. } | RenderError::Arguments { .. }) => continue,
+                Err(error) => return Err(TestCaseError::fail(format!("{}: {error}", dialect.name))),
             };
             for end in [End::End, End::Cut] {
                 let (message, _) = read(dialect.parser(turn()), chunks(&text, cut), end);
@@ -140,6 +180,21 @@ proptest! {
                 }
                 prop_assert_eq!(message.content, "", "{}", &dialect.name);
             }
+        }
+    }
+
+    #[test]
+    fn whole_answers_read_back(
+        texts in vec(prop_oneof![3 => "[a-z .\n]{0,12}", 2 => hostile_text()], 0..5),
+        calls in vec(any_call(), 0..4),
+        order in vec(0_usize..3, 0..6),
+        cut in 1_usize..9,
+    ) {
+        let answer = answer(&texts, &calls, &order);
+        for dialect in Dialects::builtin().iter() {
+            let Ok(text) = dialect.render_answer(&answer, &tools()) else { continue };
+            let (message, _) = read(dialect.parser(turn()), chunks(&text, cut), End::End);
+            prop_assert_eq!(seen(&message), seen(&answer), "{} {:?}", &dialect.name, &text);
         }
     }
 
@@ -274,4 +329,33 @@ fn every_dialect_writes_plain_calls() {
     for dialect in dialects_of(None) {
         reading::sample(&dialect);
     }
+}
+
+#[test]
+fn every_dialect_writes_plain_answers() {
+    let calls = reading::sample_calls();
+    let said = |text: &str| Part::Text(text.to_owned());
+    let thought = || Part::Reasoning("The user wants the weather.".to_owned());
+    let whole = [thought(), said("I will look."), Part::Call(0), Part::Call(1)];
+    let between = [
+        said("First this."),
+        Part::Call(0),
+        said("Then that."),
+        Part::Call(1),
+        said("That is all there is."),
+    ];
+    reading::every_dialect(|dialect| {
+        // A format of channels may know no thinking.
+        let thinks = match &dialect.frame {
+            Frame::Channels(channels) => !channels.written.reasoning.is_empty(),
+            _ => true,
+        };
+        for parts in [&whole[usize::from(!thinks)..], &whole[1..], &whole[2..], &whole[1..2], &between] {
+            let answer = Message { parts: parts.to_vec(), calls: calls.to_vec(), ..Message::default() };
+            let text = dialect.render_answer(&answer, &tools());
+            let text = text.unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
+            let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
+            assert_eq!(seen(&message), seen(&answer), "{} {text:?}", dialect.name);
+        }
+    });
 }

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use del_dialects::Dialects;
+use del_dialects::{Dialect, Dialects, Turn};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -68,6 +69,17 @@ fn a_model_belongs_to_one_dialect() {
                 assert_eq!(found, Some(dialect.name.as_str()), "{glob} and its own example {id}");
             }
         }
+    }
+}
+
+#[test]
+fn a_dialect_that_nobody_holds_is_freed() {
+    for (name, text) in Dialects::sources() {
+        let dialect = Arc::new(Dialect::from_toml("own", text).unwrap());
+        let held = Arc::downgrade(&dialect);
+        drop(dialect.parser(Turn::default()));
+        drop(dialect);
+        assert!(held.upgrade().is_none(), "{name}");
     }
 }
 

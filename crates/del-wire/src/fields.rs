@@ -29,6 +29,11 @@ impl<'a> Fields<'a> {
         (*text != "null").then_some(text)
     }
 
+    /// All members, in order, as names and JSON texts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.0.iter().map(|(key, json)| (key.as_ref(), *json))
+    }
+
     /// True when the member is there, even if `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
@@ -74,7 +79,8 @@ pub(crate) fn string(text: &str, at: &str) -> Result<String, WireError> {
             f.write_str("a string")
         }
         fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
-            Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+            let text = str::from_utf8(bytes).map(str::to_owned);
+            Ok(Lossy(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned())))
         }
     }
     impl<'de> Deserialize<'de> for Lossy {

@@ -5,10 +5,13 @@
 //! - [`sse`]: the bytes of a streamed answer, cut anywhere, to the JSON texts in it;
 //! - [`chunk`]: one such text (or a whole answer) to what it adds;
 //! - [`assembly`]: the calls in it to events, however a server cuts them;
+//! - [`reading`]: the text of an answer and the calls of the API beside it, as one stream of events;
 //! - [`native`]: an assistant message with `tool_calls` to a message and back;
 //! - [`request`]: a request for a chat completion;
+//! - [`prompt`]: a conversation with tools as text in a dialect;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
+//! - [`convert`]: the records of `del convert`;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
 #![forbid(unsafe_code)]
 
@@ -16,11 +19,14 @@ pub mod answer;
 pub mod assembly;
 mod balance;
 pub mod chunk;
+pub mod convert;
 pub mod error;
 pub mod events;
 mod fields;
 pub mod ids;
 pub mod native;
+pub mod prompt;
+pub mod reading;
 pub mod records;
 pub mod request;
 pub mod sse;
@@ -30,5 +36,7 @@ pub use assembly::Assembly;
 pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
 pub use ids::Ids;
+pub use prompt::{Part, Prompt, PromptError};
+pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
 pub use sse::{Decoder, Frame, SseError};

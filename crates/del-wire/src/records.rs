@@ -57,6 +57,10 @@ pub enum RecordErrorCode {
     InvalidRequest,
     /// There is no such dialect.
     UnknownDialect,
+    /// A call in it is cut off or cannot be read.
+    BrokenCall,
+    /// The other dialect has no form for it.
+    Unrepresentable,
 }
 
 impl RecordErrorCode {
@@ -66,6 +70,8 @@ impl RecordErrorCode {
             Self::InvalidJson => "invalid_json",
             Self::InvalidRequest => "invalid_request",
             Self::UnknownDialect => "unknown_dialect",
+            Self::BrokenCall => "broken_call",
+            Self::Unrepresentable => "unrepresentable",
         }
     }
 }
@@ -73,19 +79,7 @@ impl RecordErrorCode {
 impl Request {
     /// Reads a line, without its line end. Unknown members are ignored.
     pub fn read(line: &[u8]) -> Result<Self, RecordError> {
-        let invalid = |got: &str, reason: String| RecordError {
-            id: RecordId::default(),
-            code: RecordErrorCode::InvalidJson,
-            message: format!("expected a JSON object on one line, got `{}` ({reason})", excerpt(got)),
-        };
-        let text = str::from_utf8(line)
-            .map_err(|error| invalid(&String::from_utf8_lossy(line), error.to_string()))?;
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let fields = Fields::read(text, "record").map_err(|error| match error {
-            WireError::Json { reason, .. } => invalid(text, reason),
-            other @ WireError::Shape { .. } => invalid(text, other.to_string()),
-        })?;
-        let id = fields.get("id").map_or_else(RecordId::default, |json| RecordId(json.to_owned()));
+        let (_, fields, id) = object(line)?;
         Self::from_fields(&fields, id.clone()).map_err(|message| RecordError {
             id,
             code: RecordErrorCode::InvalidRequest,
@@ -135,10 +129,33 @@ impl Request {
 }
 
 impl RecordError {
+    /// The error for a line that is too long to be held.
+    pub fn too_long(message: String) -> Self {
+        Self { id: RecordId::default(), code: RecordErrorCode::InvalidRequest, message }
+    }
+
     /// The line of the error, without a line end.
     pub fn line(&self) -> String {
         line(&self.id, &json!({"error": {"code": self.code.as_str(), "message": self.message}}))
     }
+}
+
+/// The object in a line: its text, its members, and its id.
+pub(crate) fn object(line: &[u8]) -> Result<(&str, Fields<'_>, RecordId), RecordError> {
+    let invalid = |got: &str, reason: String| RecordError {
+        id: RecordId::default(),
+        code: RecordErrorCode::InvalidJson,
+        message: format!("expected a JSON object on one line, got `{}` ({reason})", excerpt(got)),
+    };
+    let text =
+        str::from_utf8(line).map_err(|error| invalid(&String::from_utf8_lossy(line), error.to_string()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let fields = Fields::read(text, "record").map_err(|error| match error {
+        WireError::Json { reason, .. } => invalid(text, reason),
+        other @ WireError::Shape { .. } => invalid(text, other.to_string()),
+    })?;
+    let id = fields.get("id").map_or_else(RecordId::default, |json| RecordId(json.to_owned()));
+    Ok((text, fields, id))
 }
 
 /// `object` with the id as its first member.

@@ -58,13 +58,8 @@ pub enum ChatMessage {
     },
     /// The result of one call, in the API's own shape.
     Result(CallResult),
-    /// Text in a role of its own.
-    Other {
-        /// The role.
-        role: String,
-        /// The text.
-        text: String,
-    },
+    /// A message as the API has it.
+    Json(Value),
 }
 
 impl ChatRequest {
@@ -118,7 +113,7 @@ impl ChatMessage {
         match self {
             Self::System(text) => plain("system", text),
             Self::User(text) => plain("user", text),
-            Self::Other { role, text } => plain(role, text),
+            Self::Json(message) => message.clone(),
             Self::Assistant { text, calls } => {
                 let mut message = plain("assistant", text);
                 if !calls.is_empty() {

@@ -2,13 +2,11 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_dialects::{Call, CallResult, Detail, Dialect, Tool};
-use del_wire::{native, tools};
-use serde_json::{Value, json};
+use del_wire::{Prompt, prompt, tools};
+use serde_json::Value;
 
 use crate::arguments::Common;
 use crate::catalog::Catalog;
@@ -48,99 +46,42 @@ enum Part {
     Results,
 }
 
-/// A message as the model is shown it.
-struct Shown {
-    part: Part,
-    role: String,
-    text: String,
-}
-
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let dialect = catalog.get(&options.dialect)?;
     let name = options.tools.display();
     let tools = tools::read_text(&read_text(&options.tools, Exit::BadInput)?)
         .map_err(|error| Exit::BadInput.because(format!("{name}: {error}")))?;
-    let messages = options.messages.as_ref().map(|path| {
-        read_messages(&read_text(path, Exit::BadInput)?)
-            .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
-    });
-    let definitions = dialect.system_prompt(&tools, Detail::Full);
-    let mut shown = vec![Shown { part: Part::Definitions, role: "system".to_owned(), text: definitions }];
-    render(dialect, &tools, &messages.transpose()?.unwrap_or_default(), &mut shown)?;
-    shown.retain(|shown| options.part == Part::All || shown.part == options.part);
+    let mut prompt = Prompt::new(dialect, &tools);
+    if let Some(path) = &options.messages {
+        let bad = |error: String| Exit::BadInput.because(format!("{}: {error}", path.display()));
+        let messages = read_messages(&read_text(path, Exit::BadInput)?).map_err(bad)?;
+        prompt.read(&messages).map_err(|error| bad(error.to_string()))?;
+        if let Some(error) = prompt.unwritten() {
+            return Err(bad(error.to_string()));
+        }
+    }
+    let messages = match options.part {
+        Part::All => prompt.into_messages(),
+        Part::Definitions => prompt.into_part(prompt::Part::Definitions),
+        Part::Calls => prompt.into_part(prompt::Part::Calls),
+        Part::Results => prompt.into_part(prompt::Part::Results),
+    };
     let mut out = std::io::stdout().lock();
     if options.json {
-        let list: Value =
-            shown.iter().map(|shown| json!({"role": shown.role, "content": shown.text})).collect();
-        writeln!(out, "{list:#}")?;
+        writeln!(out, "{:#}", Value::Array(messages))?;
     } else {
-        let texts: Vec<&str> = shown.iter().map(|shown| shown.text.trim_end_matches('\n')).collect();
+        let texts: Vec<String> = messages.iter().map(|message| text_of(&message["content"])).collect();
         writeln!(out, "{}", terminal::shown(&texts.join("\n\n")))?;
     }
     Ok(Exit::Done)
 }
 
-/// Renders the messages. Results that follow each other are one message.
-fn render(dialect: &Arc<Dialect>, tools: &[Tool], messages: &[Value], shown: &mut Vec<Shown>) -> Result<()> {
-    let mut calls: Vec<Call> = Vec::new();
-    let mut results: Vec<CallResult> = Vec::new();
-    for (place, message) in messages.iter().enumerate() {
-        let bad = |error: String| Exit::BadInput.because(format!("messages[{place}]: {error}"));
-        let role = message["role"].as_str().unwrap_or_default();
-        if role == "tool" {
-            results.push(result(message, &calls));
-            continue;
-        }
-        flush(dialect, &mut results, shown);
-        if role == "assistant" {
-            let message = native::read(&message.to_string()).map_err(|error| bad(error.to_string()))?;
-            if let Some(fault) = message.faults.iter().find(|fault| fault.kind.ends_call()) {
-                return Err(bad(fault.kind.message().to_owned()));
-            }
-            push(shown, Part::All, role, &message.content);
-            if !message.calls.is_empty() {
-                let text =
-                    dialect.render_calls(&message.calls, tools).map_err(|error| bad(error.to_string()))?;
-                push(shown, Part::Calls, role, &text);
-            }
-            calls = message.calls;
-        } else if role.is_empty() {
-            return Err(bad("expected a message with a role, got none".to_owned()));
-        } else {
-            push(shown, Part::All, role, &text_of(&message["content"]));
-        }
-    }
-    flush(dialect, &mut results, shown);
-    Ok(())
-}
-
-fn flush(dialect: &Dialect, results: &mut Vec<CallResult>, shown: &mut Vec<Shown>) {
-    if !results.is_empty() {
-        push(shown, Part::Results, dialect.results_role(), &dialect.render_results(results));
-        results.clear();
-    }
-}
-
-fn push(shown: &mut Vec<Shown>, part: Part, role: &str, text: &str) {
-    if !text.is_empty() {
-        shown.push(Shown { part, role: role.to_owned(), text: text.to_owned() });
-    }
-}
-
-fn result(message: &Value, calls: &[Call]) -> CallResult {
-    let id = message["tool_call_id"].as_str().map(str::to_owned);
-    let called = || Some(calls.iter().find(|call| call.id.is_some() && call.id == id)?.name.clone());
-    let name = message["name"].as_str().map(str::to_owned).or_else(called).unwrap_or_default();
-    CallResult { id, name, text: text_of(&message["content"]), ok: true }
-}
-
 /// The text of a content: a string, or the text parts of a list.
 fn text_of(content: &Value) -> String {
     match content {
-        Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
-        _ => String::new(),
+        other => other.as_str().unwrap_or_default().trim_end_matches('\n').to_owned(),
     }
 }
 

@@ -3,12 +3,15 @@
 
 mod consent;
 mod conversation;
+mod convert;
 mod del;
 mod dialects;
 mod exec;
+mod grammar;
 mod parse;
 mod policy;
 mod render;
+mod serve;
 mod server;
 mod surface;
 mod task;

@@ -23,8 +23,8 @@ use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
 use crate::schema::Types;
 use ahead::{AHEAD, Found, Outline};
 use header::Header;
-use marks::ValueEnd;
 pub(crate) use marks::{FieldMarks, Next};
+use marks::{Own, ValueEnd};
 use repeated::Repeated;
 pub(crate) use write::{write, written_key};
 use xml::{SECTION, half_entity};
@@ -48,6 +48,8 @@ pub(crate) struct FieldsReader {
     wraps: bool,
     /// What ends this value, where every value has its own.
     closer: Option<(Automaton, Vec<ValueEnd>)>,
+    /// What its closer is found by further on, in the same case.
+    own: Option<Own>,
     /// The value may be made of elements; so many of its key are open in it.
     elements: Option<usize>,
     /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
@@ -172,6 +174,7 @@ impl FieldsReader {
             says_json: false,
             wraps: false,
             closer: None,
+            own: None,
             compact: false,
             elements: None,
             deaf: 0,
@@ -584,7 +587,10 @@ impl FieldsReader {
                     };
                     if !confirmed {
                         self.resume(end, behind, *kept, look, work);
-                    } else if !over && marks.own.is_some() {
+                    } else if !over && (marks.own.is_some() || form.repeats_key()) {
+                        if form.repeats_key() && self.own.is_none() {
+                            self.own = Some(Own::of_key(form, &self.key));
+                        }
                         rewind(look, *kept + behind, work);
                         self.enter(Phase::Ahead { end, behind, then: Next::Closer(step) });
                     } else {
@@ -601,10 +607,12 @@ impl FieldsReader {
                 }
                 Phase::Ahead { end, behind, then } => {
                     let at = (end, behind, then);
-                    let found = match &marks.own {
+                    let of_key = self.own.take();
+                    let found = match of_key.as_ref().or(marks.own.as_ref()) {
                         Some(own) => self.own_closer(own, at, (bytes, ended), look, *kept, work),
                         None => Found::End,
                     };
+                    self.own = of_key;
                     match found {
                         Found::More => return FieldsProgress::More,
                         Found::On => {}

@@ -5,6 +5,7 @@ mod behind;
 mod marks;
 mod skip;
 mod text;
+mod within;
 mod words;
 mod write;
 
@@ -21,6 +22,7 @@ use behind::Behind;
 pub(crate) use marks::LooseMarks;
 pub(crate) use skip::Skip;
 use text::Text;
+use within::Within;
 use words::{char_end, is_word, key_of, literal};
 pub(crate) use write::{escaped, write, write_arguments};
 
@@ -48,6 +50,10 @@ pub(crate) struct LooseReader {
     holds: bool,
     /// The first item in parentheses: alone it is no list.
     first: Option<String>,
+    /// Where in the answer the text at hand begins.
+    pub(crate) base: u64,
+    /// Where in the answer a search for the end of a text ended in vain.
+    pub(crate) doubted: u64,
     pub(crate) notes: Notes,
     max_depth: usize,
     scratch: String,
@@ -96,6 +102,8 @@ enum State {
     Escape,
     /// Behind the call's closing bracket and mark, inside a text whose quote may never be closed.
     Lost,
+    /// Behind a mark inside a text that may never be closed.
+    Within(Within),
     /// Behind what may end a text or a bare word.
     Behind(Behind),
     Bare,
@@ -178,6 +186,8 @@ impl LooseReader {
             types: Types::default(),
             holds: false,
             first: None,
+            base: 0,
+            doubted: 0,
             notes: Notes::default(),
             max_depth,
             scratch: String::new(),
@@ -229,6 +239,7 @@ impl LooseReader {
                     }
                     self.decide(on, behind, true)
                 }
+                (State::Within(at), _) => self.within(on, at),
                 (_, None) => return LooseProgress::More,
                 (State::Open, Some(&byte)) => self.arguments(on, byte),
                 (State::Key, Some(&byte)) => self.key(on, byte),

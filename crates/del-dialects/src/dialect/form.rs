@@ -281,7 +281,7 @@ impl CallForm {
 
 impl FieldForm {
     /// True when the value's closer holds the key.
-    pub(crate) fn repeats_key(&self) -> bool {
+    pub fn repeats_key(&self) -> bool {
         self.value_close.iter().any(|mark| mark.contains("{key}"))
     }
 

@@ -2,7 +2,7 @@
 
 mod tables;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use toml::Spanned;
 
@@ -130,8 +130,9 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         },
         definitions: source.definitions.into(),
         ends: fold(source.ends),
+        detect: source.detect.map(Into::into),
         text: text.to_owned(),
-        plan: OnceLock::new(),
+        plan: super::Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -171,8 +172,9 @@ impl Dialect {
             results: Results::default(),
             definitions: Definitions::default(),
             ends: self.ends.clone(),
+            detect: None,
             text: String::new(),
-            plan: OnceLock::new(),
+            plan: super::Once::default(),
         }
     }
 }

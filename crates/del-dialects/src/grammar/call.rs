@@ -63,7 +63,9 @@ pub(super) fn calls(
     };
     let mut forms: Vec<Form> = Vec::new();
     let mut triggers = Vec::new();
-    for dialect in std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref)) {
+    // The forms that are written; others are only read.
+    let variants = dialect.variants.iter().map(Arc::as_ref).filter(|form| form.tool.is_some());
+    for dialect in std::iter::once(dialect).chain(variants) {
         let tools: Vec<&Tool> =
             tools.iter().filter(|tool| own(&tool.name) == dialect.tool.as_deref()).collect();
         if tools.is_empty() {
@@ -129,27 +131,35 @@ fn start(dialect: &Dialect) -> Option<&Mark> {
 
 fn steps(dialect: &Dialect) -> Vec<Step> {
     let mut steps = Vec::new();
-    for piece in &dialect.call {
+    let is_for_id = |piece: &Piece| matches!(piece, Piece::Mark(mark, _) if mark.need == Need::Id);
+    let mut pieces = dialect.call.iter().peekable();
+    while let Some(piece) = pieces.next() {
         match piece {
-            Piece::Mark(mark, None) => steps.push(Step::Fixed(written(mark))),
-            Piece::Mark(mark, Some(form)) if mark.need == Need::Id => {
-                let mut with = vec![Step::Fixed(Expr::text(&mark.write))];
-                with.extend(head(form));
+            // The marks around an id are there together, or none of them is.
+            piece if is_for_id(piece) => {
+                let mut with = Vec::new();
+                let mut next = Some(piece);
+                while let Some(Piece::Mark(mark, form)) = next {
+                    with.push(Step::Fixed(Expr::text(&mark.write)));
+                    with.extend(form.iter().flat_map(|form| head(form, dialect)));
+                    next = pieces.next_if(|piece| is_for_id(piece));
+                }
                 steps.push(Step::Either(with, Vec::new()));
             }
+            Piece::Mark(mark, None) => steps.push(Step::Fixed(written(mark))),
             Piece::Mark(mark, Some(form)) => {
                 steps.push(Step::Fixed(written(mark)));
-                steps.extend(head(form));
+                steps.extend(head(form, dialect));
             }
             // A head that holds only an id may be empty.
             Piece::Head(form) if !form.parts.contains(&Slot::Name) => {
-                steps.push(Step::Either(head(form), Vec::new()));
+                steps.push(Step::Either(head(form, dialect), Vec::new()));
             }
-            Piece::Head(form) => steps.extend(head(form)),
+            Piece::Head(form) => steps.extend(head(form, dialect)),
             Piece::Args(Codec::Call(form)) => {
-                let with = slots(&form.parts, &Step::EscapedName);
+                let with = slots(&form.parts, &Step::EscapedName, dialect);
                 if form.id.is_some() {
-                    steps.extend(either(with, slots(&drop_id(&form.parts), &Step::EscapedName)));
+                    steps.extend(either(with, slots(&drop_id(&form.parts), &Step::EscapedName, dialect)));
                 } else {
                     steps.extend(with);
                 }
@@ -160,17 +170,17 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
     steps
 }
 
-fn head(form: &HeadForm) -> Vec<Step> {
-    slots(&form.parts, if form.attributes.is_empty() { &Step::Name } else { &Step::Attribute })
+fn head(form: &HeadForm, dialect: &Dialect) -> Vec<Step> {
+    slots(&form.parts, if form.attributes.is_empty() { &Step::Name } else { &Step::Attribute }, dialect)
 }
 
-fn slots(parts: &[Slot], name: &Step) -> Vec<Step> {
+fn slots(parts: &[Slot], name: &Step, dialect: &Dialect) -> Vec<Step> {
     let digits = || Class::digits(0, 9).repeat(1, Some(4));
     let step = |part: &Slot| match part {
         Slot::Text(text) => Step::Fixed(Expr::text(text)),
         Slot::Name => name.clone(),
         Slot::Args => Step::Args,
-        Slot::Id => Step::Fixed(id()),
+        Slot::Id => Step::Fixed(id(dialect.ids.as_deref())),
         Slot::Index | Slot::Number => Step::Fixed(digits()),
         _ => Step::Fixed(Expr::empty()),
     };
@@ -195,10 +205,24 @@ fn written(mark: &Mark) -> Expr {
     }
 }
 
-/// An id as models invent them.
-fn id() -> Expr {
-    let chars = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_'), ('-', '-'), ('.', '.'), (':', ':')];
-    Expr::Class(Class::ranges(&chars)).repeat(1, Some(64))
+/// An id of the shape that the model knows, or as models invent them.
+fn id(shape: Option<&str>) -> Expr {
+    let word = [('a', 'z'), ('A', 'Z'), ('0', '9')];
+    let Some(shape) = shape else {
+        let signs = [('_', '_'), ('-', '-'), ('.', '.')];
+        let tail = Expr::Class(Class::ranges(&[&word[..], &signs[..]].concat()));
+        return Expr::sequence([Expr::Class(Class::ranges(&word)), tail.repeat(0, Some(63))]);
+    };
+    let signs: Vec<char> = shape.chars().collect();
+    Expr::sequence(signs.chunk_by(|a, b| a == b).map(|same| {
+        let count = u32::try_from(same.len()).unwrap_or(u32::MAX);
+        match same {
+            // Digits may be more than the shape shows.
+            ['#', ..] => Class::digits(0, 9).repeat(count, Some(count.saturating_add(4))),
+            ['*', ..] => Expr::Class(Class::ranges(&word)).repeat(count, Some(count)),
+            same => Expr::Literal(same.iter().collect()),
+        }
+    }))
 }
 
 /// A call of any of the tools. What is the same for all of them stands once, around what is not.
@@ -238,6 +262,13 @@ fn call(
             }
             _ => values.arguments(&parameters, &format!("{}-args", tool.name)),
         };
+        for keyword in std::mem::take(&mut values.missed) {
+            let warning =
+                Warning { tool: tool.name.clone(), path: String::new(), keyword: keyword.to_owned() };
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
         let arguments = values.rules.named(&format!("{}-args", tool.name), arguments);
         ways.push(filled(&steps[from..to], &tool.name, &arguments));
     }

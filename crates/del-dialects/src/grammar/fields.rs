@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Warning;
 use super::rules::{Class, Expr, RuleId};
 use super::shape::{Parameters, Shape};
-use super::value::Values;
+use super::value::{self, Values};
+use super::{Warning, pattern};
 use crate::codec::fields;
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
@@ -23,12 +23,13 @@ pub(super) fn arguments(
     let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
     for shape in parameters.kinds(&parameters.shape) {
         match shape {
-            Shape::Object(members) => {
+            Shape::Object { members, others } => {
                 let mut parts = Vec::new();
                 for member in members {
                     let field = fields.field(Key::Named(&member.key), &member.shape);
                     parts.push(if member.required { field } else { field.optional() });
                 }
+                parts.extend(others.iter().map(|shape| fields.field(Key::Any, shape).repeat(0, None)));
                 ways.push(Expr::sequence(parts));
             }
             Shape::Map(shape) => ways.push(fields.field(Key::Any, shape).repeat(0, None)),
@@ -51,7 +52,7 @@ pub(super) fn argument(
     warnings: &mut Vec<Warning>,
 ) -> Expr {
     let declared = parameters.kinds(&parameters.shape).into_iter().find_map(|shape| match shape {
-        Shape::Object(members) => members.iter().find(|member| member.key == key),
+        Shape::Object { members, .. } => members.iter().find(|member| member.key == key),
         _ => None,
     });
     let shape = declared.map_or(&Shape::Any, |member| &member.shape);
@@ -127,7 +128,7 @@ impl Fields<'_, '_> {
     fn typed(&mut self, key: Key<'_>, shape: &Shape, told: bool) -> Vec<Typed> {
         let everything = [
             Shape::Text { min: 0, max: None },
-            Shape::Number { negative: true },
+            Shape::Number { min: None, max: None },
             Shape::Boolean,
             Shape::Null,
             Shape::Array { items: Box::new(Shape::Any), min: 0, max: None },
@@ -138,7 +139,12 @@ impl Fields<'_, '_> {
             kinds = everything.iter().collect();
         }
         let elements = self.form.nest.as_ref().is_some_and(|nest| nest.written);
-        let is_text = |kind: &&Shape| matches!(kind, Shape::Text { .. });
+        let is_text = |kind: &&Shape| match kind {
+            Shape::Text { .. } => true,
+            // Where it may hold what ends it, it is any text.
+            Shape::Pattern { text, .. } => !self.form.xml && !self.holds(text),
+            _ => false,
+        };
         // Where text stands as it is, any other value is text as well.
         if let (false, Some(text)) = (told || self.form.xml, kinds.iter().copied().find(is_text)) {
             kinds.retain(|kind| elements && is_container(kind));
@@ -156,14 +162,17 @@ impl Fields<'_, '_> {
         let hint = format!("{}-{word}", self.tool);
         let (sample, value) = match kind {
             Shape::Text { min, max } => (Value::from(""), self.text(key, *min, *max)),
+            Shape::Pattern { text, keyword } => (Value::from(""), self.pattern(key, text, keyword)),
             Shape::Const(value) => (value.clone(), self.constant(value)),
             Shape::Boolean => {
                 let words = [true, false].map(|word| self.constant(&Value::Bool(word)));
                 (Value::Bool(true), Expr::choice(words))
             }
             Shape::Null => (Value::Null, self.constant(&Value::Null)),
-            Shape::Array { .. } => (Value::Array(Vec::new()), self.container(kind, &hint)),
-            Shape::Object(_) | Shape::Map(_) => (Value::Object(Map::new()), self.container(kind, &hint)),
+            Shape::Array { .. } | Shape::Tuple { .. } => {
+                (Value::Array(Vec::new()), self.container(kind, &hint))
+            }
+            Shape::Object { .. } | Shape::Map(_) => (Value::Object(Map::new()), self.container(kind, &hint)),
             kind => (Value::from(0), self.values.value(kind, &hint)),
         };
         Typed {
@@ -185,12 +194,22 @@ impl Fields<'_, '_> {
         let rule = self.values.rules.reserve(hint);
         self.nested.push((kind.clone(), rule));
         let elements = match kind {
-            Shape::Object(members) => Expr::sequence(members.iter().map(|member| {
-                let field = self.field(Key::Named(&member.key), &member.shape);
-                if member.required { field } else { field.optional() }
-            })),
+            Shape::Object { members, others } => {
+                let mut parts = Vec::new();
+                for member in members {
+                    let field = self.field(Key::Named(&member.key), &member.shape);
+                    parts.push(if member.required { field } else { field.optional() });
+                }
+                parts.extend(others.iter().map(|shape| self.field(Key::Any, shape).repeat(0, None)));
+                Expr::sequence(parts)
+            }
             Shape::Map(shape) => self.field(Key::Any, shape).repeat(0, None),
             Shape::Array { items, min, max } => self.field(Key::Item, items).repeat(*min, *max),
+            Shape::Tuple { first, items, min, max } => {
+                let values: Vec<Expr> = first.iter().map(|shape| self.field(Key::Item, shape)).collect();
+                let more = self.field(Key::Item, items);
+                value::tuple(&values, &more, (*min, *max), &Expr::empty())
+            }
             _ => Expr::empty(),
         };
         self.values.rules.define(rule, Expr::choice([elements, json]));
@@ -209,25 +228,54 @@ impl Fields<'_, '_> {
         out
     }
 
+    /// True where no text of this form can be taken for what ends a value.
+    fn holds(&self, text: &Expr) -> bool {
+        let first = |mark: &String| mark.trim_start().chars().next();
+        !self.form.value_close.is_empty()
+            && self.form.value_close.iter().filter_map(first).all(|first| !pattern::may_hold(text, first))
+    }
+
+    fn pattern(&mut self, key: Key<'_>, text: &Expr, keyword: &str) -> Expr {
+        if self.form.xml {
+            let escaped = |c: char| match c {
+                '<' => "&lt;".to_owned(),
+                '>' => "&gt;".to_owned(),
+                _ => "&amp;".to_owned(),
+            };
+            return pattern::spelled(text, &|class: &Class| {
+                value::spelled(class, &|c| matches!(c, '<' | '>' | '&'), &escaped)
+            });
+        }
+        if self.holds(text) {
+            return pattern::spelled(text, &value::as_it_is);
+        }
+        self.warn(key, keyword);
+        self.text(key, 0, None)
+    }
+
+    fn warn(&mut self, key: Key<'_>, keyword: &str) {
+        let path = match key {
+            Key::Named(key) => key.to_owned(),
+            _ => "*".to_owned(),
+        };
+        let warning = Warning { tool: self.tool.to_owned(), path, keyword: keyword.to_owned() };
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
     fn text(&mut self, key: Key<'_>, min: u32, max: Option<u32>) -> Expr {
         if self.form.xml {
             let plain = Class::not(&[('<', '<'), ('>', '>'), ('&', '&')]);
             let entities = ["&lt;", "&gt;", "&amp;"].map(Expr::text);
             let char = Expr::choice(std::iter::once(Expr::Class(plain)).chain(entities));
-            let (id, _) = self.values.rules.shared("character");
+            let (id, _) = self.values.rules.shared("character", "XML");
             self.values.rules.define(id, char);
             return Expr::Rule(id).repeat(min, max);
         }
         for (word, said) in [("minLength", min > 0), ("maxLength", max.is_some())] {
             if said {
-                self.warnings.push(Warning {
-                    tool: self.tool.to_owned(),
-                    path: match key {
-                        Key::Named(key) => key.to_owned(),
-                        _ => "*".to_owned(),
-                    },
-                    keyword: word.to_owned(),
-                });
+                self.warn(key, word);
             }
         }
         // With any key, what closes the value is known but for the key.
@@ -240,11 +288,20 @@ impl Fields<'_, '_> {
 }
 
 fn is_container(kind: &Shape) -> bool {
-    matches!(kind, Shape::Object(_) | Shape::Map(_) | Shape::Array { .. })
+    matches!(kind, Shape::Object { .. } | Shape::Map(_) | Shape::Array { .. } | Shape::Tuple { .. })
 }
 
-/// A key that no schema declares.
+/// A key that no schema declares: letters of most scripts, digits and a few signs.
 fn any_key() -> Expr {
-    let chars = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_'), ('-', '-'), ('.', '.')];
-    Expr::Class(Class::ranges(&chars)).repeat(1, Some(64))
+    let letters = [
+        ('a', 'z'),
+        ('A', 'Z'),
+        ('_', '_'),
+        ('\u{c0}', '\u{24f}'),
+        ('\u{370}', '\u{167f}'),
+        ('\u{3040}', '\u{d7ff}'),
+    ];
+    let others = [('0', '9'), ('-', '-'), ('.', '.')];
+    let tail = Expr::Class(Class::ranges(&[&letters[..], &others[..]].concat()));
+    Expr::sequence([Expr::Class(Class::ranges(&letters)), tail.repeat(0, Some(63))])
 }

@@ -1,4 +1,4 @@
-//! Grammars for llama.cpp.
+//! Grammars for llama.cpp, and in the same notation for `XGrammar`.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,19 @@ use super::without::Automaton;
 pub(super) fn print(rules: &Rules) -> String {
     let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
     for rule in rules.iter() {
-        let _ = write!(printer.out, "{} ::= ", rule.name);
-        printer.alternatives(&rule.body);
-        printer.out.push('\n');
+        printer.rule(&rule.name, &rule.body);
+    }
+    printer.automata();
+    printer.out
+}
+
+/// The same for a part of a grammar: `root` is this expression.
+pub(super) fn print_part(rules: &Rules, root: &Expr) -> String {
+    let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
+    printer.rule(&rules.get(rules.root()).name, root);
+    for id in rules.reachable(root) {
+        let rule = rules.get(id);
+        printer.rule(&rule.name, &rule.body);
     }
     printer.automata();
     printer.out
@@ -25,6 +35,12 @@ struct Printer<'r> {
 }
 
 impl Printer<'_> {
+    fn rule(&mut self, name: &str, body: &Expr) {
+        let _ = write!(self.out, "{name} ::= ");
+        self.alternatives(body);
+        self.out.push('\n');
+    }
+
     fn alternatives(&mut self, expr: &Expr) {
         if let Expr::Choice(parts) = expr {
             for (place, part) in parts.iter().enumerate() {
@@ -136,6 +152,11 @@ impl Printer<'_> {
             '\0'..='\x1f' | '\x7f' => {
                 let _ = write!(self.out, "\\x{:02x}", u32::from(c));
             }
+            // No one sees these.
+            '\u{80}'..='\u{a0}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{feff}' => {
+                let _ = write!(self.out, "\\u{:04x}", u32::from(c));
+            }
+            char::MAX => self.out.push_str("\\U0010ffff"),
             c => self.out.push(c),
         }
     }

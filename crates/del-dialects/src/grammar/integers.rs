@@ -1,9 +1,11 @@
-//! Integers between two bounds, digit by digit.
+//! Integers and other numbers between two bounds, digit by digit.
 
 use super::rules::{Class, Expr};
 
-/// The most digits of an integer: those of 64 bits.
+/// The most digits of a number with a bound: those of 64 bits.
 const MAX_DIGITS: u32 = 19;
+/// The most digits of any other: no number that means one has more, and a model that goes on writing digits stops.
+pub(super) const MAX_FREE_DIGITS: u32 = 40;
 
 /// Integers from `min` to `max`, where a bound that is missing is as far as 64 bits go.
 pub(super) fn between(min: Option<i64>, max: Option<i64>) -> Expr {
@@ -26,9 +28,49 @@ pub(super) fn any() -> Expr {
         Expr::text("-").optional(),
         Expr::choice([
             Expr::text("0"),
-            Expr::sequence([Class::digits(1, 9), Class::digits(0, 9).repeat(0, Some(MAX_DIGITS - 1))]),
+            Expr::sequence([Class::digits(1, 9), Class::digits(0, 9).repeat(0, Some(MAX_FREE_DIGITS - 1))]),
         ]),
     ])
+}
+
+/// Numbers from `min` to `max`, in the ways that they are written: with a fraction, and with an exponent where they are
+/// near to zero or have more than sixteen digits.
+pub(super) fn numbers(min: Option<i64>, max: Option<i64>) -> Expr {
+    let mut parts = Vec::new();
+    if min.is_none_or(|min| min < 0) {
+        let from = max.filter(|max| *max < 0).map_or(0, i64::unsigned_abs);
+        parts.push(Expr::sequence([Expr::text("-"), decimals(from, min.map(i64::unsigned_abs))]));
+    }
+    if max.is_none_or(|max| max >= 0) {
+        let from = min.filter(|min| *min > 0).map_or(0, i64::unsigned_abs);
+        parts.push(decimals(from, max.map(i64::unsigned_abs)));
+    }
+    Expr::choice(parts)
+}
+
+fn decimals(from: u64, to: Option<u64>) -> Expr {
+    let digits = |most: u32| Class::digits(0, 9).repeat(1, Some(most));
+    let fraction = || Expr::sequence([Expr::text("."), digits(MAX_FREE_DIGITS)]);
+    let power = |sign: Expr, power: Expr| {
+        let head = Expr::sequence([Class::digits(1, 9), fraction().optional()]);
+        Expr::sequence([head, Expr::Class(Class::of(['e', 'E'])), sign, power])
+    };
+    let mut parts = Vec::new();
+    if to.is_none_or(|to| from < to) {
+        let whole = naturals(from, to.map(|to| to - 1));
+        parts.push(Expr::sequence([whole, fraction().optional()]));
+    }
+    if let Some(to) = to {
+        let zeros = Expr::sequence([Expr::text("."), Expr::text("0").repeat(1, Some(MAX_FREE_DIGITS))]);
+        parts.push(Expr::sequence([Expr::Literal(to.to_string()), zeros.optional()]));
+    } else {
+        let high = Expr::sequence([Class::digits(1, 9), Class::digits(0, 9).repeat(1, Some(2))]);
+        parts.push(power(Expr::text("+").optional(), high));
+    }
+    if from == 0 && to != Some(0) {
+        parts.push(power(Expr::text("-"), digits(3)));
+    }
+    Expr::choice(parts)
 }
 
 fn naturals(from: u64, to: Option<u64>) -> Expr {

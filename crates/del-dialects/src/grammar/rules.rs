@@ -6,8 +6,8 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
     list: Vec<Rule>,
-    /// Rules that stand for one thing throughout, by what it is called.
-    shared: Vec<(&'static str, RuleId)>,
+    /// Rules that stand for one thing throughout, by what it is called and by the syntax that it has.
+    shared: HashMap<(&'static str, String), RuleId>,
     /// Names that are taken, with the last number that made one like it unique.
     names: HashMap<String, u32>,
 }
@@ -20,10 +20,10 @@ pub(super) struct Rule {
 }
 
 /// A rule by its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct RuleId(pub(super) usize);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Expr {
     /// This text; the empty text is what matches nothing else.
     Literal(String),
@@ -42,7 +42,7 @@ pub(super) enum Expr {
 }
 
 /// A set of characters.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Class {
     /// True when the ranges are what is *not* in it.
     pub(super) negated: bool,
@@ -69,13 +69,14 @@ impl Rules {
         Expr::Rule(id)
     }
 
-    /// The rule that stands for `what` throughout; false when it has still to be defined.
-    pub(super) fn shared(&mut self, what: &'static str) -> (RuleId, bool) {
-        if let Some((_, id)) = self.shared.iter().find(|(known, _)| *known == what) {
+    /// The rule that stands for `what` throughout a syntax; false when it has still to be defined.
+    pub(super) fn shared(&mut self, what: &'static str, syntax: &str) -> (RuleId, bool) {
+        let key = (what, syntax.to_owned());
+        if let Some(id) = self.shared.get(&key) {
             return (*id, true);
         }
         let id = self.reserve(what);
-        self.shared.push((what, id));
+        self.shared.insert(key, id);
         (id, false)
     }
 
@@ -94,6 +95,33 @@ impl Rules {
 
     pub(super) fn get(&self, id: RuleId) -> &Rule {
         &self.list[id.0]
+    }
+
+    /// The rule that all begins with.
+    pub(super) fn root(&self) -> RuleId {
+        RuleId(0)
+    }
+
+    /// The rules that `expr` is made of, each once, in the order in which they are met.
+    pub(super) fn reachable(&self, expr: &Expr) -> Vec<RuleId> {
+        let (mut found, mut open) = (Vec::new(), vec![expr]);
+        let mut seen = vec![false; self.list.len()];
+        while let Some(expr) = open.pop() {
+            match expr {
+                Expr::Rule(id) if !std::mem::replace(&mut seen[id.0], true) => {
+                    found.push(*id);
+                    open.push(&self.get(*id).body);
+                }
+                expr => open.extend(expr.parts().iter().rev()),
+            }
+        }
+        found
+    }
+
+    /// For each rule, whether it is a part of itself.
+    pub(super) fn recursive(&self) -> Vec<bool> {
+        let is_inside = |(place, rule): (usize, &Rule)| self.reachable(&rule.body).contains(&RuleId(place));
+        self.list.iter().enumerate().map(is_inside).collect()
     }
 
     fn name(&mut self, hint: &str) -> String {
@@ -167,6 +195,15 @@ impl Expr {
             }
         }
         if flat.len() == 1 { flat.remove(0) } else { Self::Choice(flat) }
+    }
+
+    /// What it is made of, where that is not one thing alone.
+    pub(super) fn parts(&self) -> &[Self] {
+        match self {
+            Self::Sequence(parts) | Self::Choice(parts) => parts,
+            Self::Repeat { of, .. } => std::slice::from_ref(of),
+            _ => &[],
+        }
     }
 
     pub(super) fn optional(self) -> Self {

@@ -7,6 +7,7 @@ use read::Reader;
 use serde_json::{Map, Value};
 
 use super::Warning;
+use super::rules::Expr;
 use crate::message::Tool;
 
 /// A set of values.
@@ -18,12 +19,19 @@ pub(super) enum Shape {
         min: u32,
         max: Option<u32>,
     },
+    /// A text of this form: [`pattern`](super::pattern) says what its characters are.
+    Pattern {
+        text: Expr,
+        /// The keyword that asks for it.
+        keyword: &'static str,
+    },
     Integer {
         min: Option<i64>,
         max: Option<i64>,
     },
     Number {
-        negative: bool,
+        min: Option<i64>,
+        max: Option<i64>,
     },
     Boolean,
     Null,
@@ -32,7 +40,18 @@ pub(super) enum Shape {
         min: u32,
         max: Option<u32>,
     },
-    Object(Vec<Member>),
+    /// A list whose first items have shapes of their own.
+    Tuple {
+        first: Vec<Shape>,
+        items: Box<Shape>,
+        min: u32,
+        max: Option<u32>,
+    },
+    Object {
+        members: Vec<Member>,
+        /// What members that are not declared may be, where any are wanted.
+        others: Option<Box<Shape>>,
+    },
     /// An object with any keys.
     Map(Box<Shape>),
     OneOf(Vec<Shape>),
@@ -69,7 +88,7 @@ impl Parameters {
             tool.parameters.get("properties").is_some_and(|all| all == &Value::Object(Map::new()))
                 && ["anyOf", "oneOf", "allOf", "$ref"].iter().all(|word| tool.parameters.get(word).is_none());
         let shape = if no_arguments {
-            Shape::Object(Vec::new())
+            Shape::Object { members: Vec::new(), others: None }
         } else {
             reader.shape(&tool.parameters, &mut String::new(), 0)
         };

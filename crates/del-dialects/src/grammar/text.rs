@@ -27,6 +27,38 @@ pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr 
     Expr::choice([calls, Expr::sequence([text, behind])])
 }
 
+/// A thought before calls, if models think in this dialect. `started` says that calls bring the mark that opens their
+/// message.
+pub(super) fn thought(dialect: &Dialect, started: bool) -> Option<Expr> {
+    if let Frame::Channels(channels) = &dialect.frame {
+        let (name, _) = channels.routes.iter().find(|(_, route)| **route == Route::Reasoning)?;
+        let message = channels.message.first()?;
+        let header = if channels.message.contains(name) {
+            name.clone()
+        } else if let Some(channel) = channels.channel.first() {
+            format!("{channel}{name}{message}")
+        } else {
+            format!(" {}{name}{message}", channels.recipient)
+        };
+        let next = format!("{}{}", channels.start.first()?, channels.author);
+        let end = format!("{}{}", channels.ends.first()?, if started { "" } else { next.as_str() });
+        let marks: Vec<String> = channels.marks().cloned().collect();
+        return Some(Expr::sequence([
+            Expr::Literal(header),
+            Expr::Without(minimal(&marks)),
+            Expr::Literal(end),
+        ]));
+    }
+    let reasoning = dialect.reasoning.as_ref()?;
+    let begin = Expr::text(reasoning.begin.first()?.trim());
+    let begin = if reasoning.prefilled { begin.optional() } else { begin };
+    let end = Expr::text(reasoning.end.first()?.trim());
+    let ends = reasoning.end.iter().map(|end| end.trim().to_owned());
+    let never: Vec<String> = ends.chain(openers(dialect).filter_map(distinct)).collect();
+    let lines = Expr::text("\n").repeat(0, Some(4));
+    Some(Expr::sequence([begin, Expr::Without(minimal(&never)), end, lines]))
+}
+
 /// What no text and no thinking has in a format of channels: the mark that begins the body of a call, or the header's
 /// mark that is only for calls, or the beginning of a tool's name.
 fn in_channels(dialect: &Dialect, channels: &Channels) -> Vec<String> {

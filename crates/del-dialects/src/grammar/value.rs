@@ -3,7 +3,8 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::integers;
+use super::integers::{self, MAX_FREE_DIGITS};
+use super::pattern;
 use super::rules::{Class, Expr, RuleId, Rules};
 use super::shape::{Member, Parameters, Shape};
 use crate::codec::loose;
@@ -17,10 +18,14 @@ pub(super) struct Values<'r> {
     syntax: Syntax,
     /// The definitions of the tool at hand.
     definitions: Vec<RuleId>,
+    /// Keywords that the syntax cannot hold values to.
+    pub(super) missed: Vec<&'static str>,
 }
 
 /// How values are written.
 struct Syntax {
+    /// Tells it from others.
+    name: String,
     /// None for JSON.
     loose: Option<Loose>,
     comma: String,
@@ -32,19 +37,21 @@ impl<'r> Values<'r> {
     pub(super) fn new(rules: &'r mut Rules, literal: &Literal) -> Self {
         let syntax = match literal {
             Literal::Json => Syntax {
+                name: "JSON".to_owned(),
                 loose: None,
                 comma: ", ".to_owned(),
                 colon: ": ".to_owned(),
                 words: ["true", "false", "null"].map(str::to_owned),
             },
             Literal::Loose(loose) => Syntax {
+                name: format!("{loose:?}"),
                 comma: loose.comma.clone(),
                 colon: loose.colon.clone(),
                 words: loose.words.clone(),
                 loose: Some(loose.clone()),
             },
         };
-        Self { rules, syntax, definitions: Vec::new() }
+        Self { rules, syntax, definitions: Vec::new(), missed: Vec::new() }
     }
 
     /// Goes on with this tool: references mean its definitions.
@@ -66,7 +73,7 @@ impl<'r> Values<'r> {
         let kinds = parameters.kinds(&parameters.shape);
         let mut objects: Vec<Expr> = Vec::new();
         for kind in kinds {
-            if let Shape::Object(_) | Shape::Map(_) = kind {
+            if let Shape::Object { .. } | Shape::Map(_) = kind {
                 let object = self.outer(kind, hint);
                 objects.push(object);
             }
@@ -83,19 +90,38 @@ impl<'r> Values<'r> {
             Shape::Any => self.any(),
             Shape::Const(value) => Expr::Literal(self.constant(value)),
             Shape::Text { min, max } => self.text(*min, *max),
+            Shape::Pattern { text, keyword } => self.pattern(text, keyword),
             Shape::Integer { min: None, max: None } => self.shared("integer", |_| integers::any()),
             Shape::Integer { min, max } => integers::between(*min, *max),
-            Shape::Number { negative: false } => self.shared("positive", |_| positive()),
-            Shape::Number { negative: true } => {
+            Shape::Number { min: None, max: None } => {
                 self.shared("number", |_| Expr::sequence([Expr::text("-").optional(), positive()]))
             }
+            Shape::Number { min: Some(0), max: None } => self.shared("positive", |_| positive()),
+            Shape::Number { min, max } => integers::numbers(*min, *max),
             Shape::Boolean => self.shared("boolean", |values| {
                 Expr::choice(values.syntax.words[..2].iter().map(|word| Expr::text(word)))
             }),
             Shape::Null => Expr::text(&self.syntax.words[2]),
             Shape::Array { items, min, max } => self.array(items, *min, *max, hint),
-            Shape::Object(members) => {
-                let items = self.members(members, hint);
+            Shape::Tuple { first, items, min, max } => {
+                let values: Vec<Expr> = first.iter().map(|shape| self.value(shape, hint)).collect();
+                let more = self.value(items, &format!("{hint}-item"));
+                let more = self.rules.named(&format!("{hint}-item"), more);
+                let comma = Expr::text(&self.syntax.comma);
+                Expr::sequence([
+                    Expr::text("["),
+                    tuple(&values, &more, (*min, *max), &comma),
+                    Expr::text("]"),
+                ])
+            }
+            Shape::Object { members, others } => {
+                let mut items = self.members(members, hint);
+                if let Some(others) = others {
+                    let key = self.any_key();
+                    let value = self.value(others, hint);
+                    let pair = Expr::sequence([key, Expr::text(&self.syntax.colon), value]);
+                    items.push((hint.to_owned(), self.list(pair, 1, None, hint), false));
+                }
                 let inside = self.listed(&items, hint);
                 Expr::sequence([Expr::text("{"), inside, Expr::text("}")])
             }
@@ -132,7 +158,7 @@ impl<'r> Values<'r> {
         };
         let sign = |byte: u8| Expr::Literal(char::from(byte).to_string());
         let inside = match shape {
-            Shape::Object(members) => {
+            Shape::Object { members, others } => {
                 let mut items = Vec::new();
                 for member in self.in_order(members) {
                     let hint = format!("{hint}-{}", member.key);
@@ -141,17 +167,26 @@ impl<'r> Values<'r> {
                     let pair = Expr::sequence([Expr::text(&key), sign(loose.pair), value]);
                     items.push((hint, pair, member.required));
                 }
+                if let Some(others) = others {
+                    let pair = self.outer_pair(others, &loose, hint);
+                    items.push((hint.to_owned(), self.list(pair, 1, None, hint), false));
+                }
                 self.listed(&items, hint)
             }
             Shape::Map(values) => {
-                let value = self.value(values, hint);
-                let key = if loose.pair == b':' { self.any_key() } else { bare_key() };
-                let pair = Expr::sequence([key, sign(loose.pair), value]);
+                let pair = self.outer_pair(values, &loose, hint);
                 self.list(pair, 0, None, hint)
             }
             _ => Expr::empty(),
         };
         Expr::sequence([sign(loose.open), inside, sign(loose.close)])
+    }
+
+    /// An argument that is not declared.
+    fn outer_pair(&mut self, shape: &Shape, loose: &Loose, hint: &str) -> Expr {
+        let value = self.value(shape, hint);
+        let key = if loose.pair == b':' { self.any_key() } else { bare_key() };
+        Expr::sequence([key, Expr::Literal(char::from(loose.pair).to_string()), value])
     }
 
     fn members(&mut self, members: &[Member], hint: &str) -> Vec<(String, Expr, bool)> {
@@ -252,7 +287,7 @@ impl<'r> Values<'r> {
             Shape::Map(Box::new(Shape::Any)),
             Shape::Array { items: Box::new(Shape::Any), min: 0, max: None },
             Shape::Text { min: 0, max: None },
-            Shape::Number { negative: true },
+            Shape::Number { min: None, max: None },
             Shape::Boolean,
             Shape::Null,
         ];
@@ -269,6 +304,8 @@ impl<'r> Values<'r> {
         let (long, quote) = (quote.len() > 1, Expr::text(quote));
         if long {
             let Expr::Literal(word) = &quote else { return quote };
+            let said = [("minLength", min > 0), ("maxLength", max.is_some())];
+            self.missed.extend(said.into_iter().filter(|(_, said)| *said).map(|(word, _)| word));
             let inside = Expr::Without(vec![word.clone()]);
             return self.shared("string", |_| Expr::sequence([quote.clone(), inside, quote]));
         }
@@ -277,6 +314,54 @@ impl<'r> Values<'r> {
             return Expr::sequence([quote.clone(), char.repeat(min, max), quote]);
         }
         self.shared("string", |_| Expr::sequence([quote.clone(), char.repeat(0, None), quote]))
+    }
+
+    /// A string whose characters these are.
+    fn pattern(&mut self, text: &Expr, keyword: &'static str) -> Expr {
+        let quote = match &self.syntax.loose {
+            None => "\"",
+            Some(loose) => loose.quotes[0].as_str(),
+        };
+        // Where quotes are whole words, what is between them has no escapes.
+        if quote.len() > 1 {
+            let held = quote.chars().next().is_some_and(|first| !pattern::may_hold(text, first));
+            if held {
+                let plain = pattern::spelled(text, &as_it_is);
+                return Expr::sequence([Expr::text(quote), plain, Expr::text(quote)]);
+            }
+            self.missed.push(keyword);
+            return self.text(0, None);
+        }
+        let is_special = |c: char| c == '\\' || quote.starts_with(c) || c.is_ascii_control();
+        let json = self.syntax.loose.is_none();
+        let spell_one = |class: &Class| {
+            spelled(class, &|c| is_special(c) && !(json && c == '\x7f'), &|c| {
+                let text = self.constant(&Value::from(c.to_string()));
+                text[quote.len()..text.len() - quote.len()].to_owned()
+            })
+        };
+        let spell = |class: &Class| {
+            // All control characters have one form, and DEL stands as it is in JSON.
+            let controls = class.ranges.iter().position(|(from, to)| *from == '\0' && *to >= '\x1f');
+            if let Some(place) = controls.filter(|_| json) {
+                let mut others = class.clone();
+                match others.ranges[place].1 {
+                    '\x1f' => _ = others.ranges.remove(place),
+                    _ => others.ranges[place].0 = ' ',
+                }
+                let code = Expr::sequence([
+                    Expr::text("u00"),
+                    Class::digits(0, 1),
+                    Expr::Class(Class::ranges(&[('0', '9'), ('a', 'f')])),
+                ]);
+                let plain = Expr::Class(Class::of("bfnrt".chars()));
+                let escape = Expr::sequence([Expr::text("\\"), Expr::choice([plain, code])]);
+                let others = (!others.ranges.is_empty()).then(|| spell_one(&others));
+                return Expr::choice(others.into_iter().chain([escape]));
+            }
+            spell_one(class)
+        };
+        Expr::sequence([Expr::text(quote), pattern::spelled(text, &spell), Expr::text(quote)])
     }
 
     /// One character of a string.
@@ -290,7 +375,25 @@ impl<'r> Values<'r> {
         };
         let Some(loose) = &self.syntax.loose else {
             let plain = Class::not(&[('"', '"'), ('\\', '\\'), ('\0', '\x1f')]);
-            let wide = Expr::sequence([Expr::text("u"), hex(4)]);
+            // Half a pair of surrogates is no character.
+            let class = |ranges: &[(char, char)]| Expr::Class(Class::ranges(ranges));
+            let others = class(&[('0', '9'), ('a', 'c'), ('e', 'f'), ('A', 'C'), ('E', 'F')]);
+            let d = || class(&[('d', 'd'), ('D', 'D')]);
+            let second = class(&[('c', 'f'), ('C', 'F')]);
+            let wide = Expr::choice([
+                Expr::sequence([others, hex(3)]),
+                Expr::sequence([d(), class(&[('0', '7')]), hex(2)]),
+                Expr::sequence([
+                    d(),
+                    class(&[('8', '9'), ('a', 'b'), ('A', 'B')]),
+                    hex(2),
+                    Expr::text("\\u"),
+                    d(),
+                    second,
+                    hex(2),
+                ]),
+            ]);
+            let wide = Expr::sequence([Expr::text("u"), wide]);
             return Expr::choice([Expr::Class(plain), escape("\"\\/bfnrt", wide)]);
         };
         let quote = char::from(loose.quotes[0].as_bytes()[0]);
@@ -301,13 +404,68 @@ impl<'r> Values<'r> {
 
     /// The rule that stands for `what` throughout, which `body` makes once.
     fn shared(&mut self, what: &'static str, body: impl FnOnce(&mut Self) -> Expr) -> Expr {
-        let (id, defined) = self.rules.shared(what);
+        let (id, defined) = self.rules.shared(what, &self.syntax.name);
         if !defined {
             let body = body(self);
             self.rules.define(id, body);
         }
         Expr::Rule(id)
     }
+}
+
+/// A character of `class`: those that are special as `escaped` writes them, all others as they are. Only ASCII is ever
+/// special.
+pub(super) fn spelled(
+    class: &Class,
+    is_special: &impl Fn(char) -> bool,
+    escaped: &impl Fn(char) -> String,
+) -> Expr {
+    let mut plain: Vec<(char, char)> = Vec::new();
+    let mut ways = Vec::new();
+    for &(from, to) in &class.ranges {
+        for c in (from..=to).take_while(char::is_ascii) {
+            match plain.last_mut() {
+                _ if is_special(c) => ways.push(Expr::Literal(escaped(c))),
+                Some((_, last)) if u32::from(*last) + 1 == u32::from(c) => *last = c,
+                _ => plain.push((c, c)),
+            }
+        }
+        if !to.is_ascii() {
+            plain.push((from.max('\u{80}'), to));
+        }
+    }
+    match plain.as_slice() {
+        [] => {}
+        [(from, to)] if from == to => ways.insert(0, Expr::Literal(from.to_string())),
+        plain => ways.insert(0, Expr::Class(Class::ranges(plain))),
+    }
+    Expr::choice(ways)
+}
+
+/// A character of `class` where nothing is special.
+pub(super) fn as_it_is(class: &Class) -> Expr {
+    spelled(class, &|_| false, &|c| c.to_string())
+}
+
+/// The first items in their order, and more behind them; `between` stands between two.
+pub(super) fn tuple(first: &[Expr], more: &Expr, (min, max): (u32, Option<u32>), between: &Expr) -> Expr {
+    let known = u32::try_from(first.len()).unwrap_or(u32::MAX);
+    let left = |count: u32| count.saturating_sub(known);
+    let next = Expr::sequence([between.clone(), more.clone()]);
+    let mut tail = next.repeat(left(min), max.map(left));
+    for (place, item) in first.iter().enumerate().rev() {
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        if max.is_some_and(|max| place >= max) {
+            tail = Expr::empty();
+            continue;
+        }
+        let item = if place > 0 { Expr::sequence([between.clone(), item.clone()]) } else { item.clone() };
+        tail = Expr::sequence([item, tail]);
+        if place >= min {
+            tail = tail.optional();
+        }
+    }
+    tail
 }
 
 /// The key of an object with any keys, where keys stand bare.
@@ -322,13 +480,15 @@ fn positive() -> Expr {
     let digits = || Class::digits(0, 9);
     let whole = Expr::choice([
         Expr::text("0"),
-        Expr::sequence([Class::digits(1, 9), digits().repeat(0, Some(MAX_DIGITS - 1))]),
+        Expr::sequence([Class::digits(1, 9), digits().repeat(0, Some(MAX_FREE_DIGITS - 1))]),
     ]);
-    let fraction = Expr::sequence([Expr::text("."), digits().repeat(1, Some(MAX_DIGITS))]);
+    let fraction = Expr::sequence([Expr::text("."), digits().repeat(1, Some(MAX_FREE_DIGITS))]);
     let sign = Expr::Class(Class::of(['+', '-'])).optional();
-    let exponent = Expr::sequence([Expr::Class(Class::of(['e', 'E'])), sign, digits().repeat(1, Some(3))]);
+    let power = Expr::choice([
+        digits().repeat(1, Some(2)),
+        Expr::sequence([Class::digits(1, 2), digits().repeat(2, Some(2))]),
+        Expr::sequence([Expr::text("30"), Class::digits(0, 8)]),
+    ]);
+    let exponent = Expr::sequence([Expr::Class(Class::of(['e', 'E'])), sign, power]);
     Expr::sequence([whole, fraction.optional(), exponent.optional()])
 }
-
-/// The most digits of a part of a number: more than any number of 64 bits needs.
-const MAX_DIGITS: u32 = 20;

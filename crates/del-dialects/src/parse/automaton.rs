@@ -6,6 +6,7 @@
 //! A spelling may hold [`SUFFIX`] once, which stands for any `:word`. Where such a spelling comes to nothing, no suffix
 //! of what was read is kept: the search begins again behind its first byte.
 
+use memchr::memmem::Finder;
 use memchr::{memchr, memchr2, memchr3};
 
 /// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
@@ -52,9 +53,15 @@ enum First {
     Three(u8, u8, u8),
     Many {
         table: Box<[bool; 256]>,
+        /// The bytes, without those that begin a needle.
         bytes: Vec<u8>,
+        /// In place of bytes that any prose is full of: how all spellings that begin with one go on.
+        needles: Vec<Finder<'static>>,
     },
 }
+
+/// The longest needle, in bytes: so many say enough.
+const MAX_NEEDLE: usize = 8;
 
 /// A place in an automaton.
 #[derive(Debug, Default, Clone, Copy)]
@@ -115,7 +122,8 @@ impl Automaton {
             edges.extend_from_slice(list);
             node.to = index(edges.len());
         }
-        let first = First::of(children[0].iter().map(|(byte, _)| *byte));
+        let first =
+            First::of(children[0].iter().map(|&(byte, child)| prefix(byte, child, &nodes, &children)));
         Self { nodes, edges, first }
     }
 
@@ -370,21 +378,26 @@ fn index(place: usize) -> u32 {
 }
 
 impl First {
-    fn of(bytes: impl Iterator<Item = u8>) -> Self {
+    /// From what the spellings begin with, each with another byte.
+    fn of(prefixes: impl Iterator<Item = Vec<u8>>) -> Self {
         let mut table = [false; 256];
-        let mut distinct = Vec::new();
-        for byte in bytes {
-            if !table[byte as usize] {
-                table[byte as usize] = true;
-                distinct.push(byte);
+        let (mut bytes, mut needles) = (Vec::new(), Vec::new());
+        for prefix in prefixes {
+            let first = prefix[0];
+            table[first as usize] = true;
+            if prefix.len() > 1 && (first == b' ' || first.is_ascii_lowercase()) {
+                needles.push(Finder::new(&prefix).into_owned());
+            } else {
+                bytes.push(first);
             }
         }
-        match distinct[..] {
+        match bytes[..] {
+            _ if !needles.is_empty() => Self::Many { table: Box::new(table), bytes, needles },
             [] => Self::None,
             [a] => Self::One(a),
             [a, b] => Self::Two(a, b),
             [a, b, c] => Self::Three(a, b, c),
-            _ => Self::Many { table: Box::new(table), bytes: distinct },
+            _ => Self::Many { table: Box::new(table), bytes, needles },
         }
     }
 
@@ -394,20 +407,42 @@ impl First {
             Self::One(a) => memchr(*a, text),
             Self::Two(a, b) => memchr2(*a, *b, text),
             Self::Three(a, b, c) => memchr3(*a, *b, *c, text),
-            Self::Many { table, bytes } => next_of_many(table, bytes, text, busy),
+            Self::Many { table, bytes, needles } => next_of_many(table, bytes, needles, text, busy),
         }
     }
 }
 
-/// Text without any of the bytes is passed block by block at the speed of `memchr`; in a block that holds one, each
-/// byte is looked up.
-fn next_of_many(table: &[bool; 256], bytes: &[u8], text: &[u8], busy: &mut u32) -> Option<usize> {
+/// How all spellings go on that begin with `byte`, which leads to `child`.
+fn prefix(byte: u8, mut child: u32, nodes: &[Node], children: &[Vec<(u8, u32)>]) -> Vec<u8> {
+    let mut prefix = vec![byte];
+    while let [(next, grandchild)] = children[child as usize][..]
+        && nodes[child as usize].found.is_none()
+        && prefix.len() < MAX_NEEDLE
+    {
+        prefix.push(next);
+        child = grandchild;
+    }
+    prefix
+}
+
+/// Text without any of the bytes and needles is passed block by block at the speed of `memchr`; in a block that holds
+/// one, each byte is looked up.
+fn next_of_many(
+    table: &[bool; 256],
+    bytes: &[u8],
+    needles: &[Finder<'static>],
+    text: &[u8],
+    busy: &mut u32,
+) -> Option<usize> {
     const BLOCK: usize = 512;
     let mut at = 0;
     while at < text.len() {
         if *busy == 0 {
             let block = &text[at..text.len().min(at + BLOCK)];
-            let quiet = block.len() == BLOCK
+            // A needle may begin in the block and end behind it.
+            let around = &text[at..text.len().min(at + BLOCK + MAX_NEEDLE)];
+            let quiet = around.len() == BLOCK + MAX_NEEDLE
+                && needles.iter().all(|needle| needle.find(around).is_none())
                 && bytes.chunks(3).all(|bytes| match *bytes {
                     [a, b, c] => memchr3(a, b, c, block).is_none(),
                     [a, b] => memchr2(a, b, block).is_none(),

@@ -216,7 +216,7 @@ impl Engine {
         let plan = io.plan;
         let name = reading.pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
         let tools = &self.turn.tools;
-        let tool = || tools.iter().find(|tool| tool.name == name);
+        let tool = || tools.iter().rfind(|tool| tool.name == name);
         let Reading { kind, size, .. } = &mut *reading;
         let Io { text, bytes, look, sink, again, .. } = io;
         let most = self.turn.limits.arguments;
@@ -318,7 +318,10 @@ impl Engine {
             }
             (Kind::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
                 let given = Given { loose, marks, tool: tool(), text, end };
+                reader.base = base;
+                reader.doubted = reader.doubted.max(self.doubted);
                 let progress = reader.read(given, look, &mut kept, again, &mut emit);
+                self.doubted = reader.doubted;
                 notes = reader.notes.take();
                 match progress {
                     LooseProgress::More => Outcome::More,
@@ -349,8 +352,8 @@ impl Engine {
                 let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
                 self.doubted = reader.doubted;
                 notes = reader.notes.take();
-                let whole =
-                    progress == FieldsProgress::Ended && walk.is_whole_without_closer(end, self.in_block);
+                let whole = progress == FieldsProgress::Ended
+                    && walk.is_whole_without_closer(end, self.in_block, self.unopened);
                 if whole || matches!(progress, FieldsProgress::Done(_)) {
                     emit(reader.closing(), kept..kept);
                 }
@@ -390,7 +393,8 @@ impl Engine {
         let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
         let nameless = name.is_none_or(str::is_empty);
         let worded = opening.is_worded(io.plan);
-        let may_not = worded && (opening.in_a_thought() || !(known || free));
+        let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
+        let may_not = worded && (opening.in_a_thought() || unproven || !(known || free));
         if may_not || (bare && !known && (word || doubtful || nameless)) {
             return self.no_call(io);
         }
@@ -425,6 +429,7 @@ impl Engine {
         if !io.last() && window.len() < most {
             return Flow::More;
         }
+        self.unproven = self.unproven.max(io.base + io.look as u64);
         self.no_call(io)
     }
 

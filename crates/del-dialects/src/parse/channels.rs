@@ -290,6 +290,12 @@ impl Engine {
 }
 
 impl Channels {
+    /// The recipient in a word that is author and recipient at once.
+    fn joined<'h>(&self, word: &'h str) -> Option<&'h str> {
+        let to = word.strip_prefix(self.author.as_str()).filter(|_| !self.recipient.is_empty())?;
+        to.strip_prefix(self.recipient.as_str())
+    }
+
     /// True for white space that the mark behind a header begins with.
     fn ends_header(&self, byte: u8) -> bool {
         self.message.iter().any(|mark| mark.as_bytes().first() == Some(&byte))
@@ -337,6 +343,10 @@ impl<'h> Said<'h> {
             rest = behind;
             match word.strip_prefix(channels.recipient.as_str()) {
                 Some(to) if !channels.recipient.is_empty() || !author => said.recipient = Some(to),
+                _ if author && channels.joined(word).is_some() => {
+                    author = false;
+                    said.recipient = channels.joined(word);
+                }
                 _ if std::mem::take(&mut author) => said.author = Some(word),
                 _ if std::mem::take(&mut channel) => said.channel = Some(word),
                 _ => said.content = Some(word),

@@ -309,6 +309,7 @@ impl Engine {
         if opening.block {
             self.opened = opening.opened;
         }
+        self.unopened = walk.is_unopened(opening.opened);
         let holds_calls = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls);
         match opening.from {
             From::Text { .. } => self.around = None,
@@ -369,7 +370,7 @@ impl Engine {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
         let word = found == start && self.word == Some(io.base + start as u64);
-        if (io.plan.walks[opening.walk].is_bare() && !word) || opening.is_worded(io.plan) {
+        if io.plan.walks[opening.walk].is_bare() && !word {
             self.deaf = self.deaf.max(io.base + tried as u64);
         }
         // Behind a call, and at a word without a mark, nothing else has been tried for this place.

@@ -42,6 +42,7 @@ impl Engine {
             State::Opening(_)
             | State::Tentative(_)
             | State::Cited(_)
+            | State::Quoted(_)
             | State::Invented { .. }
             | State::Rescue { .. }
             | State::Dropping => {}
@@ -166,9 +167,9 @@ impl Engine {
 
 impl Walk {
     /// True when a call that ended behind an argument is whole all the same: only its outermost closer may be missing,
-    /// and only when the model itself ended the answer.
-    pub(super) fn is_whole_without_closer(&self, end: Option<End>, in_block: bool) -> bool {
-        let last = if in_block { self.steps.len() } else { self.close };
+    /// and only when the model itself ended the answer. Nobody misses the closer of a mark that was not there.
+    pub(super) fn is_whole_without_closer(&self, end: Option<End>, in_block: bool, unopened: bool) -> bool {
+        let last = if in_block { self.steps.len() } else { self.close - usize::from(unopened) };
         let closers = (self.args + 1..last).filter(|step| self.misses(*step, step + 1)).count();
         end == Some(End::End) && (self.may_be_eaten(self.args + 1) || closers <= 1)
     }

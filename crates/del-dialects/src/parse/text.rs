@@ -188,7 +188,7 @@ impl Engine {
             return false;
         }
         let here = io.base + hit.start as u64;
-        if self.examples.is_some_and(|to| here < to) {
+        if self.examples.is_some_and(|to| here < to) || here < self.quoted_to {
             return false;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
@@ -276,7 +276,7 @@ impl Engine {
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
         let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
-        let behind_text = bracket && (any || (announced && io.plan.alone));
+        let behind_text = bracket && (any || announced);
         if here >= self.tried {
             io.passed.clear();
         }
@@ -292,7 +292,8 @@ impl Engine {
                 || !opener.line_start
                 || (announced && opener.announced)
                 || (behind_text && walk.is_bare_object()))
-                && (!(bare || opener.is_worded(io.plan)) || (here >= self.deaf && !fenced))
+                && (!bare || (here >= self.deaf && !fenced))
+                && (!opener.is_worded(io.plan) || (here >= self.unproven && !fenced))
                 && (!inside || self.in_tool)
         };
         self.candidates.clear();
@@ -309,6 +310,10 @@ impl Engine {
         let Some(first) = self.candidates.pop() else { return false };
         if self.awaits_fence(io, start) {
             self.wait_for_fence(io, start);
+            return true;
+        }
+        if let Some(quote) = self.quote_before(io, start) {
+            self.try_quoted(io, start, quote);
             return true;
         }
         self.state = if first.is_header(io.plan) {

@@ -32,8 +32,21 @@ pub(super) fn types(root: &Value, schema: &Value) -> Types {
         array: allows(Kind::Array),
         string: allows(Kind::String),
     };
+    if (Types { null: true, ..types }) == Types::ANY && is_foreign(schema) {
+        return Types::TEXT;
+    }
     Types { string: types.string || types == Types::default(), ..types }
 }
+
+/// True when a type that nobody knows stands beside words about types. They exclude nothing, and still somebody meant
+/// something by them.
+fn is_foreign(schema: &Value) -> bool {
+    let unknown = schema.get("type").and_then(Value::as_str).is_some_and(|name| kinds_of(name).is_none());
+    unknown && WORDS.iter().any(|word| schema.get(word).is_some())
+}
+
+/// The words beside `type` that say of what type a value is.
+const WORDS: [&str; 6] = ["enum", "const", "allOf", "anyOf", "oneOf", "$ref"];
 
 struct Reader<'s> {
     root: &'s Value,
@@ -145,19 +158,23 @@ fn kind_of(value: &Value) -> Kind {
     }
 }
 
-/// True when a type of this name, in JSON Schema or in the languages that tools are written in, holds such values. A
-/// name that nobody knows says nothing.
+/// True when a type of this name holds such values. A name that nobody knows says nothing.
 fn is_of(kind: Kind, name: &str) -> bool {
+    kinds_of(name).is_none_or(|kinds| kinds.contains(&kind))
+}
+
+/// What a type of this name holds, in JSON Schema or in the languages that tools are written in.
+fn kinds_of(name: &str) -> Option<&'static [Kind]> {
     let name = name.to_ascii_lowercase();
     let starts = |heads: &[&str]| heads.iter().any(|head| name.starts_with(head));
-    match name.as_str() {
-        "null" | "none" => kind == Kind::Null,
-        "boolean" | "bool" => kind == Kind::Boolean,
-        "object" | "dict" | "map" => kind == Kind::Object,
-        "array" | "list" | "tuple" => kind == Kind::Array,
-        "string" | "str" | "text" | "varchar" | "char" | "enum" => kind == Kind::String,
-        _ if starts(&["int", "uint", "long", "short", "unsigned"]) => kind == Kind::Integer,
-        _ if starts(&["num", "float", "double", "decimal"]) => matches!(kind, Kind::Integer | Kind::Number),
-        _ => true,
-    }
+    Some(match name.as_str() {
+        "null" | "none" => &[Kind::Null],
+        "boolean" | "bool" => &[Kind::Boolean],
+        "object" | "dict" | "map" => &[Kind::Object],
+        "array" | "list" | "tuple" => &[Kind::Array],
+        "string" | "str" | "text" | "varchar" | "char" | "enum" => &[Kind::String],
+        _ if starts(&["int", "uint", "long", "short", "unsigned"]) => &[Kind::Integer],
+        _ if starts(&["num", "float", "double", "decimal"]) => &[Kind::Integer, Kind::Number],
+        _ => return None,
+    })
 }

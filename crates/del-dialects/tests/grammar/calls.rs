@@ -1,9 +1,10 @@
 //! What the writer writes is accepted in every dialect, and what is no call of these tools is not.
 
-use del_dialects::dialect::{Codec, Frame, Mark, Need};
+use del_dialects::dialect::{Codec, Frame, Mark, Need, Route};
 use del_dialects::{Call, Choice, Dialects, GrammarError, Tool};
 use serde_json::json;
 
+use super::gbnf::Gbnf;
 use super::{call, dialect, grammar, read, tool};
 
 fn tools() -> Vec<Tool> {
@@ -291,4 +292,50 @@ fn needs_a_tool_to_call() {
     let error = hermes.grammar(&tools(), &Choice::Named("get".to_owned()), true).unwrap_err();
     let said = "expected the name of one of the tools (get_weather, add_item, project_context, look_up), got \"get\"";
     assert_eq!(error.to_string(), said);
+}
+
+/// A thought is let through before required calls only where it is asked for, and read as one.
+#[test]
+fn a_thought_before_required_calls() {
+    let tools = tools();
+    let mut thinking = 0;
+    for dialect in Dialects::builtin().iter() {
+        let name = &dialect.name;
+        let plain = dialect.grammar(&tools, &Choice::Required, true).unwrap();
+        let with = plain.clone().with_thinking();
+        if with.to_gbnf() == plain.to_gbnf() {
+            continue;
+        }
+        thinking += 1;
+        let (plain, with) = (Gbnf::read(&plain.to_gbnf()).unwrap(), Gbnf::read(&with.to_gbnf()).unwrap());
+        let call = dialect.render_calls(&calls()[..1], &tools).unwrap();
+        let thought = match (&dialect.frame, &dialect.reasoning) {
+            (Frame::Channels(channels), _) => {
+                let (route, _) = channels.routes.iter().find(|(_, to)| **to == Route::Reasoning).unwrap();
+                let header = match channels.channel.first() {
+                    _ if channels.message.contains(route) => route.clone(),
+                    Some(channel) => format!("{channel}{route}{}", channels.message[0]),
+                    None => format!(" {}{route}{}", channels.recipient, channels.message[0]),
+                };
+                let next = format!("{}{}", channels.start[0], channels.author);
+                let next = if call.starts_with(&channels.start[0]) { "" } else { &next };
+                format!("{header}Hm, a < b.{}{next}", channels.ends[0])
+            }
+            (_, Some(reasoning)) => format!("{}Hm, a < b.{}", reasoning.begin[0], reasoning.end[0]),
+            _ => panic!("{name} thinks without marks"),
+        };
+        let text = format!("{thought}{call}");
+        assert!(with.accepts(&text), "{name} refused {text}");
+        assert!(with.accepts(&call), "{name} refused {call}");
+        assert!(!plain.accepts(&text), "{name} took {text}");
+        assert!(!with.accepts(&thought), "{name} took a thought alone: {thought}");
+        let message = read(dialect, &tools, &text);
+        assert_eq!(message.reasoning.trim(), "Hm, a < b.", "{name}: {text}");
+        assert_eq!((message.calls.len(), message.faults.len()), (1, 0), "{name}: {text}");
+        if dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.prefilled) {
+            let begin = dialect.reasoning.as_ref().unwrap().begin[0].trim();
+            assert!(with.accepts(text.strip_prefix(begin).unwrap()), "{name} refused {text}");
+        }
+    }
+    assert!(thinking > 60, "only {thinking} dialects think");
 }

@@ -115,6 +115,51 @@ impl Gbnf {
         ends
     }
 
+    /// A text of the grammar, as this seed has it. Small, as each way is the less likely the longer the text is.
+    pub(crate) fn sample(&self, seed: u64) -> String {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let sizes = self.sizes();
+        let mut text = String::new();
+        let mut open = vec![Item::Rule(self.root().unwrap())];
+        while let Some(item) = open.pop() {
+            match item {
+                Item::Chars(ranges, negated) => text.push(dice.pick(&ranges, negated)),
+                Item::Rule(rule) => {
+                    let ways = &self.rules[rule];
+                    let least =
+                        |way: &Vec<Item>| way.iter().map(|item| Self::size(item, &sizes)).sum::<usize>();
+                    let shortest = ways.iter().min_by_key(|way| least(way)).unwrap();
+                    let free = text.len() < 400 && dice.roll(8) > 0;
+                    let way = if free { &ways[dice.roll(ways.len())] } else { shortest };
+                    open.extend(way.iter().rev().cloned());
+                }
+            }
+        }
+        text
+    }
+
+    /// The least characters of each rule.
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![usize::MAX / 1000; self.rules.len()];
+        loop {
+            let before = sizes.clone();
+            for (place, ways) in self.rules.iter().enumerate() {
+                let least = |way: &Vec<Item>| way.iter().map(|item| Self::size(item, &before)).sum();
+                sizes[place] = ways.iter().map(least).min().unwrap_or(0).min(before[place]);
+            }
+            if sizes == before {
+                return sizes;
+            }
+        }
+    }
+
+    fn size(item: &Item, sizes: &[usize]) -> usize {
+        match item {
+            Item::Chars(..) => 1,
+            Item::Rule(rule) => sizes[*rule],
+        }
+    }
+
     fn step(frame: &Rc<Frame>) -> Rc<Frame> {
         Rc::new(Frame { at: frame.at + 1, ..(**frame).clone() })
     }
@@ -145,6 +190,32 @@ impl Gbnf {
             }
         }
         ends
+    }
+}
+
+/// A small generator of random numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from((self.0 >> 33) % u64::try_from(sides).unwrap()).unwrap()
+    }
+
+    /// A character of a class: of one of its ranges, or one that is much like those that models write.
+    fn pick(&mut self, ranges: &[(char, char)], negated: bool) -> char {
+        if !negated {
+            let (from, to) = ranges[self.roll(ranges.len())];
+            let width = u32::from(to) - u32::from(from) + 1;
+            let off = u32::try_from(self.roll(usize::try_from(width).unwrap())).unwrap();
+            return char::from_u32(u32::from(from) + off).unwrap_or(from);
+        }
+        let usual: Vec<char> = "aZ0 .,:;'\"\\/<>[]{}()|=_-\n\té東😀&#`".chars().collect();
+        let is_in = |c: &char| !ranges.iter().any(|(from, to)| (*from..=*to).contains(c));
+        let usual: Vec<char> = usual.into_iter().filter(is_in).collect();
+        usual[self.roll(usual.len())]
     }
 }
 

@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "so a test fails")]
 
 mod calls;
+mod engines;
 mod gbnf;
+mod guidance;
 mod own;
 mod print;
 mod random;
+mod sampled;
 mod schemas;
 
 use std::sync::Arc;

@@ -35,9 +35,9 @@ fn one_call_as_json() {
         &Choice::Required,
         false,
         r#"root ::= "<tool_call>\n" call "\n</tool_call>"
-char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} | [dD] [8-9a-bA-B] [0-9a-fA-F]{2} "\\u" [dD] [c-fC-F] [0-9a-fA-F]{2}))
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
 boolean ::= "true" | "false"
 list-directory-args-path ::= "\"path\": " string
@@ -56,9 +56,9 @@ fn calls_in_a_block() {
         &Choice::Named("read_file".to_owned()),
         true,
         r#"root ::= "<｜tool▁calls▁begin｜>" call "<｜tool▁calls▁end｜>"
-char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} | [dD] [8-9a-bA-B] [0-9a-fA-F]{2} "\\u" [dD] [c-fC-F] [0-9a-fA-F]{2}))
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
 call ::= "<｜tool▁call▁begin｜>read_file<｜tool▁sep｜>" read-file-args "<｜tool▁call▁end｜>"
 "#,
@@ -72,7 +72,7 @@ fn raw_values_do_not_hold_their_closer() {
         &Choice::Required,
         true,
         r#"root ::= call ("\n" call)*
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "<parameter=file_path>\n" W0 "\n</parameter>\n" ("<parameter=limit>\n" integer "\n</parameter>\n")?
 list-directory-args ::= ("<parameter=recursive>\n" ("True" | "False") "\n</parameter>\n")? ("<parameter=path>\n" W0 "\n</parameter>\n")?
 call ::= "<tool_call>\n<function=" ("read_file>\n" read-file-args | "list_directory>\n" list-directory-args) "</function>\n</tool_call>"
@@ -101,7 +101,7 @@ fn keyword_arguments() {
         r#"root ::= "[" call (", " call)* "]"
 char ::= [^'\\\x00-\x1f\x7f] | "\\" (['\\nrt] | "x" [0-9a-fA-F]{2})
 string ::= "'" char* "'"
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "(file_path=" string (", limit=" integer)? ")"
 boolean ::= "True" | "False"
 list-directory-args-path ::= "path=" string
@@ -120,16 +120,16 @@ fn text_or_calls() {
         &Choice::Auto,
         true,
         r#"root ::= calls | text calls?
-char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+char ::= [^"\\\x00-\x1f] | "\\" (["\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} | [dD] [8-9a-bA-B] [0-9a-fA-F]{2} "\\u" [dD] [c-fC-F] [0-9a-fA-F]{2}))
 string ::= "\"" char* "\""
-integer ::= "-"? ("0" | [1-9] [0-9]{0,18})
+integer ::= "-"? ("0" | [1-9] [0-9]{0,39})
 read-file-args ::= "{\"file_path\": " string (", \"limit\": " integer)? "}"
 boolean ::= "true" | "false"
 list-directory-args-path ::= "\"path\": " string
 list-directory-args-rest ::= (", " list-directory-args-path)?
 list-directory-args-recursive ::= "\"recursive\": " boolean
 list-directory-args ::= "{" (list-directory-args-recursive list-directory-args-rest | list-directory-args-path)? "}"
-call ::= "[TOOL_CALLS]" ("read_file" ("[CALL_ID]" [a-zA-Z0-9_\x2d.:]{1,64})? "[ARGS]" read-file-args | "list_directory" ("[CALL_ID]" [a-zA-Z0-9_\x2d.:]{1,64})? "[ARGS]" list-directory-args)
+call ::= "[TOOL_CALLS]" ("read_file" ("[CALL_ID]" [a-zA-Z0-9]{9})? "[ARGS]" read-file-args | "list_directory" ("[CALL_ID]" [a-zA-Z0-9]{9})? "[ARGS]" list-directory-args)
 text ::= W0
 calls ::= call call*
 W0 ::= [^\[] W0 | [\[] W0-1 | ""

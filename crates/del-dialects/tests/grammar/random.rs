@@ -5,6 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::engines::Engines;
 use super::{call, grammar, tool};
 
 /// A schema of a few levels.
@@ -133,5 +134,31 @@ proptest! {
             prop_assert!(!required.accepts(&format!("{text}x")), "{}: {}", dialect.name, text);
         }
         prop_assert!(written >= 10, "only {written} dialects carry {}", calls[0].arguments);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// llguidance says the same: its grammars are cut in pieces that a lexer has to take right.
+    #[test]
+    fn engines_agree(
+        (parameters, arguments, place) in (vec((schema(), any::<bool>()), 1..4), 0..72_usize).prop_flat_map(
+            |(members, place)| {
+                let parameters = object(&members);
+                let arguments = value(&parameters);
+                (Just(parameters), arguments, Just(place))
+            },
+        ),
+    ) {
+        let tools = [tool("f", parameters), tool("f2", json!({"properties": {"a": {}}}))];
+        let dialect = Dialects::builtin().iter().nth(place).unwrap();
+        let engines = Engines::new(dialect, &tools, &Choice::Auto, true);
+        let Ok(text) = dialect.render_calls(&[call("f", &arguments)], &tools) else { return Ok(()) };
+        prop_assert!(engines.accept(&dialect.name, &text), "{}: {}", dialect.name, text);
+        for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)).step_by(31) {
+            let dropped: String = text[..at].chars().chain(text[at..].chars().skip(1)).collect();
+            engines.accept(&dialect.name, &dropped);
+        }
     }
 }

@@ -85,9 +85,25 @@ fn excluded_bounds_and_fractions() {
         .check(&[json!(1), json!(3)], &[json!(0), json!(4)]);
     Argument::new(&json!({"type": "integer", "minimum": 1.0, "maximum": 5.0}))
         .check(&[json!(1), json!(5)], &[json!(0), json!(6)]);
-    let positive = Argument::new(&json!({"type": "number", "minimum": 0, "maximum": 1}));
-    positive.check(&[json!(0), json!(0.25), json!(1e300)], &[json!(-0.5), json!("1"), json!(null)]);
-    assert_eq!(positive.warned(), ["a maximum"]);
+    let part = Argument::new(&json!({"type": "number", "minimum": 0, "maximum": 1}));
+    part.check(
+        &[json!(0), json!(0.25), json!(1), json!(1.0), json!(1e-9)],
+        &[json!(-0.5), json!(1.5), json!(1e300), json!("1"), json!(null)],
+    );
+    assert!(part.warned().is_empty());
+    let wider = Argument::new(&json!({"type": "number", "minimum": -2.5, "exclusiveMaximum": 20}));
+    wider.check(
+        &[json!(-2.5), json!(-0.1), json!(19.99), json!(-1e-7), json!(0)],
+        &[json!(-3.5), json!(20.5), json!(1e16)],
+    );
+    assert_eq!(wider.warned(), ["a minimum", "a exclusiveMaximum"]);
+    let far = Argument::new(&json!({"type": "number", "minimum": 100}));
+    far.check(
+        &[json!(100), json!(100.5), json!(1e16), json!(1.5e300)],
+        &[json!(99.9), json!(-200), json!(1e-7)],
+    );
+    let below = Argument::new(&json!({"type": "number", "maximum": -1}));
+    below.check(&[json!(-1), json!(-1.5), json!(-1e20)], &[json!(-0.5), json!(0), json!(1)]);
     let contrary = Argument::new(&json!({"type": "integer", "minimum": 5, "maximum": 1}));
     contrary.check(&[json!(3)], &[json!("3")]);
     assert_eq!(contrary.warned(), ["a minimum"]);
@@ -222,6 +238,127 @@ fn free_values() {
 }
 
 #[test]
+fn members_that_are_not_declared() {
+    let open =
+        json!({"type": "object", "properties": {"p": {"type": "integer"}}, "additionalProperties": true});
+    Argument::new(&open).check(
+        &[json!({}), json!({"p": 1}), json!({"p": 1, "x": "y", "z": []}), json!({"x": null})],
+        &[json!([]), json!(1)],
+    );
+    assert_eq!(Argument::new(&open).warned(), ["a additionalProperties"]);
+    let counts = json!({
+        "type": "object", "properties": {"p": {"type": "string"}, "q": {}}, "required": ["p"],
+        "additionalProperties": {"type": "integer"},
+    });
+    Argument::new(&counts).check(
+        &[json!({"p": "a"}), json!({"p": "a", "q": [], "x": 1}), json!({"p": "a", "x": 1, "y": 2})],
+        &[json!({"x": 1}), json!({"p": "a", "x": "1"})],
+    );
+    let closed = json!({"type": "object", "properties": {"p": {}}});
+    Argument::new(&closed).check(&[json!({"p": 1}), json!({})], &[json!({"x": 1})]);
+}
+
+#[test]
+fn first_items_have_shapes_of_their_own() {
+    let (number, flag) = (json!({"type": "integer"}), json!({"type": "boolean"}));
+    let pair = json!({"type": "array", "prefixItems": [number, flag], "items": false, "minItems": 1});
+    Argument::new(&pair).check(
+        &[json!([1]), json!([1, true])],
+        &[json!([]), json!([true]), json!([1, 2]), json!([1, true, 3])],
+    );
+    let open = json!({"type": "array", "prefixItems": [number, flag], "items": {"type": "string"}});
+    Argument::new(&open).check(
+        &[json!([]), json!([1]), json!([1, true, "a", "b"])],
+        &[json!(["a"]), json!([1, "a"]), json!([1, true, 3])],
+    );
+    let old = json!({"items": [number, flag], "additionalItems": false, "minItems": 2});
+    Argument::new(&old).check(&[json!([1, true])], &[json!([1]), json!([1, true, null])]);
+    let long = json!({"prefixItems": [number], "items": flag, "minItems": 3, "maxItems": 4});
+    Argument::new(&long).check(
+        &[json!([1, true, true]), json!([1, true, true, false])],
+        &[json!([1, true]), json!([1, true, true, true, true])],
+    );
+    let short = json!({"prefixItems": [number, flag], "maxItems": 1});
+    Argument::new(&short).check(&[json!([]), json!([1])], &[json!([1, true])]);
+}
+
+#[test]
+fn texts_of_a_pattern() {
+    let check = |pattern: &str, good: &[&str], bad: &[&str]| {
+        let argument = Argument::new(&json!({"type": "string", "pattern": pattern}));
+        assert!(argument.warned().is_empty(), "{pattern}");
+        for text in good {
+            assert!(argument.takes(&json!(text)), "{pattern} refused {text:?}");
+        }
+        for text in bad {
+            assert!(!argument.takes(&json!(text)), "{pattern} took {text:?}");
+        }
+    };
+    check("^[a-z]+$", &["a", "xyz"], &["", "A", "a1", "a\n"]);
+    check("b+", &["b", "abba", "\"b\\", "\nb\u{1}東"], &["", "aaa"]);
+    check("^a|b$", &["a", "ax", "b", "xb"], &["xa", "bx", ""]);
+    check("^(ab|c){2,3}$", &["abab", "cc", "abcab"], &["ab", "cccc"]);
+    check(r"^\d{3}-\w*\s?[^\d]$", &["123-ab x", "999-x"], &["12-x", "123-a1 1"]);
+    check(r#"^["\\/]+$"#, &["\"", "\\/\""], &["a", ""]);
+    check("^.{2}$", &["ab", "東京", "\t\""], &["a", "abc", "a\n"]);
+    check(r"^\u6771[\x41-C]*?$", &["東", "東ABC"], &["東D"]);
+    check("", &["", "anything"], &[]);
+    for beyond in
+        ["(?=a)", "(?<!a)b", r"(a)\1", r"\bword", r"\p{L}", "(a*)*", "a{9999}", "[", "(", "a)", "*", "a$b"]
+    {
+        let argument = Argument::new(&json!({"type": "string", "pattern": beyond}));
+        assert_eq!(argument.warned(), ["a pattern"], "{beyond}");
+        assert!(argument.takes(&json!("whatever")), "{beyond}");
+    }
+}
+
+#[test]
+fn texts_of_a_format() {
+    let check = |format: &str, good: &[&str], bad: &[&str]| {
+        let argument = Argument::new(&json!({"type": "string", "format": format}));
+        for text in good {
+            assert!(argument.takes(&json!(text)), "{format} refused {text:?}");
+        }
+        for text in bad {
+            assert!(!argument.takes(&json!(text)), "{format} took {text:?}");
+        }
+        argument.warned()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(check("date", &["2024-02-29"], &["2024-13-01", "24-01-01", "2024-1-1"]), none);
+    assert_eq!(check("time", &["23:59:60Z", "00:00:00.5+01:00"], &["24:00:00Z", "12:00", "12:00:00"]), none);
+    assert_eq!(check("date-time", &["2024-02-29T12:00:00Z"], &["2024-02-29", "now"]), none);
+    assert_eq!(check("uuid", &["123e4567-e89b-12d3-a456-426614174000"], &["123e4567"]), none);
+    assert_eq!(check("ipv4", &["127.0.0.1", "255.255.255.255"], &["256.0.0.1", "1.2.3"]), none);
+    assert_eq!(check("email", &["a@b.c", "\"x y\"@b"], &["a", "@", "a b@c"]), none);
+    assert_eq!(check("uri", &["a:", "urn:x:y"], &["x y", "/a"]), ["a format"]);
+    assert_eq!(check("hostname", &["whatever is here"], &[]), ["a format"]);
+}
+
+/// What a raw value cannot be held to is said.
+#[test]
+fn patterns_in_raw_values() {
+    let tools = |pattern: &str| {
+        let parameters =
+            json!({"properties": {"a": {"type": "string", "pattern": pattern}}, "required": ["a"]});
+        [tool("f", parameters)]
+    };
+    let text = |value: &str| {
+        format!("<tool_call>\n<function=f>\n<parameter=a>\n{value}\n</parameter>\n</function>\n</tool_call>")
+    };
+    let raw = dialect("qwen3-coder");
+    let held = tools("^[a-z\"]{2}$");
+    assert!(raw.grammar(&held, &Choice::Required, false).unwrap().warnings().is_empty());
+    let takes =
+        |tools: &[_], value: &str| grammar(raw, tools, &Choice::Required, false).accepts(&text(value));
+    assert!(takes(&held, "a\"") && !takes(&held, "abc"));
+    let open = tools("^[^a]+$");
+    let warnings = raw.grammar(&open, &Choice::Required, false).unwrap().warnings().to_vec();
+    assert_eq!(warnings[0].to_string(), "f: the grammar does not hold a to \"pattern\"");
+    assert!(takes(&open, "a"));
+}
+
+#[test]
 fn references() {
     let tree = json!({"tree": {
         "type": "object",
@@ -276,7 +413,8 @@ fn schemas_that_go_round_in_circles() {
 #[test]
 fn warns_of_what_it_cannot_hold_a_model_to() {
     let schema = json!({"type": "object", "properties": {
-        "name": {"type": "string", "pattern": "^[a-z]+$", "format": "email", "title": "T", "default": ""},
+        "name": {"type": "string", "pattern": "^(?=a)[a-z]+$", "format": "ipv6", "title": "T", "default": ""},
+        "code": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 3},
         "list": {"type": "array", "items": {"type": "integer", "multipleOf": 3}, "uniqueItems": true},
         "open": {"type": "object", "properties": {"x": {}}, "additionalProperties": true},
     }, "$comment": "c", "x-note": 1});
@@ -286,6 +424,7 @@ fn warns_of_what_it_cannot_hold_a_model_to() {
         [
             "a.name pattern",
             "a.name format",
+            "a.code maxLength",
             "a.list[] multipleOf",
             "a.list uniqueItems",
             "a.open additionalProperties"
@@ -293,7 +432,7 @@ fn warns_of_what_it_cannot_hold_a_model_to() {
     );
     let said = argument.warnings[0].to_string();
     assert_eq!(said, "f: the grammar does not hold a.name to \"pattern\"");
-    argument.check(&[json!({"name": "A", "list": [1, 1], "open": {}})], &[]);
+    argument.check(&[json!({"name": "A", "code": "abcd", "list": [1, 1], "open": {}})], &[]);
     let clean =
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false});
     assert!(Argument::new(&clean).warnings.is_empty());

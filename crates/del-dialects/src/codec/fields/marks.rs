@@ -29,7 +29,7 @@ pub(crate) struct FieldMarks {
     pub(super) ends: Vec<(String, ValueEnd)>,
     /// The marks inside a value of elements.
     pub(super) elements: Option<ElementMarks>,
-    /// What a value's own closer is found by; none where every key has its own, or values are elements.
+    /// What a value's own closer is found by; none where every key has its own.
     pub(super) own: Option<Own>,
 }
 
@@ -47,6 +47,12 @@ impl Own {
             marks: automaton(form.value_close.iter().chain(&form.open)),
             closers: form.value_close.len(),
         })
+    }
+
+    /// The marks of a key that is repeated in its closer.
+    pub(super) fn of_key(form: &FieldForm, key: &str) -> Self {
+        let (closers, openers) = (closers_of(form, key), openers_of(form, key));
+        Self { marks: automaton(closers.iter().chain(&openers)), closers: closers.len() }
     }
 
     /// True for a closer.
@@ -195,27 +201,22 @@ impl FieldMarks {
         }
     }
 
-    /// What ends a value of elements: its closer, once all elements of the same key in it are closed.
-    pub(super) fn elements_automaton(&self, form: &FieldForm, key: &str) -> (Automaton, Vec<ValueEnd>) {
-        let closers = form.value_close.iter().map(|mark| (mark.replace("{key}", key), ValueEnd::Closer));
-        let openers = form.open.iter().flat_map(|open| {
-            if form.repeats_key() {
-                form.header_close.iter().map(|close| format!("{open}{key}{close}")).collect()
-            } else {
-                vec![open.clone()]
-            }
-        });
-        let openers = openers.map(|open| (open, ValueEnd::Nested));
+    /// What ends a value of `key`, where every key has marks of its own. In one of elements it is the closer once all
+    /// elements of the same key in it are closed.
+    pub(super) fn ends_of(&self, form: &FieldForm, key: &str, elements: bool) -> (Automaton, Vec<ValueEnd>) {
+        if !elements {
+            return self.value_automaton(&closers_of(form, key), form.framed);
+        }
+        let closers = closers_of(form, key).into_iter().map(|mark| (mark, ValueEnd::Closer));
+        let openers = openers_of(form, key).into_iter().map(|open| (open, ValueEnd::Nested));
         let calls =
             self.ends.iter().filter(|(_, kind)| matches!(kind, ValueEnd::Call(_) | ValueEnd::Turn)).cloned();
         let fields =
             form.open.iter().filter(|_| form.repeats_key()).map(|open| (open.clone(), ValueEnd::Field));
-        let spellings: Vec<(String, ValueEnd)> = closers.chain(openers).chain(calls).chain(fields).collect();
-        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
-        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
+        with_kinds(closers.chain(openers).chain(calls).chain(fields).collect())
     }
 
-    pub(super) fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
+    fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
         let mut spellings: Vec<(String, ValueEnd)> = Vec::new();
         for closer in closers {
             if framed {
@@ -224,9 +225,27 @@ impl FieldMarks {
             spellings.push((closer.clone(), ValueEnd::Closer));
         }
         spellings.extend(self.ends.iter().cloned());
-        let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
-        (Automaton::new(spellings.iter().map(|(mark, _)| mark.as_str())), kinds)
+        with_kinds(spellings)
     }
+}
+
+/// What closes a value of `key`.
+fn closers_of(form: &FieldForm, key: &str) -> Vec<String> {
+    form.value_close.iter().map(|mark| mark.replace("{key}", key)).collect()
+}
+
+/// What opens an element of `key`, or any where its closer does not tell them apart.
+fn openers_of(form: &FieldForm, key: &str) -> Vec<String> {
+    if !form.repeats_key() {
+        return form.open.clone();
+    }
+    let headers = form.open.iter().flat_map(|open| form.header_close.iter().map(move |close| (open, close)));
+    headers.map(|(open, close)| format!("{open}{key}{close}")).collect()
+}
+
+fn with_kinds(spellings: Vec<(String, ValueEnd)>) -> (Automaton, Vec<ValueEnd>) {
+    let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
+    (automaton(spellings.iter().map(|(mark, _)| mark)), kinds)
 }
 
 fn automaton<'m>(marks: impl Iterator<Item = &'m String>) -> Automaton {

@@ -83,15 +83,9 @@ impl FieldsReader {
             emit(&self.scratch, at..at);
         }
         self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
-        self.closer = if self.elements.is_some() {
-            Some(marks.elements_automaton(form, &self.key))
-        } else {
-            form.repeats_key().then(|| {
-                let closers: Vec<String> =
-                    form.value_close.iter().map(|mark| mark.replace("{key}", &self.key)).collect();
-                marks.value_automaton(&closers, form.framed)
-            })
-        };
+        let elements = self.elements.is_some();
+        self.closer = (elements || form.repeats_key()).then(|| marks.ends_of(form, &self.key, elements));
+        self.own = None;
         self.enter(Phase::Value);
     }
 

@@ -21,8 +21,8 @@ enum Stage {
     Quote { space: bool },
     /// Behind a dot: a method of the text, or the end of a sentence.
     Dot,
-    /// In a word: `if` and `for` go on a Python expression.
-    Word { from: usize },
+    /// In a word, which began so many bytes ago: `if` and `for` go on a Python expression.
+    Word { len: usize },
     /// Behind a comma.
     Comma,
     /// In what may be the next key, which began so many bytes ago.
@@ -59,18 +59,16 @@ impl LooseReader {
             Stage::Quote { .. } if byte == b',' && outer && self.unnamed.is_none() => Stage::Comma,
             Stage::Quote { .. } if closes && outer => Stage::Closer,
             Stage::Quote { .. } if byte == b'.' => Stage::Dot,
-            Stage::Quote { space: true } if is_word(byte) && !self.text.nested => {
-                Stage::Word { from: on.look }
-            }
+            Stage::Quote { space: true } if is_word(byte) && !self.text.nested => Stage::Word { len: 1 },
             Stage::Quote { .. } => {
                 let goes_on =
                     (short && !self.text.nested) || open || matches!(byte, b',' | b'+' | b'%' | b'*' | b'[');
                 return self.decide(on, behind, goes_on);
             }
             Stage::Dot => return self.decide(on, behind, byte.is_ascii_alphabetic()),
-            Stage::Word { from } if is_word(byte) && on.look - from < 4 => behind.stage,
-            Stage::Word { from } => {
-                let word = matches!(&on.bytes[from..on.look], b"if" | b"for");
+            Stage::Word { len } if is_word(byte) && len < 4 => Stage::Word { len: len + 1 },
+            Stage::Word { len } => {
+                let word = matches!(&on.bytes[on.look - len..on.look], b"if" | b"for");
                 return self.decide(on, behind, word && space);
             }
             Stage::Comma if space => Stage::Comma,

@@ -1,18 +1,43 @@
 //! The quotes of a loose syntax and the marks around it, ready to be found.
 
 use crate::dialect::Loose;
-use crate::parse::automaton::Automaton;
+use crate::parse::automaton::{Automaton, Match};
 
 /// The quotes of a loose syntax and the marks around it, ready to be found.
 #[derive(Debug)]
 pub(crate) struct LooseMarks {
     pub(super) quotes: Automaton,
-    /// For each quote of more than one byte, what ends it: the first pattern is the quote itself.
-    pub(super) closers: Vec<Option<Automaton>>,
+    /// For each quote of more than one byte, what may end a text in it.
+    pub(super) closers: Vec<Option<TextEnds>>,
     /// What ends a call whose brackets are not closed.
     pub(super) ends: Automaton,
     /// What follows a call for sure.
     pub(super) next: Automaton,
+}
+
+/// What may end a text, ready to be found.
+#[derive(Debug)]
+pub(super) struct TextEnds {
+    pub(super) marks: Automaton,
+    kinds: Vec<TextEnd>,
+}
+
+/// What looks like the end of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextEnd {
+    Quote,
+    /// An escape, which is none.
+    Escape,
+    /// The call closes.
+    Lost,
+    /// Another call begins, or something else that follows a call.
+    Other,
+}
+
+impl TextEnds {
+    pub(super) fn kind(&self, hit: Match) -> TextEnd {
+        self.kinds[hit.pattern as usize]
+    }
 }
 
 /// A mark of fewer bytes may well stand in a text.
@@ -25,13 +50,18 @@ impl LooseMarks {
         let distinct = || closers.iter().filter(|mark| mark.len() >= MIN_DISTINCT);
         let lost: Vec<String> = distinct().map(|mark| format!("{bracket}{mark}")).collect();
         let closer = |quote: &String| {
-            let mut spellings = vec![quote.as_str()];
+            let mut spellings = vec![(quote.as_str(), TextEnd::Quote)];
             if is_python(quote) {
-                spellings.push("\\");
+                spellings.push(("\\", TextEnd::Escape));
             } else {
-                spellings.extend(lost.iter().map(String::as_str));
+                spellings.extend(lost.iter().map(|mark| (mark.as_str(), TextEnd::Lost)));
+                let others = next.iter().filter(|mark| mark.len() >= MIN_DISTINCT);
+                spellings.extend(others.map(|mark| (mark.as_str(), TextEnd::Other)));
             }
-            (quote.len() > 1).then(|| Automaton::new(spellings))
+            (quote.len() > 1).then(|| TextEnds {
+                marks: Automaton::new(spellings.iter().map(|(mark, _)| *mark)),
+                kinds: spellings.iter().map(|(_, kind)| *kind).collect(),
+            })
         };
         let ends = closers.iter().chain(next.iter().filter(|mark| mark.len() >= MIN_DISTINCT));
         Self {

@@ -1,7 +1,8 @@
 //! Texts in quotes.
 
 use super::behind::Behind;
-use super::marks::is_python;
+use super::marks::TextEnd;
+use super::within::Within;
 use super::words::{char_end, escape_len, push_escape};
 use super::{Bracket, LooseProgress, LooseReader, On, State, Stop};
 use crate::codec::json::white_space;
@@ -23,6 +24,10 @@ pub(super) struct Text {
     pub(super) nested: bool,
     /// Backslashes are data.
     raw: bool,
+    /// What can be known of its end is known.
+    pub(super) sure: bool,
+    /// It is closed further on, behind so many quotes that are data; until then marks are as well.
+    pub(super) quotes: Option<usize>,
     /// Braces stand for values, unless they are doubled.
     format: bool,
     /// A brace whose double has to follow.
@@ -33,6 +38,11 @@ impl Text {
     /// The quote that it stands in.
     pub(super) fn quote<'l>(&self, loose: &'l Loose) -> &'l str {
         &loose.quotes[self.quote]
+    }
+
+    /// The place of that quote.
+    pub(super) fn quote_place(&self) -> usize {
+        self.quote
     }
 
     /// The text that a prefix such as `f` or `r` opens; none for a prefix that makes no text.
@@ -65,7 +75,10 @@ impl LooseReader {
                     }
                 }
             }
-            Anchored::Nothing if key => return Some(LooseProgress::Broken),
+            Anchored::Nothing if key => {
+                on.back(on.kept);
+                return Some(LooseProgress::Broken);
+            }
             Anchored::Nothing => {
                 on.back(on.kept);
                 self.begin_bare();
@@ -76,22 +89,32 @@ impl LooseReader {
 
     pub(super) fn text(&mut self, on: &mut On<'_, '_>) -> Stop {
         let quote = self.text.quote(on.given.loose);
-        let Some(closer) = &on.given.marks.closers[self.text.quote] else {
+        let Some(ends) = &on.given.marks.closers[self.text.quote] else {
             return self.short_text(on, quote.as_bytes()[0]);
         };
-        let hit = closer.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
-        let end = hit.map_or(on.look - closer.pending(&self.scan), |hit| hit.start);
+        let hit = ends.marks.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        let end = hit.map_or(on.look - ends.marks.pending(&self.scan), |hit| hit.start);
         if !self.pass_on(on, end) {
             return Some(LooseProgress::Broken);
         }
-        match hit {
-            None => return Some(LooseProgress::More),
-            Some(hit) if hit.pattern == 0 => {
+        let Some(hit) = hit else { return Some(LooseProgress::More) };
+        match ends.kind(hit) {
+            TextEnd::Quote if self.text.quotes.is_some_and(|quotes| quotes > 0) => {
+                self.text.quotes = self.text.quotes.map(|quotes| quotes - 1);
+                self.say(on, quote);
+                on.kept = hit.end;
+                self.enter(State::Text);
+            }
+            TextEnd::Quote => {
                 on.kept = hit.end;
                 return self.text_ends();
             }
-            Some(_) if is_python(quote) => self.state = State::Escape,
-            Some(_) => self.enter(State::Lost),
+            TextEnd::Escape => self.state = State::Escape,
+            TextEnd::Lost if self.text.quotes.is_none() => self.enter(State::Lost),
+            TextEnd::Other if !self.text.sure && !self.text.key && self.base + end as u64 >= self.doubted => {
+                self.enter(State::Within(Within::default()));
+            }
+            TextEnd::Lost | TextEnd::Other => self.enter(State::Text),
         }
         None
     }

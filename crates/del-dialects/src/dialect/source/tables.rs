@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::dialect::{Channels, Definitions, Loose, Results, Route};
+use crate::dialect::{Channels, Definitions, Detect, Loose, Results, Route, Written};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +54,7 @@ pub(super) struct Description {
     pub(super) definitions: DefinitionsSource,
     #[serde(default)]
     pub(super) ends: Vec<String>,
+    pub(super) detect: Option<DetectSource>,
 }
 
 pub(super) fn default_rank() -> u16 {
@@ -139,6 +140,17 @@ pub(super) struct ChannelsSource {
     pub(super) known: bool,
     #[serde(default)]
     pub(super) doubled: bool,
+    #[serde(default)]
+    pub(super) written: WrittenSource,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WrittenSource {
+    pub(super) reasoning: String,
+    pub(super) text: String,
+    pub(super) preamble: String,
+    pub(super) end: String,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -287,6 +299,20 @@ pub(super) struct DefinitionsSource {
     pub(super) close: String,
 }
 
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DetectSource {
+    pub(super) all: Vec<String>,
+    pub(super) any: Vec<String>,
+    pub(super) none: Vec<String>,
+}
+
+impl From<DetectSource> for Detect {
+    fn from(source: DetectSource) -> Self {
+        Self { all: source.all, any: source.any, none: source.none }
+    }
+}
+
 impl TryFrom<LooseSource> for Loose {
     type Error = &'static str;
 
@@ -337,7 +363,14 @@ impl From<ChannelsSource> for Channels {
             bare: source.bare,
             known: source.known,
             doubled: source.doubled,
+            written: source.written.into(),
         }
+    }
+}
+
+impl From<WrittenSource> for Written {
+    fn from(source: WrittenSource) -> Self {
+        Self { reasoning: source.reasoning, text: source.text, preamble: source.preamble, end: source.end }
     }
 }
 

@@ -36,6 +36,26 @@ pub(super) fn bound(
     }
 }
 
+/// The bound of a number as the nearest integer that leaves nothing out, and whether it says all there is to say.
+pub(super) fn outer_bound(
+    schema: &Map<String, Value>,
+    [inclusive, exclusive]: [&str; 2],
+    round: fn(f64) -> f64,
+) -> (Option<i64>, bool) {
+    let number = |word: &str| schema.get(word).and_then(Value::as_f64);
+    let whole = |bound: f64| to_integer(round(bound)).filter(|whole| whole.unsigned_abs() <= MAX_BOUND);
+    let (first, second) = (number(inclusive), number(exclusive));
+    let is_open = second.is_some() || schema.get(exclusive) == Some(&Value::Bool(true));
+    let bounds = [first.and_then(whole), second.and_then(whole)];
+    let inner =
+        bounds.into_iter().flatten().reduce(|a, b| if round(0.5) > 0.5 { a.min(b) } else { a.max(b) });
+    let is_exact = first.is_none_or(|bound| bound.fract() == 0.0 && whole(bound).is_some()) && !is_open;
+    (inner, is_exact)
+}
+
+/// Numbers of at most this size are written without an exponent.
+const MAX_BOUND: u64 = 1_000_000_000_000_000;
+
 fn to_integer(number: f64) -> Option<i64> {
     // Written without a fraction it reads as an integer exactly where it is one of 64 bits.
     format!("{number:.0}").parse().ok()

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::bounds::{bound, count};
+use super::bounds::{bound, count, outer_bound};
 use super::{Definition, Member, Shape};
-use crate::grammar::Warning;
+use crate::grammar::{Warning, pattern};
 use crate::message::Tool;
 
 /// The most schemas in one tool's parameters; what is beyond is taken for any value.
@@ -38,9 +38,7 @@ const NOTES: [&str; 17] = [
 ];
 
 /// What a grammar cannot say.
-const BEYOND: [&str; 22] = [
-    "pattern",
-    "format",
+const BEYOND: [&str; 18] = [
     "multipleOf",
     "uniqueItems",
     "minProperties",
@@ -57,8 +55,6 @@ const BEYOND: [&str; 22] = [
     "contains",
     "minContains",
     "maxContains",
-    "prefixItems",
-    "additionalItems",
     "unevaluatedItems",
     "unevaluatedProperties",
 ];
@@ -152,10 +148,7 @@ impl<'a> Reader<'a> {
         match kind {
             "null" => Shape::Null,
             "boolean" => Shape::Boolean,
-            "string" => {
-                let (min, max) = self.counts(schema, ["minLength", "maxLength"], path);
-                Shape::Text { min, max }
-            }
+            "string" => self.string(schema, path),
             "integer" => {
                 let bound = |words: [&str; 2], inward: i64| bound(schema, words, inward);
                 let min = bound(["minimum", "exclusiveMinimum"], 1);
@@ -167,39 +160,80 @@ impl<'a> Reader<'a> {
                 Shape::Integer { min, max }
             }
             "number" => {
-                let least = ["minimum", "exclusiveMinimum"].map(|word| (word, schema.get(word)));
-                let positive = least
-                    .iter()
-                    .any(|(_, bound)| bound.and_then(Value::as_f64).is_some_and(|bound| bound >= 0.0));
-                let said = |word: &str, bound: &Value| word == "minimum" && bound.as_f64() == Some(0.0);
-                for (word, bound) in least {
-                    if bound.is_some_and(|bound| !said(word, bound)) {
-                        self.warn(path, word);
-                    }
+                let bounds = [
+                    (["minimum", "exclusiveMinimum"], f64::floor as fn(f64) -> f64),
+                    (["maximum", "exclusiveMaximum"], f64::ceil),
+                ];
+                let [min, max] = bounds.map(|(words, round)| {
+                    let (bound, is_exact) = outer_bound(schema, words, round);
+                    let said = words.into_iter().filter(|word| !is_exact && schema.contains_key(*word));
+                    said.for_each(|word| self.warn(path, word));
+                    bound
+                });
+                if min.zip(max).is_some_and(|(min, max)| min > max) {
+                    self.warn(path, "minimum");
+                    return Shape::Number { min: None, max: None };
                 }
-                for word in ["maximum", "exclusiveMaximum"] {
-                    if schema.contains_key(word) {
-                        self.warn(path, word);
-                    }
-                }
-                Shape::Number { negative: !positive }
+                Shape::Number { min, max }
             }
             "array" => {
-                let tuple =
-                    schema.contains_key("prefixItems") || schema.get("items").is_some_and(Value::is_array);
-                if schema.get("items").is_some_and(Value::is_array) {
-                    self.warn(path, "items");
-                }
-                let items = match schema.get("items") {
-                    Some(items) if !tuple => self.inside(path, "[]", items, depth),
-                    _ => Shape::Any,
-                };
                 let (min, max) = self.counts(schema, ["minItems", "maxItems"], path);
-                Shape::Array { items: Box::new(items), min, max }
+                let word = ["prefixItems", "items"].into_iter().find(|word| {
+                    schema.get(*word).and_then(Value::as_array).is_some_and(|first| !first.is_empty())
+                });
+                let Some(word) = word else {
+                    let items = match schema.get("items") {
+                        Some(items) => self.inside(path, "[]", items, depth),
+                        None => Shape::Any,
+                    };
+                    return Shape::Array { items: Box::new(items), min, max };
+                };
+                let first = schema[word].as_array().into_iter().flatten();
+                let first: Vec<Shape> = first
+                    .enumerate()
+                    .map(|(place, schema)| self.inside(path, &format!("[{place}]"), schema, depth))
+                    .collect();
+                let rest = schema.get(if word == "items" { "additionalItems" } else { "items" });
+                let items = rest.map_or(Shape::Any, |items| self.inside(path, "[]", items, depth));
+                let no_more = rest == Some(&Value::Bool(false));
+                let count = u32::try_from(first.len()).unwrap_or(u32::MAX);
+                let max = if no_more { Some(max.map_or(count, |max| max.min(count))) } else { max };
+                if max.is_some_and(|max| max < min) {
+                    self.warn(path, "minItems");
+                    return Shape::Array { items: Box::new(Shape::Any), min: 0, max: None };
+                }
+                Shape::Tuple { first, items: Box::new(items), min, max }
             }
             "object" => self.object(schema, path, depth),
             _ => Shape::Any,
         }
+    }
+
+    fn string(&mut self, schema: &Map<String, Value>, path: &str) -> Shape {
+        let word = |word: &str| schema.get(word).and_then(Value::as_str);
+        let by_pattern = word("pattern").map(pattern::read);
+        let by_format = word("format").map(pattern::of_format);
+        // The tighter of the two is held to, as there is no way to ask for both.
+        for (word, is_held) in [
+            ("pattern", matches!(by_pattern, Some(Some(_)))),
+            ("format", by_pattern.is_none() && matches!(by_format, Some(Some((_, true))))),
+        ] {
+            if schema.contains_key(word) && !is_held {
+                self.warn(path, word);
+            }
+        }
+        let held = by_pattern.map_or_else(|| Some(by_format??.0), |pattern| pattern);
+        let Some(text) = held else {
+            let (min, max) = self.counts(schema, ["minLength", "maxLength"], path);
+            return Shape::Text { min, max };
+        };
+        for word in ["minLength", "maxLength"] {
+            if schema.contains_key(word) {
+                self.warn(path, word);
+            }
+        }
+        let keyword = if schema.contains_key("pattern") { "pattern" } else { "format" };
+        Shape::Pattern { text, keyword }
     }
 
     fn object(&mut self, schema: &Map<String, Value>, path: &mut String, depth: usize) -> Shape {
@@ -223,23 +257,25 @@ impl<'a> Reader<'a> {
             }
         }
         match schema.get("additionalProperties") {
-            Some(Value::Bool(false)) => Shape::Object(members),
+            Some(Value::Bool(false)) => Shape::Object { members, others: None },
             additional if members.is_empty() => {
                 let values = additional.map_or(Shape::Any, |values| self.inside(path, "*", values, depth));
                 Shape::Map(Box::new(values))
             }
-            Some(_) => {
+            Some(others) => {
+                // Any key is one of the others to a grammar, a declared one too.
                 self.warn(path, "additionalProperties");
-                Shape::Object(members)
+                let others = self.inside(path, "*", others, depth);
+                Shape::Object { members, others: Some(Box::new(others)) }
             }
-            None => Shape::Object(members),
+            None => Shape::Object { members, others: None },
         }
     }
 
     /// The shape of a part of the value at `path`.
     fn inside(&mut self, path: &mut String, part: &str, schema: &Value, depth: usize) -> Shape {
         let len = path.len();
-        if !path.is_empty() && part != "[]" {
+        if !path.is_empty() && !part.starts_with('[') {
             path.push('.');
         }
         path.push_str(part);
@@ -327,7 +363,7 @@ fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
         vec!["object"]
     } else if shows(&["items", "minItems", "maxItems", "prefixItems"]) {
         vec!["array"]
-    } else if shows(&["minLength", "maxLength", "pattern"]) {
+    } else if shows(&["minLength", "maxLength", "pattern", "format"]) {
         vec!["string"]
     } else if shows(&["minimum", "maximum", "multipleOf"]) {
         vec!["number"]

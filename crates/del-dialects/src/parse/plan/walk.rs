@@ -525,6 +525,12 @@ impl Walk {
         })
     }
 
+    /// True when a call has marks around it, and the first of them is not among those that were there, a bit each.
+    pub(in crate::parse) fn is_unopened(&self, opened: u32) -> bool {
+        let around = |step: usize| step < self.args && self.misses(step, step + 1);
+        around(self.call) && around(self.call + 1) && opened >> self.call.min(31) & 1 == 0
+    }
+
     /// True when the end of the answer stands for the mark of this step.
     pub(in crate::parse) fn may_be_eaten(&self, step: usize) -> bool {
         matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if mark.need == Need::Stop)

@@ -1,0 +1,90 @@
+//! `del convert`: calls in one dialect in, the same calls in another out.
+
+mod blocks;
+mod records;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::Args;
+use del_dialects::Tool;
+use del_wire::convert::{ConvertError, Converter, Source, Target};
+use del_wire::{native, tools};
+
+use crate::arguments::Common;
+use crate::catalog::{Catalog, Choice};
+use crate::exit::Exit;
+use crate::input::{Input, read_text};
+
+/// Rewrite calls from one dialect in another
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// What a model wrote, or with --jsonl records [default: standard input]
+    file: Option<PathBuf>,
+    /// The dialect that the calls are written in, `auto`, or `openai-native`
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    from: String,
+    /// The dialect to write them in, or `openai-native`
+    #[arg(long, value_name = "NAME")]
+    to: String,
+    /// The tools that the model was told of, as JSON; `tools` of a record win
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Rewrite a record in each line: an object with `messages`, or with `text`
+    #[arg(long)]
+    jsonl: bool,
+    /// Leave out what the model thought, for a dialect that has no form for it
+    #[arg(long)]
+    drop_thinking: bool,
+    /// Write records that cannot be rewritten to FILE as they are, in place of an error line in the output
+    #[arg(long, value_name = "FILE", requires = "jsonl")]
+    rejects: Option<PathBuf>,
+    /// How many records to rewrite at a time [default: one for each core]
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+    let from = source(&options.from, catalog)?;
+    let to = target(&options.to, catalog)?;
+    let tools = options.tools.as_deref().map(|path| {
+        let text = read_text(path, Exit::BadInput)?;
+        tools::read_text(&text)
+            .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
+    });
+    let tools: Vec<Tool> = tools.transpose()?.unwrap_or_default();
+    let converter = Converter::new(from, to, !options.drop_thinking, tools);
+    let input = Input::open(options.file.as_deref())?;
+    if options.jsonl {
+        return records::run(&converter, input, options.rejects.as_deref(), options.threads);
+    }
+    let text = converter.text(&input.text()?).map_err(|error| {
+        let hint = match &error {
+            ConvertError::Render(error) if error.is_about_thinking() => "; --drop-thinking leaves it out",
+            _ => "",
+        };
+        Exit::BadInput.because(format!("{error}{hint}"))
+    })?;
+    // Byte for byte: this is data for a program, and a terminal's escapes in it are the model's.
+    let mut out = std::io::stdout().lock();
+    write!(out, "{}", crate::terminal::shown(&text))?;
+    out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn source(name: &str, catalog: Catalog) -> Result<Source> {
+    if name == native::NAME {
+        return Ok(Source::Native);
+    }
+    Ok(match catalog.choose(name)? {
+        Choice::Auto => Source::Any(catalog.all()),
+        Choice::One(dialect) => Source::Text(dialect),
+    })
+}
+
+fn target(name: &str, catalog: Catalog) -> Result<Target> {
+    if name == native::NAME { Ok(Target::Native) } else { Ok(Target::Text(Arc::clone(catalog.get(name)?))) }
+}

@@ -1,0 +1,183 @@
+//! `del convert --jsonl`: a record a line in, the same record in another dialect out.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use anyhow::Result;
+use del_wire::convert::Converter;
+use del_wire::records::RecordError;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::blocks::{self, Block, Failed, MAX_LINE};
+use crate::exit::Exit;
+use crate::input::{Input, plain};
+use crate::say;
+
+/// So many bad records are told of one by one.
+const TOLD: u64 = 20;
+
+/// What became of a block.
+#[derive(Default)]
+struct Done {
+    /// The lines of its records, and of the errors unless those are put aside.
+    lines: Vec<u8>,
+    /// Bytes that were read.
+    read: u64,
+    records: u64,
+    calls: u64,
+    mended: u64,
+    bad: Vec<Bad>,
+}
+
+struct Bad {
+    line: u64,
+    reason: String,
+    record: Vec<u8>,
+}
+
+pub(super) fn run(
+    converter: &Converter,
+    input: Input,
+    rejects: Option<&Path>,
+    threads: Option<u16>,
+) -> Result<Exit> {
+    let mut rejects = rejects.map(Rejects::create).transpose()?;
+    let aside = rejects.is_some();
+    let threads = threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
+    let workers = (0..threads).map(|_| {
+        let mut converter = converter.clone();
+        move |block| convert(&mut converter, &block, aside)
+    });
+    let progress = progress(input.size());
+    let name = input.name().to_owned();
+    let mut out = std::io::stdout().lock();
+    let mut total = Done::default();
+    let mut told = 0;
+    let through = blocks::run(input.into_reader(), workers.collect(), |done: Done| -> Result<()> {
+        out.write_all(&done.lines)?;
+        out.flush()?;
+        for bad in done.bad {
+            told += 1;
+            if told <= TOLD {
+                progress.suspend(|| say(format!("line {}: {}", bad.line, bad.reason)));
+            }
+            if let Some(rejects) = &mut rejects {
+                rejects.write(&bad.record)?;
+            }
+        }
+        total.records += done.records;
+        total.calls += done.calls;
+        total.mended += done.mended;
+        progress.inc(done.read);
+        progress.set_message(format!("{} records, {told} bad", total.records));
+        Ok(())
+    });
+    progress.finish_and_clear();
+    through.map_err(|failed| match failed {
+        Failed::Taking(error) => error,
+        Failed::Reading(error) => Exit::BadInput.because(format!("cannot read {name}: {}", plain(&error))),
+    })?;
+    let aside = rejects.map(Rejects::finish).transpose()?;
+    let Done { records, calls, mended, .. } = total;
+    say(format!("{records} records rewritten, {calls} calls in them, {mended} records mended, {told} bad"));
+    match aside {
+        _ if told == 0 => Ok(Exit::Done),
+        Some(path) => {
+            say(format!("the bad records are in {path}"));
+            Ok(Exit::Done)
+        }
+        None => {
+            say("each bad record has an error line in its place; --rejects puts them aside");
+            Ok(Exit::BadInput)
+        }
+    }
+}
+
+fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
+    let mut done = Done { read: block.bytes.len() as u64, ..Done::default() };
+    if let Some(length) = block.skipped {
+        done.read = length;
+        let reason = format!("expected a record of at most {MAX_LINE} bytes, got one of {length}");
+        done.fail(&RecordError::too_long(reason), block.line, &[], aside);
+        return done;
+    }
+    done.lines.reserve(block.bytes.len());
+    let lines = block.bytes.strip_suffix(b"\n").unwrap_or(&block.bytes);
+    for (number, line) in (block.line..).zip(lines.split(|byte| *byte == b'\n')) {
+        let record = line.strip_suffix(b"\r").unwrap_or(line);
+        // An empty line holds nothing that could be lost.
+        if record.is_empty() {
+            done.lines.push(b'\n');
+            continue;
+        }
+        match converter.record(record, number) {
+            Ok(converted) => {
+                done.lines.extend_from_slice(converted.line.as_bytes());
+                done.lines.push(b'\n');
+                done.records += 1;
+                done.calls += converted.calls;
+                done.mended += u64::from(converted.mended);
+            }
+            Err(error) => done.fail(&error, number, record, aside),
+        }
+    }
+    done
+}
+
+impl Done {
+    fn fail(&mut self, error: &RecordError, line: u64, record: &[u8], aside: bool) {
+        if !aside {
+            self.lines.extend_from_slice(error.line().as_bytes());
+            self.lines.push(b'\n');
+        }
+        let record = if aside { record.to_vec() } else { Vec::new() };
+        self.bad.push(Bad { line, reason: error.to_string(), record });
+    }
+}
+
+/// Where records go that cannot be rewritten.
+struct Rejects {
+    path: String,
+    file: BufWriter<File>,
+}
+
+impl Rejects {
+    fn create(path: &Path) -> Result<Self> {
+        let file = File::create(path).map_err(|error| {
+            Exit::Usage.because(format!("cannot write {}: {}", path.display(), plain(&error)))
+        })?;
+        Ok(Self { path: path.display().to_string(), file: BufWriter::new(file) })
+    }
+
+    fn write(&mut self, record: &[u8]) -> Result<()> {
+        self.file.write_all(record)?;
+        Ok(self.file.write_all(b"\n")?)
+    }
+
+    fn finish(mut self) -> Result<String> {
+        self.file.flush()?;
+        Ok(self.path)
+    }
+}
+
+/// A bar where somebody watches, and nothing of the output is in its way.
+fn progress(size: Option<u64>) -> ProgressBar {
+    let watched = std::io::stderr().is_terminal() && !std::io::stdout().is_terminal();
+    let target = if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(size, target);
+    let form = if size.is_some() {
+        "{bar:30} {percent}% · {binary_bytes_per_sec} · {msg} · {eta} left"
+    } else {
+        "{spinner} {binary_bytes} · {binary_bytes_per_sec} · {msg}"
+    };
+    if let Ok(style) = ProgressStyle::with_template(form) {
+        bar.set_style(style);
+    }
+    if watched {
+        bar.enable_steady_tick(Duration::from_millis(200));
+    }
+    bar
+}

@@ -1,0 +1,91 @@
+//! `del convert`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::del::{del, directory, run, text};
+
+const HERMES: &str = "Let me see.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Köln\"}}\n</tool_call>";
+
+#[test]
+fn a_text_comes_out_in_the_other_dialect() {
+    let there = run(&mut del(&["convert", "--from", "hermes", "--to", "mistral-json"]), HERMES);
+    assert_eq!(there.code, 0, "{there:#?}");
+    assert!(there.out.contains("[TOOL_CALLS]") && there.out.starts_with("Let me see."), "{there:#?}");
+    // Without --from the dialect is found out.
+    let back = run(&mut del(&["convert", "--to", "hermes"]), &there.out);
+    assert_eq!(back.out, HERMES);
+    let broken = run(&mut del(&["convert", "--to", "mistral-json"]), &HERMES[..70]);
+    assert_eq!((broken.code, broken.out.as_str()), (42, ""));
+    assert!(broken.err.contains("expected calls that are whole"), "{broken:#?}");
+}
+
+#[test]
+fn thinking_that_has_no_form_is_refused_with_a_way_out() {
+    let text = format!("<think>\nhm\n</think>\n\n{HERMES}");
+    let refused = run(&mut del(&["convert", "--to", "functionary-v32"]), &text);
+    assert_eq!(refused.code, 42);
+    assert!(refused.err.contains("--drop-thinking"), "{refused:#?}");
+    let dropped = run(&mut del(&["convert", "--to", "functionary-v32", "--drop-thinking"]), &text);
+    assert!(dropped.code == 0 && !dropped.out.contains("hm"), "{dropped:#?}");
+}
+
+#[test]
+fn records_keep_their_order_and_no_bad_one_is_lost() {
+    let record = |number: usize| json!({"id": number, "text": HERMES}).to_string();
+    let mut lines: Vec<String> = (0..5000).map(record).collect();
+    lines[7] = "no JSON".to_owned();
+    lines[4000] = json!({"id": 4000, "text": &HERMES[..70]}).to_string();
+    let input = lines.join("\n") + "\n";
+    for threads in ["1", "3"] {
+        let convert = ["convert", "--from", "hermes", "--to", "qwen3-coder", "--jsonl", "--threads", threads];
+        let done = run(&mut del(&convert), &input);
+        assert_eq!(done.code, 42);
+        let out: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(out.len(), 5000);
+        for (number, line) in out.iter().enumerate() {
+            match number {
+                7 => assert_eq!(line["error"]["code"], "invalid_json"),
+                4000 => {
+                    assert_eq!((&line["id"], &line["error"]["code"]), (&json!(4000), &json!("broken_call")))
+                }
+                _ => assert!(
+                    line["id"] == number && line["text"].as_str().unwrap().contains("<function="),
+                    "{line}"
+                ),
+            }
+        }
+        assert!(done.err.contains("line 8: expected a JSON object"), "{}", done.err);
+        assert!(
+            done.err.contains("4998 records rewritten, 4998 calls in them, 0 records mended, 2 bad"),
+            "{}",
+            done.err
+        );
+        let files = directory(&[]);
+        let rejects = text(&files.path().join("rejects.jsonl"));
+        let done = run(&mut del(&[&convert[..], &["--rejects", &rejects]].concat()), &input);
+        assert_eq!((done.code, done.out.lines().count()), (0, 4998));
+        assert_eq!(std::fs::read_to_string(rejects).unwrap(), format!("{}\n{}\n", lines[7], lines[4000]));
+    }
+}
+
+#[test]
+fn a_record_comes_out_before_the_next_one_goes_in() {
+    let mut child = del(&["convert", "--from", "hermes", "--to", "mistral-json", "--jsonl"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    for number in 0..3 {
+        writeln!(input, "{}", json!({"id": number, "text": HERMES})).unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["id"], number);
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,94 @@
+//! `del serve`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::del::{del, plain};
+use crate::server::{Reply, Server, says};
+
+/// A proxy that runs.
+struct Proxy {
+    child: Child,
+    /// The line that it printed.
+    line: String,
+    address: String,
+}
+
+impl Proxy {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split(['/', ',']).nth(2).unwrap_or_default().to_owned();
+        Self { child, line, address }
+    }
+
+    fn post(&self, body: &Value) -> Value {
+        let (body, address) = (body.to_string(), &self.address);
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(
+            stream,
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+
+    /// Sends a signal: how the program ends.
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_serves_says_where_and_ends_when_told() {
+    let completion = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant",
+        "content": "```json\n{\"name\": \"f\", \"arguments\": {}}\n```"}}]});
+    let server = Server::new(vec![Reply::Status(200, completion.to_string())]);
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--upstream", server.url(), "--tools-mode", "prompt"];
+    let proxy = Proxy::start(&mut del(&serve));
+    let expected = format!("listening on http://{}/v1, in front of {}\n", proxy.address, server.url());
+    assert_eq!(proxy.line, expected);
+    let tool = json!({"type": "function", "function": {"name": "f"}});
+    let answer = proxy.post(&json!({"messages": [{"role": "user", "content": "Do it."}], "tools": [tool]}));
+    assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "f", "{answer}");
+    assert!(server.completions()[0].body.get("tools").is_none());
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    assert_eq!(Proxy::start(&mut del(&serve)).end("-INT"), Some(130));
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let server = Server::new(vec![says("hi")]);
+    let serve = |options: &[&str]| {
+        let given = ["serve", "--upstream", server.url()];
+        plain(&[&given[..], options].concat())
+    };
+    serve(&["--listen", "0.0.0.0:0"]).fails(2, "--api-key-env");
+    serve(&["--listen", "nowhere"]).fails(2, "expected an address such as 127.0.0.1:8787, got `nowhere`");
+    serve(&["--max-body", "much"]).fails(2, "expected a size such as");
+    serve(&["--dialect", "hermez"]).fails(2, "got `hermez`");
+    serve(&["--api-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --api-key-env");
+    serve(&["--upstream-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --upstream-key-env");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    serve(&["--listen", &address]).fails(1, "--listen takes another address");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run = plain(&["serve", "--upstream", &format!("http://{free}/v1")]);
+    run.fails(1, "another address with --upstream");
+}

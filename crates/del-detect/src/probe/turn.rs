@@ -1,0 +1,206 @@
+//! What a template says for one turn of the model's: what the model itself would have written.
+
+use del_dialects::Call;
+
+use super::{ANSWER, Message, Probe, THOUGHT, Thinking};
+use crate::template::RenderError;
+use crate::text;
+
+/// A turn of the model's that calls tools.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    /// What it shows.
+    pub(crate) about: String,
+    /// The calls, with the ids that they were given.
+    pub(crate) calls: Vec<Call>,
+    /// Text before the calls.
+    pub(crate) said: Option<String>,
+    /// Thinking before the calls.
+    pub(crate) thought: Option<String>,
+    /// What the model would have written.
+    pub(crate) text: String,
+}
+
+/// What stands around a turn of the model's.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// All up to the model's turn, without what opens it.
+    before: String,
+    /// What opens it, without thinking.
+    pub(crate) header: String,
+    /// What closes it.
+    pub(crate) end: String,
+    pub(crate) thinking: Option<Thinking>,
+}
+
+impl Frame {
+    /// Learns from plain answers what stands around a turn.
+    pub(super) fn of(probe: &mut Probe<'_>) -> Result<Self, RenderError> {
+        let asked = [Message::user()];
+        let before = probe.text(&asked, false)?;
+        let prompt = probe.text(&asked, true)?;
+        let answer = probe.text(&[Message::user(), Message::answer(ANSWER)], false).unwrap_or_default();
+        let thinking = thinking(probe, &prompt);
+        let opened = &prompt[text::common_prefix(&before, &prompt)..];
+        let mut header = opened.to_owned();
+        if let Some(thinking) = &thinking {
+            let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
+            // A prompt may end inside the thinking, or behind one that is empty.
+            if let Some(at) = header.rfind(begin) {
+                let rest = header[at + begin.len()..].trim_start();
+                if rest.is_empty() || rest.strip_prefix(end).is_some_and(|rest| rest.trim().is_empty()) {
+                    header.truncate(at);
+                }
+            }
+        }
+        let end = answer.rfind(ANSWER).map(|at| answer[at + ANSWER.len()..].to_owned());
+        Ok(Self { before, header, end: end.unwrap_or_default(), thinking })
+    }
+
+    /// The model's own part of a conversation that ends with its turn.
+    fn body<'t>(&self, whole: &'t str) -> &'t str {
+        let shared = text::common_prefix(whole, &self.before);
+        let rest = &whole[shared..];
+        // The conversation before may hold the first part of what opens the turn already.
+        let starts = self.header.char_indices().map(|(at, _)| at);
+        let header = starts
+            .filter(|at| text::is_seam(&self.header, *at))
+            .map(|at| &self.header[at..])
+            .find(|header| rest.starts_with(header));
+        let rest = match header {
+            Some(header) => &rest[header.len()..],
+            None => &rest[text::common_prefix(rest, &self.header)..],
+        };
+        let end = text::common_suffix(rest, &self.end);
+        &rest[..rest.len() - end]
+    }
+}
+
+impl Turn {
+    /// Renders a turn; `None` where the template leaves part of it out.
+    pub(super) fn of(
+        probe: &mut Probe<'_>,
+        frame: &Frame,
+        about: &str,
+        mut calls: Vec<Call>,
+        said: Option<&str>,
+        thought: Option<&str>,
+    ) -> Result<Option<Self>, RenderError> {
+        let message = Message::Answer {
+            said: said.map(str::to_owned),
+            thought: thought.map(str::to_owned),
+            calls: calls.clone(),
+        };
+        let whole = probe.text(&[Message::user(), message], false)?;
+        let mut text = frame.body(&whole).trim_end().to_owned();
+        if let Some(thinking) = frame.thinking.as_ref().filter(|_| thought.is_none()) {
+            without_empty_thought(&mut text, thinking);
+        }
+        let whole = calls.iter().all(|call| holds(&text, call));
+        if !whole
+            || said.is_some_and(|said| !text.contains(said))
+            || thought.is_some_and(|said| !text.contains(said))
+        {
+            return Ok(None);
+        }
+        for (place, call) in calls.iter_mut().enumerate() {
+            let id = super::conversation::id(probe.style.ids, call, place);
+            call.id = text.contains(&id).then_some(id);
+        }
+        let (said, thought) = (said.map(str::to_owned), thought.map(str::to_owned));
+        Ok(Some(Self { about: about.to_owned(), calls, said, thought, text }))
+    }
+}
+
+/// Takes away a thought that holds nothing, or only its end, at the start of a turn.
+fn without_empty_thought(text: &mut String, thinking: &Thinking) {
+    let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
+    let start = text.trim_start();
+    let inside = start.strip_prefix(begin).map_or(start, str::trim_start);
+    if let Some(rest) = inside.strip_prefix(end) {
+        *text = rest.trim_start().to_owned();
+    }
+}
+
+/// True when a text shows the name of a call, and every word of its arguments.
+fn holds(text: &str, call: &Call) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).map(str::to_owned).collect()
+    };
+    let plain = call.arguments.replace("\\n", " ");
+    let known = ["true", "false", "null"];
+    text.contains(&call.name)
+        && words(&plain).iter().all(|word| known.contains(&word.as_str()) || text.contains(word.as_str()))
+}
+
+/// Finds the marks of thinking by what a template makes of it.
+fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
+    let message = |said: Option<&str>, calls| Message::Answer {
+        said: said.map(str::to_owned),
+        thought: Some(THOUGHT.to_owned()),
+        calls,
+    };
+    let calls = super::calls(super::CALLS[0].1);
+    for message in [message(Some(ANSWER), Vec::new()), message(None, calls)] {
+        let Ok(whole) = probe.text(&[Message::user(), message], false) else { continue };
+        let Some(at) = whole.find(THOUGHT) else { continue };
+        let (before, behind) = (&whole[..at], &whole[at + THOUGHT.len()..]);
+        let opened = before.strip_prefix(prompt);
+        let begin = match opened {
+            Some(region) if !region.trim().is_empty() => Some(region),
+            // The prompt ends inside the thinking.
+            Some(_) => marks_before(before).or_else(|| last_line(prompt)),
+            None => marks_before(before),
+        };
+        let begin = begin.filter(|begin| begin.len() <= MAX_MARKS)?.to_owned();
+        let end = behind.find(ANSWER).map_or(behind, |at| &behind[..at]);
+        let end = text::first_mark(end).map_or(end, |mark| up_to_text(end, mark)).to_owned();
+        if end.trim().is_empty() || end.len() > MAX_MARKS {
+            continue;
+        }
+        let prefilled = prompt.trim_end().ends_with(begin.trim());
+        return Some(Thinking { begin, end, prefilled });
+    }
+    opened_by_prompt(prompt)
+}
+
+/// A template that drops thinking may still begin one in its prompt, or close one that is empty.
+fn opened_by_prompt(prompt: &str) -> Option<Thinking> {
+    let prompt = prompt.trim_end();
+    let mark = text::last_mark(prompt).filter(|mark| prompt.ends_with(mark))?;
+    let about = ["think", "reason", "thought"].iter().any(|word| mark.to_ascii_lowercase().contains(word));
+    let inner = mark.strip_prefix('<').filter(|_| about)?;
+    let (inner, prefilled) = inner.strip_prefix('/').map_or((inner, true), |inner| (inner, false));
+    Some(Thinking { begin: format!("<{inner}"), end: format!("</{inner}"), prefilled })
+}
+
+/// The mark that a text ends with and the white space behind it; with it a word between it and a mark before.
+fn marks_before(text: &str) -> Option<&str> {
+    let mark = text::last_mark(text)?;
+    let at = text.rfind(mark)?;
+    let behind = text[at + mark.len()..].trim();
+    if behind.len() > MAX_WORD || behind.contains(char::is_whitespace) {
+        return None;
+    }
+    let word = text[..at].len() - text[..at].trim_end_matches(char::is_alphanumeric).len();
+    let start = at - word;
+    match text::last_mark(&text[..start]).filter(|before| text[..start].ends_with(before)) {
+        Some(before) if word > 0 => Some(&text[start - before.len()..]),
+        _ => Some(&text[at..]),
+    }
+}
+
+fn last_line(text: &str) -> Option<&str> {
+    let at = text.trim_end().rfind('\n')? + 1;
+    Some(&text[at..])
+}
+
+/// What a text begins with, up to the next text behind its first mark.
+fn up_to_text<'t>(text: &'t str, mark: &str) -> &'t str {
+    let at = text.find(mark).map_or(0, |at| at + mark.len());
+    let space = text[at..].len() - text[at..].trim_start().len();
+    &text[..at + space]
+}
+
+const MAX_WORD: usize = 16;
+const MAX_MARKS: usize = 128;

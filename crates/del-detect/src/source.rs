@@ -1,0 +1,262 @@
+//! What a file is: a chat template, a file that holds one, or something that a model wrote.
+
+mod gguf;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value as Json};
+use thiserror::Error;
+
+pub use gguf::GgufError;
+
+/// What there is to look at.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Material {
+    /// What the text is.
+    pub kind: Kind,
+    /// The template, or what the model wrote.
+    pub text: String,
+    /// Which of several templates it is, and where it was found.
+    pub found: Vec<String>,
+    /// The special tokens that a template may ask for.
+    pub tokens: Map<String, Json>,
+    /// The model's own name, if the file says it.
+    pub model: Option<String>,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A chat template in Jinja.
+    Jinja,
+    /// A template in Go, as Ollama has them.
+    Go,
+    /// What a model wrote.
+    Answer,
+    /// Nothing: a checkpoint without a chat template.
+    Nothing,
+}
+
+/// Why a file cannot be looked at.
+#[derive(Debug, Error)]
+pub enum SourceError {
+    /// It cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is GGUF, and broken.
+    #[error("{}: {error}", path.display())]
+    Gguf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: GgufError,
+    },
+    /// It is longer than any template or answer.
+    #[error("{}: expected at most {MAX_FILE} bytes of text, or a GGUF file", path.display())]
+    Long {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is neither text nor GGUF.
+    #[error("{}: expected text or a GGUF file, got other bytes", path.display())]
+    Binary {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is JSON, but not of a kind that holds a template.
+    #[error("{}: expected a chat template in `chat_template`, got {got}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What stands there.
+        got: String,
+    },
+}
+
+/// Bytes of a file that is text. The largest tokenizer configurations have a few hundred kilobytes.
+const MAX_FILE: u64 = 32 << 20;
+
+impl Material {
+    /// What a file or the folder of a checkpoint holds.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is broken.
+    pub fn read(path: &Path) -> Result<Self, SourceError> {
+        if path.is_dir() {
+            return Self::in_folder(path);
+        }
+        let unreadable = |error| SourceError::Unreadable { path: path.to_owned(), error };
+        let mut file = File::open(path).map_err(unreadable)?;
+        let mut magic = [0; 4];
+        let mut len = 0;
+        while len < magic.len() {
+            match file.read(&mut magic[len..]).map_err(unreadable)? {
+                0 => break,
+                more => len += more,
+            }
+        }
+        if gguf::is_gguf(&magic[..len]) {
+            return gguf::read(file).map_err(|error| SourceError::Gguf { path: path.to_owned(), error });
+        }
+        let mut bytes = magic[..len].to_vec();
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(SourceError::Long { path: path.to_owned() });
+        }
+        let text = String::from_utf8(bytes).map_err(|_| SourceError::Binary { path: path.to_owned() })?;
+        Self::of_text(&text, path)
+    }
+
+    /// What a text is. `path` is where it is from: its name may tell, and what lies beside it.
+    ///
+    /// # Errors
+    /// When it is JSON that holds a template in a form that is none.
+    pub fn of_text(text: &str, path: &Path) -> Result<Self, SourceError> {
+        let ends = |ending: &str| path.extension().is_some_and(|known| known.eq_ignore_ascii_case(ending));
+        if ends("jinja") || ends("j2") || ends("jinja2") {
+            return Ok(Self::of(Kind::Jinja, text).with_tokens_beside(path));
+        }
+        let json =
+            text.trim_start().starts_with('{').then(|| serde_json::from_str::<Json>(text).ok()).flatten();
+        if let Some(Json::Object(config)) = json
+            && is_configuration(&config, path)
+        {
+            return Self::of_configuration(&config, path);
+        }
+        Ok(Self::of(kind(text), text))
+    }
+
+    /// A text that is known to be of a kind.
+    pub fn of(kind: Kind, text: &str) -> Self {
+        Self { kind, text: text.to_owned(), found: Vec::new(), tokens: Map::new(), model: None }
+    }
+
+    /// The template of a model, as a server tells it: Jinja, or Go.
+    pub fn served(text: &str, model: &str) -> Self {
+        let kind = match kind(text) {
+            Kind::Answer if text.trim().is_empty() => Kind::Nothing,
+            Kind::Answer => Kind::Jinja,
+            kind => kind,
+        };
+        Self { model: Some(model.to_owned()), ..Self::of(kind, text) }
+    }
+
+    fn in_folder(folder: &Path) -> Result<Self, SourceError> {
+        let names = ["chat_template.jinja", "tokenizer_config.json", "chat_template.json"];
+        match names.iter().map(|name| folder.join(name)).find(|path| path.is_file()) {
+            Some(path) => Self::read(&path),
+            None => Err(SourceError::Unreadable {
+                path: folder.to_owned(),
+                error: std::io::Error::new(
+                    std::io::ErrorKind::NotFound,
+                    "expected chat_template.jinja, tokenizer_config.json or chat_template.json in the folder",
+                ),
+            }),
+        }
+    }
+
+    fn of_configuration(config: &Map<String, Json>, path: &Path) -> Result<Self, SourceError> {
+        let mut found = Vec::new();
+        let beside = path.with_file_name("chat_template.jinja");
+        let own = config.get("chat_template").filter(|template| !template.is_null());
+        let text = match own {
+            Some(Json::String(text)) => Some(text.clone()),
+            Some(Json::Array(list)) => Some(named(list, &mut found).ok_or_else(|| wrong(path, own))?),
+            Some(_) => return Err(wrong(path, own)),
+            None => None,
+        };
+        // The library that loads checkpoints prefers the file of its own.
+        let text = match std::fs::read_to_string(&beside) {
+            Ok(separate) if beside != path => {
+                found.push(format!("the template is from {}", beside.display()));
+                Some(separate)
+            }
+            _ => text,
+        };
+        let kind = if text.is_some() { Kind::Jinja } else { Kind::Nothing };
+        let model = config.get("name_or_path").or_else(|| config.get("_name_or_path")).and_then(Json::as_str);
+        Ok(Self {
+            found,
+            tokens: tokens(config),
+            model: model.map(str::to_owned),
+            ..Self::of(kind, &text.unwrap_or_default())
+        })
+    }
+
+    fn with_tokens_beside(mut self, path: &Path) -> Self {
+        let config = std::fs::read_to_string(path.with_file_name("tokenizer_config.json"));
+        if let Ok(Json::Object(config)) = serde_json::from_str(&config.unwrap_or_default()) {
+            self.tokens = tokens(&config);
+        }
+        self
+    }
+}
+
+fn wrong(path: &Path, got: Option<&Json>) -> SourceError {
+    let got = got.map(Json::to_string).unwrap_or_default().chars().take(60).collect();
+    SourceError::Json { path: path.to_owned(), got }
+}
+
+fn is_configuration(config: &Map<String, Json>, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    config.contains_key("chat_template")
+        || config.contains_key("tokenizer_class")
+        || matches!(&*name, "tokenizer_config.json" | "chat_template.json")
+}
+
+/// Of several templates, the one for tools, else the default one.
+fn named(list: &[Json], found: &mut Vec<String>) -> Option<String> {
+    let name = |entry: &Json| entry["name"].as_str().map(str::to_owned);
+    let entry = ["tool_use", "default"]
+        .iter()
+        .find_map(|wanted| list.iter().find(|entry| name(entry).as_deref() == Some(wanted)))
+        .or_else(|| list.first())?;
+    let text = entry["template"].as_str()?.to_owned();
+    let names: Vec<String> = list.iter().filter_map(name).collect();
+    found.push(format!("of the templates {} it is `{}`", names.join(", "), name(entry).unwrap_or_default()));
+    Some(text)
+}
+
+/// The special tokens: texts, or objects that hold one.
+fn tokens(config: &Map<String, Json>) -> Map<String, Json> {
+    let token = |value: &Json| value.as_str().or_else(|| value["content"].as_str()).map(Json::from);
+    config
+        .iter()
+        .filter(|(name, _)| name.ends_with("_token") && name.len() < MAX_NAME)
+        .filter_map(|(name, value)| Some((name.clone(), token(value)?)))
+        .collect()
+}
+
+const MAX_NAME: usize = 40;
+
+/// What a text is, by its braces.
+fn kind(text: &str) -> Kind {
+    let go = [
+        "{{ .",
+        "{{.",
+        "{{- .",
+        "{{ if .",
+        "{{- if .",
+        "{{- range .",
+        "{{ range .",
+        "{{- if or .",
+        "{{ range $",
+        "{{- range $",
+    ];
+    let jinja = ["messages", "message[", "message.", "add_generation_prompt", "bos_token"];
+    if go.iter().any(|mark| text.contains(mark)) && !text.contains("{%") {
+        Kind::Go
+    } else if text.contains("{%") || (text.contains("{{") && jinja.iter().any(|mark| text.contains(mark))) {
+        Kind::Jinja
+    } else {
+        Kind::Answer
+    }
+}

@@ -1,0 +1,246 @@
+//! The answer: which dialect, how sure, and why.
+
+use del_dialects::dialect::Frame;
+use del_dialects::{Dialect, Dialects};
+
+use crate::compare::{self, Fit};
+use crate::probe::{self, Findings, Probe};
+use crate::report::{Basis, Instead, Report, Thinking};
+use crate::rules::{self, Hit};
+use crate::source::Material;
+use crate::template::{RenderError, Template};
+use crate::{Ways, text};
+
+/// What a chat template in Jinja tells.
+pub(crate) fn of_template(
+    material: &Material,
+    dialects: &Dialects,
+    ways: Ways,
+) -> Result<Report, RenderError> {
+    let mut template = Template::new(&material.text)?;
+    let findings = Probe::run(&mut template, &material.tokens);
+    if findings.failure == Some(RenderError::Endless) {
+        return Err(RenderError::Endless);
+    }
+    let hits = if ways == Ways::All { rules::hits(&material.text, dialects) } else { Vec::new() };
+    let mut report = Report { evidence: material.found.clone(), ..Report::default() };
+    report.reasoning = findings.reasoning.as_ref().map(|thinking| Thinking {
+        begin: thinking.begin.clone(),
+        end: thinking.end.clone(),
+        prefilled: thinking.prefilled,
+    });
+    if findings.shows_calls && !findings.turns.is_empty() {
+        by_calls(&mut report, &findings, &hits, dialects);
+    } else if let Some(hit) = by_instructions(&findings, &hits, dialects) {
+        by_hit(&mut report, &hit, &findings);
+    } else {
+        without_calls(&mut report, &findings, material, dialects);
+    }
+    warn(&mut report, &findings);
+    Ok(report)
+}
+
+/// What the text of a template tells that is not run.
+pub(crate) fn of_text(material: &Material, dialects: &Dialects) -> Report {
+    let mut report = Report { evidence: material.found.clone(), ..Report::default() };
+    let knows_tools = [".Tools", ".ToolCalls"].iter().any(|name| material.text.contains(name));
+    let hits = rules::hits(&material.text, dialects);
+    match hits.first().filter(|_| knows_tools) {
+        Some(hit) => {
+            report.evidence.push(evidence(hit));
+            report.dialect = Some(hit.dialect.name.clone());
+            report.tool_calls = true;
+            report.confidence = if hit.stated { 0.75 } else { 0.6 };
+            report
+                .warnings
+                .push("a template in Go is not run: the answer goes by its marks alone".to_owned());
+        }
+        None if knows_tools => {
+            report.tool_calls = true;
+            report.confidence = 0.4;
+            report.evidence.push("the template names tools, and no mark of a known dialect".to_owned());
+        }
+        None => {
+            report.confidence = 0.9;
+            report.evidence.push("the template names neither tools nor calls".to_owned());
+            report.instead = Some(instead(material, dialects));
+        }
+    }
+    report
+}
+
+/// A checkpoint without a chat template.
+pub(crate) fn of_nothing(material: &Material, dialects: &Dialects) -> Report {
+    let mut report = Report { evidence: material.found.clone(), confidence: 0.5, ..Report::default() };
+    report.evidence.push("there is no chat template".to_owned());
+    report.instead = Some(instead(material, dialects));
+    report
+}
+
+/// The template writes calls: who reads and writes them the same?
+fn by_calls(report: &mut Report, findings: &Findings, hits: &[Hit], dialects: &Dialects) {
+    report.source = Basis::Rendering;
+    report.tool_calls = true;
+    let tools = probe::tools();
+    let fits = compare::fits(findings, dialects, &tools);
+    if let Some(turn) = findings.turns.first() {
+        report.evidence.push(format!("a call is written {:?}", shown(&turn.text)));
+    }
+    let whole: Vec<&Fit> = fits.iter().filter(|fit| is_good(fit)).collect();
+    let ruled = hits
+        .iter()
+        .find_map(|hit| whole.iter().find(|fit| fit.dialect.name == hit.dialect.name).map(|fit| (hit, *fit)));
+    let Some(best) = whole.first() else {
+        return by_bad_fits(report, findings, &fits, hits);
+    };
+    let (fit, confidence) = match ruled {
+        Some((hit, fit)) => {
+            report.evidence.push(evidence(hit));
+            (fit, if fit.is_exact() { 0.99 } else { 0.95 })
+        }
+        None => {
+            let equals = whole.iter().filter(|fit| fit.key() == best.key()).count();
+            let confidence = match (best.is_exact(), best.written > 0, &best.dialect.frame) {
+                (true, ..) if equals == 1 => 0.95,
+                (_, true, _) if equals == 1 => 0.9,
+                (_, true, _) => 0.75,
+                (.., Frame::Bare) => 0.5,
+                _ if equals == 1 => 0.75,
+                _ => 0.6,
+            };
+            (*best, confidence)
+        }
+    };
+    report.confidence = confidence;
+    report.dialect = Some(fit.dialect.name.clone());
+    report.evidence.push(format!(
+        "{} reads {} of {} turns cleanly, and writes {} of them the same",
+        fit.dialect.name, fit.clean, fit.turns, fit.written
+    ));
+    let others: Vec<&str> = whole
+        .iter()
+        .filter(|other| other.dialect.name != fit.dialect.name && other.written >= fit.written)
+        .map(|other| other.dialect.name.as_str())
+        .collect();
+    if !others.is_empty() {
+        report.evidence.push(format!("{} read and write the calls the same", others.join(", ")));
+    }
+    if fit.clean < fit.turns {
+        report.warnings.push(format!(
+            "{} of {} turns are not read cleanly",
+            fit.turns - fit.clean,
+            fit.turns
+        ));
+    }
+}
+
+/// True for a fit that is no accident: nearly all turns are read with nothing left over.
+fn is_good(fit: &Fit) -> bool {
+    fit.turns > 0 && fit.clean * 5 >= fit.turns * 4
+}
+
+/// No dialect reads the calls cleanly.
+fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[Hit]) {
+    let agreed = hits.iter().find_map(|hit| {
+        let fit = fits.iter().find(|fit| fit.dialect.name == hit.dialect.name && fit.read * 2 > fit.turns)?;
+        Some((hit, fit))
+    });
+    if let Some((hit, fit)) = agreed {
+        report.evidence.push(evidence(hit));
+        report
+            .evidence
+            .push(format!("{} reads the calls of {} of {} turns", fit.dialect.name, fit.read, fit.turns));
+        report.dialect = Some(fit.dialect.name.clone());
+        report.confidence = 0.7;
+        report.warnings.push("something else than calls is left over in what the template writes".to_owned());
+        return;
+    }
+    report.confidence = 0.8;
+    let turns = findings.turns.len();
+    report.evidence.push(format!("no known dialect reads the {turns} turns that the template wrote"));
+    if let Some(near) = fits.first() {
+        report
+            .evidence
+            .push(format!("the nearest is {}: it reads the calls of {}", near.dialect.name, near.read));
+    }
+}
+
+/// The template shows no calls of the model's: its text, or what it tells the model of tools, may name the marks.
+fn by_instructions(findings: &Findings, hits: &[Hit], dialects: &Dialects) -> Option<Hit> {
+    let told = rules::told(&findings.definitions, dialects);
+    hits.first().cloned().or(told)
+}
+
+fn by_hit(report: &mut Report, hit: &Hit, findings: &Findings) {
+    report.evidence.push(evidence(hit));
+    report.dialect = Some(hit.dialect.name.clone());
+    report.tool_calls = true;
+    report.source = if hit.told { Basis::Rendering } else { Basis::Rules };
+    report.confidence = match (findings.shows_tools, hit.stated) {
+        (true, true) => 0.85,
+        (true, false) => 0.7,
+        (false, true) => 0.6,
+        (false, false) => 0.5,
+    };
+    if findings.failure.is_none() {
+        report
+            .warnings
+            .push("the template leaves out calls of the model's own: later it does not see them".to_owned());
+    }
+}
+
+fn without_calls(report: &mut Report, findings: &Findings, material: &Material, dialects: &Dialects) {
+    report.source = Basis::Rendering;
+    report.instead = Some(instead(material, dialects));
+    if findings.shows_tools {
+        report.tool_calls = true;
+        report.confidence = 0.5;
+        report.evidence.push("the template shows tools, but not how they are called".to_owned());
+        return;
+    }
+    report.confidence = if findings.failure.is_some() { 0.5 } else { 0.97 };
+    report
+        .evidence
+        .push("the template writes the same with tools and without, and shows no calls".to_owned());
+}
+
+fn warn(report: &mut Report, findings: &Findings) {
+    if let Some(error) = &findings.failure {
+        report.warnings.push(format!("the template could not be run: {error}"));
+        return;
+    }
+    if !findings.shows_tools {
+        let what = if report.tool_calls { "drops tools silently: " } else { "knows no tools: " };
+        report.warnings.push(format!("the template {what}the model is not told of them"));
+    }
+    if report.reasoning.as_ref().is_some_and(|thinking| thinking.prefilled) {
+        report.warnings.push(
+            "the prompt ends inside the thinking: answers begin there (--starts-in reasoning)".to_owned(),
+        );
+    }
+    for refusal in &findings.refusals {
+        report.warnings.push(format!("the template refuses {refusal}"));
+    }
+}
+
+/// What to use where a template knows no tools.
+fn instead(material: &Material, dialects: &Dialects) -> Instead {
+    let named = material.model.as_deref().and_then(|model| dialects.for_model(&model.replace(' ', "-")));
+    let dialect = named.or_else(|| dialects.iter().next());
+    Instead {
+        tools_mode: "prompt".to_owned(),
+        dialect: dialect.map(|dialect: &std::sync::Arc<Dialect>| dialect.name.clone()).unwrap_or_default(),
+    }
+}
+
+fn evidence(hit: &Hit) -> String {
+    let marks: Vec<String> = hit.marks.iter().map(|mark| format!("{mark:?}")).collect();
+    let place = if hit.told { "what it tells the model of tools" } else { "its text" };
+    format!("{place} holds {}: {}", marks.join(" and "), hit.dialect.name)
+}
+
+/// A text for an evidence line.
+fn shown(text: &str) -> &str {
+    const LONG: usize = 240;
+    text::start(text, LONG)
+}

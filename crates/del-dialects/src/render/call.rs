@@ -1,0 +1,152 @@
+//! Calls as the model itself writes them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::RenderError;
+use crate::codec::{attributes, call, fields, loose, members};
+use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
+use crate::message::{Call, Tool};
+
+impl Dialect {
+    /// Writes calls that follow each other, the first of which is the answer's call number `first`.
+    pub(super) fn write_calls(
+        &self,
+        calls: &[&Call],
+        first: usize,
+        tools: &[Tool],
+        out: &mut String,
+    ) -> Result<(), RenderError> {
+        for (place, call) in calls.iter().enumerate() {
+            let renamed = self.renamed(call, first + place);
+            let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
+            let form = self.variants.iter().find(own).map_or(self, Arc::as_ref);
+            if place == 0 {
+                form.block.open.iter().for_each(|mark| write_mark(mark, &renamed, out));
+            } else {
+                out.push_str(&form.between);
+            }
+            form.write_pieces(&renamed, tools, first + place, out)?;
+            if place + 1 == calls.len() {
+                form.block.close.iter().for_each(|mark| write_mark(mark, &renamed, out));
+            }
+        }
+        Ok(())
+    }
+
+    /// A call with its id as this dialect writes it.
+    pub(super) fn renamed<'c>(&self, call: &'c Call, place: usize) -> Cow<'c, Call> {
+        match call.id.as_deref().map(|id| self.native_id(id, place)) {
+            Some(Cow::Owned(id)) => Cow::Owned(Call { id: Some(id), ..call.clone() }),
+            _ => Cow::Borrowed(call),
+        }
+    }
+
+    /// True when a call's id stands in the text as it is.
+    pub(super) fn carries_ids(&self) -> bool {
+        let written = |form: &HeadForm| !form.is_id && form.parts.contains(&Slot::Id);
+        self.call.iter().any(|piece| match piece {
+            Piece::Mark(_, head) => head.as_ref().is_some_and(written),
+            Piece::Head(form) => written(form),
+            Piece::Args(Codec::Call(form)) => form.id.is_some(),
+            Piece::Args(_) => false,
+        })
+    }
+
+    fn write_pieces(
+        &self,
+        call: &Call,
+        tools: &[Tool],
+        place: usize,
+        out: &mut String,
+    ) -> Result<(), RenderError> {
+        for piece in &self.call {
+            match piece {
+                Piece::Mark(mark, head) => {
+                    if mark.need == Need::Id && call.id.is_none() {
+                        continue;
+                    }
+                    write_mark(mark, call, out);
+                    if let Some(form) = head {
+                        write_head(form, call, place, out);
+                    }
+                }
+                Piece::Head(form) => write_head(form, call, place, out),
+                Piece::Args(codec) => write_args(codec, call, tools, place, out)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_mark(mark: &Mark, call: &Call, out: &mut String) {
+    match mark.need {
+        Need::Noise => {}
+        Need::Id if call.id.is_none() => {}
+        _ => out.push_str(&mark.write),
+    }
+}
+
+fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
+    // Where the head is the id, an id of another form would confuse the model.
+    if let Some(id) = call.id.as_ref().filter(|id| form.is_id && form.says(id, &call.name)) {
+        out.push_str(id);
+        return;
+    }
+    for part in &form.parts {
+        match part {
+            Slot::Text(text) => out.push_str(text),
+            Slot::Name if !form.attributes.is_empty() => out.push_str(&attributes::written(&call.name)),
+            Slot::Name => out.push_str(&call.name),
+            Slot::Id => out.push_str(call.id.as_deref().unwrap_or_default()),
+            Slot::Index => out.push_str(&place.to_string()),
+            Slot::Number => match call.id.as_deref() {
+                Some(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    out.push_str(id);
+                }
+                _ => out.push_str(&(place + 1).to_string()),
+            },
+            _ => {}
+        }
+    }
+}
+
+fn write_args(
+    codec: &Codec,
+    call: &Call,
+    tools: &[Tool],
+    place: usize,
+    out: &mut String,
+) -> Result<(), RenderError> {
+    let members = arguments(call)?;
+    match codec {
+        Codec::Object(Literal::Json) => out.push_str(&call.arguments),
+        Codec::Call(form) => call::write(form, call, place, out),
+        Codec::Object(Literal::Loose(syntax)) => loose::write_arguments(syntax, &members, out),
+        Codec::Raw { key, .. } => {
+            let text = match &members[..] {
+                [(name, value)] if name == key => serde_json::from_str::<String>(value.get()).ok(),
+                _ => None,
+            };
+            out.push_str(&text.ok_or_else(|| no_object(call))?);
+        }
+        Codec::Fields(form) => {
+            let tool = tools.iter().find(|tool| tool.name == call.name);
+            for (key, value) in members {
+                let text: Option<String> = serde_json::from_str(value.get()).ok();
+                fields::write(form, &key, value.get(), text.as_deref(), tool, out);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn arguments(call: &Call) -> Result<Vec<(String, &RawValue)>, RenderError> {
+    members(&call.arguments).ok_or_else(|| no_object(call))
+}
+
+fn no_object(call: &Call) -> RenderError {
+    RenderError::Arguments { name: call.name.clone(), got: call.arguments.chars().take(40).collect() }
+}

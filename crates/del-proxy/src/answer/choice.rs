@@ -1,0 +1,266 @@
+//! One choice of an answer, as the client is told of it.
+
+use del_dialects::{Dialects, End, Event, Sink, Span};
+use del_wire::{Delta, Finish, Ids, Reading};
+
+use super::Reader;
+
+/// Something for the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Reasoning(String),
+    Text(String),
+    /// A call begins. Its arguments begin with the next piece.
+    Call {
+        index: u32,
+        id: String,
+        name: String,
+    },
+    Arguments {
+        index: u32,
+        json: String,
+    },
+}
+
+/// Reads a choice.
+///
+/// What goes out of a call before it is whole is never a whole object: the last closing brackets wait for its end. So
+/// a call that breaks off cannot be taken for one that may run.
+#[derive(Debug)]
+pub(super) struct Choice {
+    reading: Option<Reading>,
+    told: Told,
+}
+
+/// What the client has been told, and what waits.
+#[derive(Debug, Default)]
+struct Told {
+    pieces: Vec<Piece>,
+    text: Opening,
+    reasoning: Opening,
+    open: Option<Open>,
+    /// Calls of which something went out.
+    sent: u32,
+    /// The numbers of the calls that are complete.
+    whole: Vec<u32>,
+    broken: bool,
+    dialect: Option<String>,
+}
+
+/// White space at the beginning waits until something follows it.
+#[derive(Debug, Default)]
+struct Opening {
+    blank: String,
+    over: bool,
+}
+
+/// A call that has begun.
+#[derive(Debug)]
+struct Open {
+    id: Option<String>,
+    name: String,
+    json: String,
+    /// Where closing brackets and white space at the end of `json` begin.
+    solid: usize,
+    /// Where the first character that may have to be restored stands.
+    doubtful: Option<usize>,
+    /// Bytes of `json` that went out.
+    sent: usize,
+    /// Its number for the client, once something went out.
+    index: Option<u32>,
+    /// It is one more than may go out.
+    surplus: bool,
+}
+
+impl Choice {
+    pub(super) fn new(reader: &Reader) -> Self {
+        Self { reading: Some(Reading::new(reader.parser())), told: Told::default() }
+    }
+
+    /// True when nothing more is read.
+    pub(super) fn is_over(&self) -> bool {
+        self.reading.is_none()
+    }
+
+    pub(super) fn push(&mut self, delta: &Delta, reader: &Reader, ids: &mut Ids) {
+        if let Some(reading) = &mut self.reading {
+            reading.push(delta, &mut Teller { told: &mut self.told, reader, ids });
+        }
+    }
+
+    pub(super) fn finish(&mut self, end: End, reader: &Reader, ids: &mut Ids) {
+        if let Some(reading) = self.reading.take() {
+            reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
+        }
+    }
+
+    /// What has come since this was last asked.
+    pub(super) fn pieces(&mut self) -> Vec<Piece> {
+        std::mem::take(&mut self.told.pieces)
+    }
+
+    /// True when the call of this number is complete.
+    pub(super) fn is_whole(&self, index: u32) -> bool {
+        self.told.whole.contains(&index)
+    }
+
+    /// The dialect of the first call.
+    pub(super) fn dialect(&self) -> Option<&str> {
+        self.told.dialect.as_deref()
+    }
+
+    /// The reason of the end for the client. `length` also stands for a call that does not count, where no other does:
+    /// what a streaming client has of it must not run.
+    pub(super) fn reason(&self, finish: Option<Finish>, said: Option<&str>) -> String {
+        let reason = match finish {
+            Some(Finish::Length) => "length",
+            Some(Finish::ContentFilter) => "content_filter",
+            _ if !self.told.whole.is_empty() => "tool_calls",
+            _ if self.told.broken => "length",
+            Some(Finish::Other) => said.unwrap_or("stop"),
+            _ => "stop",
+        };
+        reason.to_owned()
+    }
+}
+
+struct Teller<'a> {
+    told: &'a mut Told,
+    reader: &'a Reader,
+    ids: &'a mut Ids,
+}
+
+impl Sink for Teller<'_> {
+    fn event(&mut self, event: Event<'_>, _: Span) {
+        match event {
+            Event::Text(text) => {
+                if let Some(text) = self.told.text.pass(text) {
+                    self.told.add_text(text);
+                }
+            }
+            Event::Reasoning(text) => {
+                if let Some(text) = self.told.reasoning.pass(text) {
+                    self.told.add_reasoning(text);
+                }
+            }
+            Event::CallStart { name, id, dialect, .. } => {
+                let surplus = self.reader.one_call && !self.told.whole.is_empty();
+                if !surplus {
+                    self.told.dialect.get_or_insert_with(|| dialect.to_owned());
+                }
+                self.told.open = Some(Open::new(name, id, surplus));
+            }
+            Event::Args { json, .. } => {
+                if let Some(mut open) = self.told.open.take() {
+                    open.add(json, self.reader.restore);
+                    self.send(&mut open, None);
+                    self.told.open = Some(open);
+                }
+            }
+            Event::CallEnd { .. } => {
+                if let Some(mut open) = self.told.open.take().filter(|open| !open.surplus) {
+                    let json = std::mem::take(&mut open.json);
+                    let json =
+                        if self.reader.restore { Dialects::builtin().restore(&json) } else { json.into() };
+                    self.send(&mut open, Some(&json));
+                    self.told.whole.extend(open.index);
+                }
+            }
+            Event::Fault(fault) => {
+                if fault.kind.ends_call() {
+                    let open = self.told.open.take();
+                    self.told.broken |= !open.is_some_and(|open| open.surplus);
+                }
+            }
+        }
+    }
+}
+
+impl Teller<'_> {
+    /// Sends what is certain of a call, or all of it once it is `whole`.
+    fn send(&mut self, open: &mut Open, whole: Option<&str>) {
+        let (json, upto) = match whole {
+            Some(json) => (json, json.len()),
+            None => (open.json.as_str(), open.solid.min(open.doubtful.unwrap_or(usize::MAX))),
+        };
+        if open.surplus || upto <= open.sent {
+            return;
+        }
+        let index = *open.index.get_or_insert_with(|| {
+            let index = self.told.sent;
+            self.told.sent += 1;
+            let id = self.ids.keep_or_mint(open.id.as_deref());
+            self.told.pieces.push(Piece::Call { index, id, name: open.name.clone() });
+            index
+        });
+        self.told.add_arguments(index, &json[open.sent..upto]);
+        open.sent = upto;
+    }
+}
+
+impl Told {
+    fn add_text(&mut self, more: String) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(text)) => text.push_str(&more),
+            _ => self.pieces.push(Piece::Text(more)),
+        }
+    }
+
+    fn add_reasoning(&mut self, more: String) {
+        match self.pieces.last_mut() {
+            Some(Piece::Reasoning(text)) => text.push_str(&more),
+            _ => self.pieces.push(Piece::Reasoning(more)),
+        }
+    }
+
+    fn add_arguments(&mut self, index: u32, more: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Arguments { index: last, json }) if *last == index => json.push_str(more),
+            _ => self.pieces.push(Piece::Arguments { index, json: more.to_owned() }),
+        }
+    }
+}
+
+impl Opening {
+    fn pass(&mut self, text: &str) -> Option<String> {
+        if self.over {
+            return Some(text.to_owned());
+        }
+        self.blank.push_str(text);
+        self.over = !text.trim().is_empty();
+        self.over.then(|| std::mem::take(&mut self.blank))
+    }
+}
+
+impl Open {
+    fn new(name: &str, id: Option<&str>, surplus: bool) -> Self {
+        Self {
+            id: id.map(str::to_owned),
+            name: name.to_owned(),
+            json: String::new(),
+            solid: 0,
+            doubtful: None,
+            sent: 0,
+            index: None,
+            surplus,
+        }
+    }
+
+    fn add(&mut self, more: &str, restore: bool) {
+        if self.surplus {
+            return;
+        }
+        let before = self.json.len();
+        if restore && self.doubtful.is_none() {
+            self.doubtful = more.find(BREAK).map(|at| before + at);
+        }
+        let solid = more.trim_end_matches(['}', ' ', '\t', '\r', '\n']).len();
+        if solid > 0 {
+            self.solid = before + solid;
+        }
+        self.json.push_str(more);
+    }
+}
+
+/// The character by which marks are broken in neutralised text.
+const BREAK: char = '\u{200b}';

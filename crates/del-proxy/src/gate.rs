@@ -1,0 +1,198 @@
+//! Who may come in: no page of a browser, nobody by another name of this machine, nobody without the key.
+
+use std::net::SocketAddr;
+
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use subtle::ConstantTimeEq;
+
+use crate::refusal::Refusal;
+
+/// What every request has to pass.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    address: SocketAddr,
+    key: Option<Key>,
+}
+
+/// A secret that is not shown.
+pub(crate) struct Key(String);
+
+impl Key {
+    pub(crate) fn new(key: String) -> Self {
+        Self(key)
+    }
+
+    pub(crate) fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Gate {
+    /// The gate of a server at this address. Without a key, it has to be one that only this machine reaches.
+    pub(crate) fn new(address: SocketAddr, key: Option<String>) -> Self {
+        Self { address, key: key.map(Key::new) }
+    }
+
+    /// True when clients have to show a key.
+    pub(crate) fn wants_key(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Refuses what may not come in. Health may be asked without the key.
+    pub(crate) fn check(&self, request: &Parts) -> Result<(), Refusal> {
+        self.check_host(request)?;
+        check_origin(&request.headers)?;
+        if request.uri.path() == "/health" { Ok(()) } else { self.check_key(&request.headers) }
+    }
+
+    /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what
+    /// names this machine has among them is not known.
+    fn check_host(&self, request: &Parts) -> Result<(), Refusal> {
+        if !self.address.ip().is_loopback() && self.key.is_some() {
+            return Ok(());
+        }
+        let mut hosts = request.headers.get_all(header::HOST).iter();
+        let host = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => host.to_str().unwrap_or_default(),
+            _ => return Err(Refusal::forbidden("expected one Host header")),
+        };
+        let authority = request.uri.authority().map(axum::http::uri::Authority::as_str);
+        match [Some(host), authority].into_iter().flatten().find(|host| !self.is_own(host)) {
+            None => Ok(()),
+            Some(other) => {
+                Err(Refusal::forbidden(format!("expected a name of this machine as Host, got `{other}`"))
+                    .hint(format!("use http://{}", self.address)))
+            }
+        }
+    }
+
+    fn is_own(&self, host: &str) -> bool {
+        let (name, port) = split(host);
+        let right_port = port.is_none_or(|port| port.parse() == Ok(self.address.port()));
+        let own = match self.address {
+            SocketAddr::V4(address) => address.ip().to_string(),
+            SocketAddr::V6(address) => format!("[{}]", address.ip()),
+        };
+        right_port && (is_loopback(name) || name == own)
+    }
+
+    fn check_key(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let Some(key) = &self.key else { return Ok(()) };
+        let given = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
+        let token = match given.split_at_checked(7) {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
+            _ => {
+                return Err(Refusal::unauthorized(
+                    "expected `Authorization: Bearer` with the key of this proxy",
+                ));
+            }
+        };
+        if bool::from(token.ct_eq(key.secret().as_bytes())) {
+            Ok(())
+        } else {
+            Err(Refusal::unauthorized("this is not the key of this proxy"))
+        }
+    }
+}
+
+/// Browsers name the site that asks, and only pages of this machine may.
+fn check_origin(headers: &HeaderMap) -> Result<(), Refusal> {
+    for origin in headers.get_all(header::ORIGIN) {
+        let origin = origin.to_str().unwrap_or_default();
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        if !host.is_some_and(|host| is_loopback(split(host).0)) {
+            return Err(Refusal::forbidden(format!(
+                "expected no Origin, or one of this machine, got `{origin}`"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn is_loopback(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost") || matches!(name, "127.0.0.1" | "[::1]")
+}
+
+/// Name and port.
+fn split(host: &str) -> (&str, Option<&str>) {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => (name, Some(port)),
+        _ => (host, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::Gate;
+
+    fn check(gate: &Gate, headers: &[(&str, &str)]) -> Result<(), String> {
+        let mut request = Request::post("/v1/chat/completions");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        gate.check(&parts).map_err(|refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn only_names_of_this_machine_lead_here() {
+        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), None);
+        for host in ["localhost:8787", "127.0.0.1:8787", "[::1]:8787", "LOCALHOST", "127.0.0.1"] {
+            assert_eq!(check(&gate, &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in [
+            "evil.example:8787",
+            "localhost:80",
+            "localhost.evil.example:8787",
+            "127.0.0.1.nip.example",
+            "",
+            "[::1]x:8787",
+        ] {
+            assert!(check(&gate, &[("host", host)]).is_err(), "{host}");
+        }
+        assert!(check(&gate, &[]).is_err());
+        assert!(check(&gate, &[("host", "localhost"), ("host", "localhost")]).is_err());
+        let other = Gate::new("127.0.0.5:1".parse().unwrap(), None);
+        assert_eq!(check(&other, &[("host", "127.0.0.5:1")]), Ok(()));
+    }
+
+    #[test]
+    fn pages_of_other_sites_stay_out() {
+        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), None);
+        let from = |origin| check(&gate, &[("host", "localhost"), ("origin", origin)]);
+        for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"] {
+            assert_eq!(from(origin), Ok(()), "{origin}");
+        }
+        for origin in [
+            "null",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "file://",
+            "http://localhost/x:1",
+        ] {
+            assert!(from(origin).is_err(), "{origin}");
+        }
+    }
+
+    #[test]
+    fn with_a_key_the_key_counts() {
+        let gate = Gate::new("0.0.0.0:8787".parse().unwrap(), Some("s3cret".into()));
+        let with = |key| check(&gate, &[("host", "gpu.lan:8787"), ("authorization", key)]);
+        assert_eq!(with("Bearer s3cret"), Ok(()));
+        assert_eq!(with("bearer s3cret"), Ok(()));
+        for key in ["Bearer s3cre", "Bearer s3crets", "Bearer ", "s3cret", "Basic s3cret"] {
+            let error = with(key).unwrap_err();
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+        assert!(!format!("{gate:?}").contains("s3cret"));
+    }
+}

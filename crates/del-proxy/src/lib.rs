@@ -1,0 +1,24 @@
+//! A proxy in front of a model server: a client of the `OpenAI` API gets correct tool calls, streamed, whatever the
+//! server makes of them.
+//!
+//! Tools go to the server through its API or, where it or the model cannot take them, as text in the system prompt.
+//! Either way the text of the answer is read for calls. They go back to the client; nothing is ever run here.
+//!
+//! [`serve`] is the server, over HTTP. [`answer`] is what it does with an answer, without input or output.
+#![forbid(unsafe_code)]
+
+pub mod answer;
+mod document;
+mod gate;
+mod modes;
+mod proxy;
+mod refusal;
+mod request;
+mod routes;
+mod server;
+mod settings;
+mod upstream;
+
+pub use server::serve;
+pub use settings::{Settings, SettingsError};
+pub use upstream::Upstream;

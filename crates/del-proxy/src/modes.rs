@@ -1,0 +1,51 @@
+//! How each model learns of tools.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use del_agent::{Constrain, Mode, ToolsMode};
+
+use crate::settings::Settings;
+
+/// What is set, and what was learnt of models.
+#[derive(Debug)]
+pub(crate) struct Modes {
+    /// The mode of models of which nothing was learnt.
+    usual: Mode,
+    learns: bool,
+    without_tools: Mutex<HashSet<String>>,
+}
+
+/// Names come from clients.
+const MOST_MODELS: usize = 1024;
+
+impl Modes {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let upstream = &settings.upstream;
+        let constrains = settings.constrain == Constrain::On && upstream.llama_cpp;
+        let usual = match settings.tools_mode {
+            ToolsMode::Prompt => Mode::Prompt,
+            ToolsMode::Auto if constrains || upstream.takes_tools == Some(false) => Mode::Prompt,
+            ToolsMode::Auto | ToolsMode::Native => Mode::Native,
+        };
+        let learns = settings.tools_mode == ToolsMode::Auto && usual == Mode::Native;
+        Self { usual, learns, without_tools: Mutex::default() }
+    }
+
+    /// The mode for a model.
+    pub(crate) fn of(&self, model: &str) -> Mode {
+        let known = self.without_tools.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(model) { Mode::Prompt } else { self.usual }
+    }
+
+    /// The server refused tools for this model. True when it is asked without them from now on.
+    pub(crate) fn refused(&self, model: &str) -> bool {
+        if self.learns {
+            let mut known = self.without_tools.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() < MOST_MODELS {
+                known.insert(model.to_owned());
+            }
+        }
+        self.learns
+    }
+}

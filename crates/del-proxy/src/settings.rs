@@ -1,0 +1,66 @@
+//! What a proxy is set to.
+
+use std::sync::Arc;
+
+use del_agent::{Constrain, ToolsMode};
+use del_dialects::{Dialect, Dialects};
+
+use crate::upstream::Upstream;
+
+/// How a proxy works.
+#[derive(Debug)]
+pub struct Settings {
+    /// The model server.
+    pub upstream: Upstream,
+    /// All dialects that are known.
+    pub dialects: &'static Dialects,
+    /// The one dialect to write and read; `None` writes the model's and reads all.
+    pub dialect: Option<Arc<Dialect>>,
+    /// How the model learns of the tools.
+    pub tools_mode: ToolsMode,
+    /// Whether the server is held to a grammar of calls: needs prompt mode and llama.cpp. `Auto` does where a request
+    /// demands a call, `On` also elsewhere until a result is there.
+    pub constrain: Constrain,
+    /// The model that all requests are for; `None` leaves it to them.
+    pub model: Option<String>,
+    /// The largest body of a request, in bytes.
+    pub max_body: usize,
+    /// The key that clients have to show. What listens on more than loopback needs one.
+    pub key: Option<String>,
+}
+
+impl Settings {
+    /// The usual settings in front of this server.
+    pub fn new(upstream: Upstream) -> Self {
+        Self {
+            upstream,
+            dialects: Dialects::builtin(),
+            dialect: None,
+            tools_mode: ToolsMode::default(),
+            constrain: Constrain::default(),
+            model: None,
+            max_body: 32 << 20,
+            key: None,
+        }
+    }
+}
+
+/// Settings that do not go together.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// Anybody could use the model server.
+    #[error("expected a key for clients, as {address} is not for this machine alone")]
+    NoKey {
+        /// Where it listens.
+        address: std::net::SocketAddr,
+    },
+    /// No dialect to write in.
+    #[error("expected the name of a dialect to write calls in, got `{got}`")]
+    NoDialect {
+        /// The name.
+        got: String,
+    },
+    /// The socket is of no use.
+    #[error("cannot listen: {0}")]
+    Socket(#[from] std::io::Error),
+}

@@ -1,0 +1,93 @@
+//! How requests end before their time.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::model::{Model, Reply, Then, event};
+use crate::stand::{Stand, assembled, events, streamed, weather};
+
+/// Long enough for any machine; nothing waits that long when all is well.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn begun(then: Then) -> Model {
+    Model::saying(Reply::Stream(vec![event(&json!({"content": "Let me"}), None).into_bytes()], then))
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_in_a_stream_ends_the_request_to_the_server() {
+    let stand = Stand::new(begun(Then::Silence)).await;
+    let mut response = stand.post(&streamed(weather())).send().await.unwrap();
+    assert!(response.chunk().await.unwrap().is_some());
+    drop(response);
+    closed(stand).await;
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_before_an_answer_ends_the_request_to_the_server() {
+    for body in [weather(), json!({"messages": []})] {
+        let stand = Stand::new(Model::saying(Reply::Silence)).await;
+        let asked = tokio::spawn(stand.post(&body).send());
+        while stand.model.seen().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        asked.abort();
+        let _ = asked.await;
+        closed(stand).await;
+    }
+}
+
+/// Waits until the server sees its connection closed.
+async fn closed(stand: Stand) {
+    let closed = stand.model.closed;
+    tokio::task::spawn_blocking(move || closed.recv_timeout(PATIENCE).unwrap()).await.unwrap();
+}
+
+#[tokio::test]
+async fn text_goes_out_before_the_answer_is_over() {
+    let stand = Stand::new(begun(Then::Silence)).await;
+    let mut response = stand.post(&streamed(weather())).send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains("Let me") {
+        text.push_str(std::str::from_utf8(&response.chunk().await.unwrap().unwrap()).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_ends_with_an_error() {
+    for then in [Then::Cut, Then::End] {
+        let stand = Stand::new(begun(then)).await;
+        let events = stand.events(&streamed(weather())).await;
+        let error = events.last().unwrap()["error"]["message"].as_str().unwrap();
+        assert!(error.starts_with("the model server broke off"), "{error}");
+        assert_eq!(assembled(&events), ("Let me".to_owned(), Vec::new(), String::new()));
+    }
+}
+
+#[tokio::test]
+async fn answers_under_way_go_out_before_the_end() {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let model = Model::new(move |_| {
+        wait.lock().unwrap().recv().unwrap();
+        let all = format!(
+            "{}{}data: [DONE]\n\n",
+            event(&json!({"content": "late"}), None),
+            event(&json!({}), Some("stop"))
+        );
+        Reply::Stream(vec![all.into_bytes()], Then::End)
+    });
+    let mut stand = Stand::new(model).await;
+    let asked = tokio::spawn(stand.post(&streamed(weather())).send());
+    while stand.model.seen().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    stand.stop();
+    while tokio::net::TcpStream::connect(stand.address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    go.send(()).unwrap();
+    let text = asked.await.unwrap().unwrap().text().await.unwrap();
+    assert_eq!(assembled(&events(&text)).0, "late");
+    tokio::time::timeout(PATIENCE, stand.ended()).await.unwrap();
+}

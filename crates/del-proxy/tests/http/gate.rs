@@ -1,0 +1,125 @@
+//! Who may come in.
+
+use del_proxy::{Settings, SettingsError, Upstream};
+use reqwest::Method;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::model::{Model, Reply, says};
+use crate::stand::{Stand, client, document, weather};
+
+fn model() -> Model {
+    Model::new(|seen| says(seen, "hi", 1))
+}
+
+#[tokio::test]
+async fn other_names_and_other_sites_stay_out() {
+    let stand = Stand::new(model()).await;
+    for (header, value) in [
+        ("host", "evil.example"),
+        ("origin", "https://evil.example"),
+        ("origin", "null"),
+        ("host", "127.0.0.1:1"),
+    ] {
+        for (method, path) in
+            [(Method::POST, "/v1/chat/completions"), (Method::GET, "/v1/models"), (Method::GET, "/health")]
+        {
+            let response = stand.request(method, path).header(header, value).body("{}").send().await.unwrap();
+            assert_eq!(response.status(), 403, "{header}: {value}");
+            assert_eq!(document(response).await["error"]["type"], "permission_error");
+        }
+    }
+    assert!(stand.model.seen().is_empty());
+    let host = format!("localhost:{}", stand.address.port());
+    let request = stand.post(&weather()).header("host", host).header("origin", "http://localhost:3000");
+    assert_eq!(request.send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused() {
+    let stand = Stand::with(model(), |settings| settings.max_body = 1000).await;
+    let fits = json!({"messages": [], "x": "x".repeat(900)});
+    assert_eq!(stand.post(&fits).send().await.unwrap().status(), 200);
+    for path in ["/v1/chat/completions", "/v1/embeddings"] {
+        let response = stand.request(Method::POST, path).body("x".repeat(1001)).send().await.unwrap();
+        assert_eq!(response.status(), 413);
+        let error = document(response).await["error"].clone();
+        assert_eq!(error["message"], "expected a body of at most 1000 bytes, got more");
+    }
+    assert_eq!(stand.model.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn with_a_key_only_those_who_show_it_come_in_and_it_goes_no_further() {
+    let stand = Stand::with(model(), |settings| {
+        settings.key = Some("s3cret".into());
+        settings.upstream.passes_keys = true;
+    })
+    .await;
+    for key in [None, Some("wrong"), Some("s3cret2")] {
+        let request = stand.post(&weather());
+        let request = if let Some(key) = key { request.bearer_auth(key) } else { request };
+        let response = request.send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["www-authenticate"]),
+            (401, &"Bearer".parse().unwrap())
+        );
+        assert!(!response.text().await.unwrap().contains("s3cret"));
+    }
+    assert!(stand.model.seen().is_empty());
+    assert_eq!(stand.post(&weather()).bearer_auth("s3cret").send().await.unwrap().status(), 200);
+    assert_eq!(stand.model.last().header("authorization"), None);
+    assert_eq!(stand.get("/health").await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_clients_key_goes_on_only_where_that_is_meant() {
+    for (own, passes, gets) in [
+        (None, true, Some("Bearer theirs")),
+        (None, false, None),
+        (Some("ours"), true, Some("Bearer ours")),
+        (Some("ours"), false, Some("Bearer ours")),
+    ] {
+        let stand = Stand::with(model(), |settings| {
+            let base = settings.upstream.place().to_string();
+            settings.upstream = Upstream::new(client(), base, own.map(str::to_owned));
+            settings.upstream.passes_keys = passes;
+        })
+        .await;
+        let request =
+            stand.post(&weather()).bearer_auth("theirs").header("cookie", "a=b").header("x-title", "t");
+        assert_eq!(request.send().await.unwrap().status(), 200);
+        let seen = stand.model.last();
+        assert_eq!(seen.header("authorization"), gets);
+        assert_eq!((seen.header("cookie"), seen.header("x-title")), (None, Some("t")));
+    }
+}
+
+#[tokio::test]
+async fn nobody_listens_for_others_without_a_key() {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let settings = Settings::new(Upstream::new(client(), model().base, None));
+    let served = del_proxy::serve(listener, settings, std::future::pending()).await;
+    assert!(matches!(served, Err(SettingsError::NoKey { .. })), "{served:?}");
+}
+
+#[tokio::test]
+async fn other_paths_of_the_api_go_through_as_they_are() {
+    let model = Model::new(|seen| {
+        let said = format!("{} {}", seen.path, String::from_utf8_lossy(&seen.bytes));
+        Reply::Whole(if seen.path.contains("none") { 404 } else { 200 }, "x-own: 1\r\n", said)
+    });
+    let stand = Stand::new(model).await;
+    for (method, path, body) in [
+        (Method::POST, "/v1/embeddings?a=b", "any bytes"),
+        (Method::POST, "/v1/completions", "{ }"),
+        (Method::GET, "/v1/models", ""),
+        (Method::GET, "/v1/models/org/model", ""),
+        (Method::GET, "/v1/models/none", ""),
+    ] {
+        let response = stand.request(method, path).body(body).send().await.unwrap();
+        assert_eq!(response.status(), if path.contains("none") { 404 } else { 200 });
+        assert_eq!(response.headers()["x-own"], "1");
+        assert_eq!(response.text().await.unwrap(), format!("{path} {body}"));
+    }
+}

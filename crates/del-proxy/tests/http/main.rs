@@ -1,0 +1,10 @@
+//! The proxy over real sockets, in front of a model server that says what a test wants.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod ends;
+mod errors;
+mod gate;
+mod model;
+mod modes;
+mod stand;
+mod texts;

@@ -1,0 +1,237 @@
+//! How the model learns of the tools.
+
+use del_agent::{Constrain, ToolsMode};
+use del_proxy::Settings;
+use serde_json::{Value, json};
+
+use crate::model::{Model, Reply, Then, completion, event, says};
+use crate::stand::{Stand, assembled, document, streamed, told, tool, weather, with};
+
+const HERMES: &str =
+    "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>";
+
+fn hermes() -> Model {
+    Model::new(|seen| says(seen, HERMES, 4))
+}
+
+/// A server that refuses tools.
+fn toolless() -> Model {
+    Model::new(|seen| match seen.body().get("tools") {
+        Some(_) => Reply::Whole(400, "", r#"{"error":{"message":"gemma:2b does not support tools"}}"#.into()),
+        None => says(seen, HERMES, 4),
+    })
+}
+
+async fn prompting(model: Model) -> Stand {
+    Stand::with(model, |settings| settings.tools_mode = ToolsMode::Prompt).await
+}
+
+fn llama_cpp(constrain: Constrain) -> impl FnOnce(&mut Settings) {
+    move |settings| {
+        settings.upstream.llama_cpp = true;
+        settings.constrain = constrain;
+    }
+}
+
+#[tokio::test]
+async fn natively_the_request_goes_on_as_it_is() {
+    let stand = Stand::new(hermes()).await;
+    let body = with(weather(), json!({"seed": 1, "logit_bias": {"1": 2}, "own_member": [1.50]}));
+    let spelled = format!("  {body:#}\n");
+    let request = stand.request(reqwest::Method::POST, "/v1/chat/completions").body(spelled.clone());
+    let response = request.header("accept-encoding", "br").send().await.unwrap();
+    assert_eq!(response.headers()["x-del-dialect"], "hermes-json");
+    assert_eq!(document(response).await["usage"]["total_tokens"], 3);
+    let seen = stand.model.last();
+    assert_eq!((seen.bytes, seen.path.as_str()), (spelled.into_bytes(), "/v1/chat/completions"));
+    assert!(seen.headers.iter().all(|(name, _)| name != "accept-encoding"));
+}
+
+#[tokio::test]
+async fn calls_of_the_api_come_through() {
+    let call = json!([{"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\":\"Paris\"}"}}]);
+    let model = Model::new(move |seen| {
+        if seen.body()["stream"] != true {
+            let message =
+                json!({"role": "assistant", "content": null, "tool_calls": call, "refusal": null, "own": 1});
+            return Reply::Whole(200, "", completion(&message, "tool_calls").to_string());
+        }
+        let piece = |call: Value| event(&json!({"tool_calls": [call]}), None);
+        let all = [
+            piece(
+                json!({"index": 0, "id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": ""}}),
+            ),
+            piece(json!({"index": 0, "function": {"arguments": "{\"city\":"}})),
+            piece(json!({"index": 0, "function": {"arguments": "\"Paris\"}"}})),
+            event(&json!({}), Some("tool_calls")),
+            "data: [DONE]\n\n".to_owned(),
+        ];
+        Reply::Stream(all.map(String::into_bytes).to_vec(), Then::End)
+    });
+    let stand = Stand::new(model).await;
+    let expected = vec![("get_weather".to_owned(), "{\"city\":\"Paris\"}".to_owned())];
+    let answer = stand.ask(&weather()).await;
+    let message = &answer["choices"][0]["message"];
+    assert_eq!((&message["tool_calls"][0]["id"], &message["own"]), (&json!("c1"), &json!(1)));
+    assert_eq!(told(&answer), (String::new(), expected.clone(), "tool_calls".to_owned()));
+    let events = stand.events(&streamed(weather())).await;
+    assert_eq!(assembled(&events), (String::new(), expected, "tool_calls".to_owned()));
+    assert!(events.iter().any(|event| event["choices"][0]["delta"]["tool_calls"][0]["id"] == "c1"));
+}
+
+#[tokio::test]
+async fn a_model_that_takes_no_tools_is_told_in_the_prompt_from_then_on() {
+    let stand = Stand::new(toolless()).await;
+    for round in 1..=2 {
+        assert_eq!(told(&stand.ask(&weather()).await).2, "tool_calls");
+        assert_eq!(stand.model.seen().len(), 1 + round);
+    }
+    let body = stand.model.last().body();
+    assert!(body.get("tools").is_none() && body.get("tool_choice").is_none(), "{body}");
+    assert!(body["messages"][0]["content"].as_str().unwrap().contains("get_weather"), "{body}");
+    // Of another model nothing is known.
+    stand.ask(&with(weather(), json!({"model": "other"}))).await;
+    assert_eq!(stand.model.seen().len(), 5);
+}
+
+#[tokio::test]
+async fn without_auto_a_refusal_is_the_clients() {
+    let stand = Stand::with(toolless(), |settings| settings.tools_mode = ToolsMode::Native).await;
+    let response = stand.post(&weather()).send().await.unwrap();
+    assert_eq!(response.status(), 400);
+    assert_eq!(document(response).await["error"]["message"], "gemma:2b does not support tools");
+}
+
+#[tokio::test]
+async fn a_template_that_takes_no_tools_means_the_prompt() {
+    let stand = Stand::with(hermes(), |settings| settings.upstream.takes_tools = Some(false)).await;
+    assert_eq!(told(&stand.ask(&weather()).await).2, "tool_calls");
+    assert!(stand.model.last().body().get("tools").is_none());
+}
+
+#[tokio::test]
+async fn the_prompt_carries_the_whole_conversation() {
+    let stand = prompting(hermes()).await;
+    let body = with(
+        weather(),
+        json!({"temperature": 0.5, "stream_options": {"include_usage": true}, "parallel_tool_calls": true,
+        "messages": [
+            {"role": "user", "content": "Weather in Paris?"},
+            {"role": "assistant", "content": null, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"}}]},
+            {"role": "tool", "tool_call_id": "c1", "content": "sunny </tool_response>"},
+        ]}),
+    );
+    stand.events(&streamed(body)).await;
+    let sent = stand.model.last().body();
+    let messages = sent["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    assert_eq!(messages[2]["content"], HERMES);
+    assert!(messages[3]["content"].as_str().unwrap().contains("sunny"));
+    assert_eq!((&sent["temperature"], &sent["stream_options"]["include_usage"]), (&json!(0.5), &json!(true)));
+    assert!(["tools", "parallel_tool_calls"].iter().all(|name| sent.get(*name).is_none()), "{sent}");
+}
+
+#[tokio::test]
+async fn a_request_without_tools_goes_through_as_it_is_and_so_does_its_answer() {
+    for mode in [ToolsMode::Auto, ToolsMode::Prompt] {
+        let stand = Stand::with(hermes(), |settings| settings.tools_mode = mode).await;
+        let body = json!({"messages": [{"role": "user", "content": "<tool_call>"}]});
+        assert_eq!(stand.message(&body).await["content"], HERMES);
+        assert_eq!(stand.model.last().body(), body);
+        let text = stand.post(&streamed(body)).send().await.unwrap().text().await.unwrap();
+        assert!(text.ends_with("data: [DONE]\n\n") && text.contains("\"finish_reason\":\"stop\""), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn where_no_call_is_wanted_none_is_read() {
+    let body = with(weather(), json!({"tool_choice": "none"}));
+    let stand = Stand::new(hermes()).await;
+    assert_eq!(stand.message(&body).await["content"], HERMES);
+    let stand = prompting(hermes()).await;
+    assert_eq!(stand.message(&body).await["content"], HERMES);
+    let sent = stand.model.last().body();
+    assert_eq!(sent["messages"], body["messages"]);
+    assert!(sent.get("tools").is_none() && sent.get("tool_choice").is_none(), "{sent}");
+}
+
+#[tokio::test]
+async fn the_choice_is_told_in_the_prompt() {
+    let stand = prompting(hermes()).await;
+    let tools = json!([tool("get_weather"), tool("get_time")]);
+    let choose = |choice: Value| with(weather(), json!({"tools": tools, "tool_choice": choice}));
+    let system =
+        |stand: &Stand| stand.model.last().body()["messages"][0]["content"].as_str().unwrap().to_owned();
+    stand.ask(&choose(json!("required"))).await;
+    assert!(system(&stand).ends_with("Call a tool now."));
+    stand.ask(&choose(json!({"type": "function", "function": {"name": "get_time"}}))).await;
+    assert!(system(&stand).contains("get_time") && !system(&stand).contains("get_weather"));
+    for (choice, says) in [
+        (
+            json!({"type": "function", "function": {"name": "nope"}}),
+            "expected the name of one of the tools, got `nope`",
+        ),
+        (json!("sometimes"), "expected none, auto, required or a named function, got `\"sometimes\"`"),
+    ] {
+        let response = stand.post(&choose(choice)).send().await.unwrap();
+        assert_eq!(response.status(), 400);
+        let error = document(response).await["error"]["message"].as_str().unwrap().to_owned();
+        assert!(error.ends_with(says), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_grammar_holds_calls_where_a_call_is_due() {
+    let after_result = json!({"messages": [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "get_weather", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "sunny"}]});
+    for (constrain, members, held) in [
+        (Constrain::On, json!({}), true),
+        (Constrain::On, after_result.clone(), false),
+        (Constrain::On, json!({"response_format": {"type": "json_object"}}), false),
+        (Constrain::Auto, json!({}), false),
+        (Constrain::Auto, json!({"tool_choice": "required"}), true),
+        (Constrain::Off, json!({"tool_choice": "required"}), false),
+    ] {
+        let stand = Stand::with(hermes(), |settings| {
+            llama_cpp(constrain)(settings);
+            settings.tools_mode = ToolsMode::Prompt;
+        })
+        .await;
+        stand.ask(&with(weather(), members.clone())).await;
+        let sent = stand.model.last().body();
+        assert_eq!(
+            sent["grammar"].as_str().is_some_and(|text| text.starts_with("root ::=")),
+            held,
+            "{members}"
+        );
+        assert_eq!(sent["max_tokens"] == 1024, held);
+    }
+    // Only llama.cpp takes a grammar.
+    let stand = prompting(hermes()).await;
+    stand.ask(&with(weather(), json!({"tool_choice": "required"}))).await;
+    assert!(stand.model.last().body().get("grammar").is_none());
+}
+
+#[tokio::test]
+async fn a_grammar_that_the_server_refuses_is_left_out() {
+    let model = Model::new(|seen| match seen.body().get("grammar") {
+        Some(_) => Reply::Whole(400, "", r#"{"error":{"message":"Failed to parse grammar"}}"#.into()),
+        None => says(seen, HERMES, 4),
+    });
+    let stand = Stand::with(model, llama_cpp(Constrain::On)).await;
+    assert_eq!(told(&stand.ask(&weather()).await).2, "tool_calls");
+    assert_eq!(stand.model.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn one_model_may_stand_for_all() {
+    let stand = Stand::with(hermes(), |settings| settings.model = Some("served".into())).await;
+    for body in [weather(), json!({"messages": [], "model": "gpt"}), json!({"messages": []})] {
+        stand.ask(&body).await;
+        assert_eq!(stand.model.last().body(), with(body, json!({"model": "served"})));
+    }
+}

@@ -1,0 +1,352 @@
+//! The records of `del convert --jsonl`: a transcript a line in, the same with its calls in another dialect out.
+//!
+//! A record is an object with `messages` (those of the role `assistant` are rewritten) or with `text`. Everything else in
+//! it stays as it is, byte for byte. A record that cannot be written in the other dialect without a change of meaning is
+//! an error, and never comes out in part.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Part, RenderError, Start, Tool, Turn};
+use serde_json::Value;
+
+use crate::error::WireError;
+use crate::fields::{Fields, list, string};
+use crate::ids::Ids;
+use crate::native::{self, call_json};
+use crate::records::{RecordError, RecordErrorCode, object};
+use crate::tools;
+
+/// What calls are written in before.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// The API's own `tool_calls`; a text holds the JSON of a message.
+    Native,
+    /// Text of one dialect.
+    Text(Arc<Dialect>),
+    /// Text of any of these, and the API's own.
+    Any(&'static Dialects),
+}
+
+/// What calls are written in afterwards.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// The API's own `tool_calls`; a text becomes the JSON of a message.
+    Native,
+    /// Text of a dialect.
+    Text(Arc<Dialect>),
+}
+
+/// Rewrites answers and records, one after another.
+#[derive(Debug, Clone)]
+pub struct Converter {
+    from: Source,
+    to: Target,
+    thinking: bool,
+    tools: Arc<[Tool]>,
+    /// The tools of the last record that had its own, and their JSON: most transcripts share theirs.
+    own: Option<(String, Arc<[Tool]>)>,
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Converted {
+    /// The record's line, without a line end.
+    pub line: String,
+    /// Its calls.
+    pub calls: u64,
+    /// Whether something in it was wrong and was mended.
+    pub mended: bool,
+}
+
+/// Why an answer has no form in the other dialect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConvertError {
+    /// A call in it does not count, so it cannot be written again.
+    #[error("expected calls that are whole, got one at byte {at} that is not: {why}")]
+    Broken {
+        /// Where it begins in the text.
+        at: u64,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The other dialect has no form for it.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// The text is no message of the API.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
+impl Converter {
+    /// `tools` are those of records that bring none of their own: they type raw values. Without `thinking`, what the model
+    /// thought is left out, which dialects need that have no form for it.
+    pub fn new(from: Source, to: Target, thinking: bool, tools: impl Into<Arc<[Tool]>>) -> Self {
+        Self { from, to, thinking, tools: tools.into(), own: None }
+    }
+
+    /// Rewrites one answer.
+    pub fn text(&self, text: &str) -> Result<String, ConvertError> {
+        Record::new(self, Arc::clone(&self.tools), 0).text(text)
+    }
+
+    /// Rewrites the record in `line`. `number` is the line's: the ids of calls that have none are made from it.
+    pub fn record(&mut self, line: &[u8], number: u64) -> Result<Converted, RecordError> {
+        let (text, fields, id) = object(line)?;
+        let fail = |code, message| RecordError { id: id.clone(), code, message };
+        let tools = self
+            .tools_of(&fields)
+            .map_err(|error| fail(RecordErrorCode::InvalidRequest, error.to_string()))?;
+        let mut record = Record::new(self, tools, number);
+        let (old, new) = if let Some(messages) = fields.get("messages") {
+            (messages, record.messages(messages))
+        } else if let Some(text) = fields.get("text") {
+            (text, record.string(text).map_err(|error| Trouble { at: "text".to_owned(), error }))
+        } else {
+            let message = "expected `messages` or `text`, got neither".to_owned();
+            return Err(fail(RecordErrorCode::InvalidRequest, message));
+        };
+        let new = new.map_err(|Trouble { at, error }| {
+            let code = match &error {
+                ConvertError::Broken { .. } => RecordErrorCode::BrokenCall,
+                ConvertError::Render(_) => RecordErrorCode::Unrepresentable,
+                ConvertError::Wire(_) => RecordErrorCode::InvalidRequest,
+            };
+            fail(code, format!("{at}: {error}"))
+        })?;
+        Ok(Converted { line: splice(text, old, &new), calls: record.calls, mended: record.mended })
+    }
+
+    fn tools_of(&mut self, fields: &Fields<'_>) -> Result<Arc<[Tool]>, tools::ToolsError> {
+        let Some(json) = fields.get("tools") else { return Ok(Arc::clone(&self.tools)) };
+        match &self.own {
+            Some((known, tools)) if known == json => Ok(Arc::clone(tools)),
+            _ => {
+                let tools: Arc<[Tool]> = tools::read_text(json)?.into();
+                self.own = Some((json.to_owned(), Arc::clone(&tools)));
+                Ok(tools)
+            }
+        }
+    }
+}
+
+/// An error, and the member of the record that it is about.
+struct Trouble {
+    at: String,
+    error: ConvertError,
+}
+
+/// One record on its way.
+struct Record<'c> {
+    converter: &'c Converter,
+    tools: Arc<[Tool]>,
+    ids: Ids,
+    /// Ids that were given to calls and wait for their results.
+    waiting: VecDeque<String>,
+    calls: u64,
+    mended: bool,
+}
+
+/// No record has more calls than there are ids between two lines.
+const IDS_A_LINE: u64 = 1 << 20;
+
+impl<'c> Record<'c> {
+    fn new(converter: &'c Converter, tools: Arc<[Tool]>, number: u64) -> Self {
+        let ids = Ids::new(number.wrapping_mul(IDS_A_LINE));
+        Self { converter, tools, ids, waiting: VecDeque::new(), calls: 0, mended: false }
+    }
+
+    fn messages(&mut self, json: &str) -> Result<String, Trouble> {
+        let mut out = String::with_capacity(json.len());
+        let here = |place: usize| move |error| Trouble { at: format!("messages[{place}]"), error };
+        let messages = list(json, "messages")
+            .map_err(|error| Trouble { at: "messages".to_owned(), error: error.into() })?;
+        for (place, message) in messages.into_iter().enumerate() {
+            out.push_str(if place == 0 { "[" } else { ", " });
+            let fields = Fields::read(message, "message").map_err(|error| here(place)(error.into()))?;
+            let role = fields.text("role").map_err(|error| here(place)(error.into()))?;
+            match role.as_deref() {
+                Some("assistant") => {
+                    self.waiting.clear();
+                    out.push_str(&self.message(message, &fields).map_err(here(place))?);
+                }
+                Some("tool") if !fields.has("tool_call_id") && !self.waiting.is_empty() => {
+                    let id = self.waiting.pop_front().unwrap_or_default();
+                    out.push_str(&with_members(&fields, &[], &[("tool_call_id", Value::from(id))]));
+                }
+                _ => out.push_str(message),
+            }
+        }
+        out.push_str(if out.is_empty() { "[]" } else { "]" });
+        Ok(out)
+    }
+
+    /// An assistant's message.
+    fn message(&mut self, json: &str, fields: &Fields<'_>) -> Result<String, ConvertError> {
+        let native = fields.has("tool_calls") || fields.has("function_call");
+        let answer = match (&self.converter.from, native) {
+            (Source::Native, false) => return Ok(json.to_owned()),
+            (Source::Native, true) => native::read(json)?,
+            (_, false) => self.read(&content(fields)?),
+            // The calls in the text come first, as the model wrote them.
+            (_, true) => {
+                let mut answer = self.read(&content(fields)?);
+                for call in native::read(json)?.calls {
+                    answer.parts.push(Part::Call(answer.calls.len()));
+                    answer.calls.push(call);
+                }
+                answer
+            }
+        };
+        let mut answer = self.checked(answer)?;
+        match &self.converter.to {
+            Target::Text(dialect) => {
+                // The template itself shows the model its thinking when it stands in a member of its own.
+                if THINKING.iter().any(|name| fields.has(name)) {
+                    without_thinking(&mut answer);
+                }
+                let content = dialect.render_answer(&answer, &self.tools)?;
+                let dropped = if self.converter.thinking { &CALLS[..] } else { &CALLS_AND_THINKING[..] };
+                Ok(with_members(fields, dropped, &[("content", Value::from(content))]))
+            }
+            Target::Native => {
+                if THINKING.iter().any(|name| fields.has(name)) {
+                    without_thinking(&mut answer);
+                }
+                let members = self.native(&answer);
+                let dropped = if self.converter.thinking { &CALLS[..] } else { &CALLS_AND_THINKING[..] };
+                Ok(with_members(fields, dropped, &members))
+            }
+        }
+    }
+
+    /// The members of a message that hold the answer. Content is never null: some servers' templates cannot take it.
+    fn native(&mut self, answer: &Message) -> Vec<(&'static str, Value)> {
+        let visible = |text: &str| if text.trim().is_empty() { String::new() } else { text.to_owned() };
+        let mut members = vec![("content", Value::from(visible(&answer.content)))];
+        let reasoning = visible(&answer.reasoning);
+        if !reasoning.is_empty() {
+            members.push(("reasoning_content", Value::from(reasoning)));
+        }
+        if !answer.calls.is_empty() {
+            let call = |call: &Call| {
+                let id = self.ids.keep_or_mint(call.id.as_deref());
+                self.waiting.push_back(id.clone());
+                call_json(&id, call)
+            };
+            members.push(("tool_calls", answer.calls.iter().map(call).collect()));
+        }
+        members
+    }
+
+    /// A member that holds an answer.
+    fn string(&mut self, json: &str) -> Result<String, ConvertError> {
+        let text = string(json, "text")?;
+        Ok(text_of(&Value::from(self.text(&text)?)))
+    }
+
+    fn text(&mut self, text: &str) -> Result<String, ConvertError> {
+        let answer = match &self.converter.from {
+            Source::Native => native::read(text)?,
+            Source::Text(_) | Source::Any(_) => self.read(text),
+        };
+        let answer = self.checked(answer)?;
+        match &self.converter.to {
+            Target::Text(dialect) => Ok(dialect.render_answer(&answer, &self.tools)?),
+            Target::Native => {
+                let role = ("role".to_owned(), Value::from("assistant"));
+                let members = self.native(&answer).into_iter().map(|(key, value)| (key.to_owned(), value));
+                Ok(text_of(&std::iter::once(role).chain(members).collect()))
+            }
+        }
+    }
+
+    fn read(&self, text: &str) -> Message {
+        let turn = Turn { starts: Start::Unknown, ..Turn::new(Arc::clone(&self.tools)) };
+        let mut parser = match &self.converter.from {
+            Source::Text(dialect) => dialect.parser(turn),
+            Source::Any(all) => all.parser(turn),
+            Source::Native => return Message { content: text.to_owned(), ..Message::default() },
+        };
+        let mut collect = Collect::new();
+        parser.push(text, &mut collect);
+        parser.finish(End::End, &mut collect);
+        collect.into_message()
+    }
+
+    /// An answer all of whose calls count.
+    fn checked(&mut self, mut answer: Message) -> Result<Message, ConvertError> {
+        if let Some(fault) = answer.faults.iter().find(|fault| fault.kind.ends_call()) {
+            return Err(ConvertError::Broken { at: fault.span.start, why: fault.kind.message() });
+        }
+        self.calls += answer.calls.len() as u64;
+        self.mended |= !answer.faults.is_empty();
+        if !self.converter.thinking {
+            without_thinking(&mut answer);
+        }
+        Ok(answer)
+    }
+}
+
+/// Members in which servers put what the model thought.
+const THINKING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+const CALLS: [&str; 2] = ["tool_calls", "function_call"];
+const CALLS_AND_THINKING: [&str; 5] =
+    ["tool_calls", "function_call", "reasoning_content", "reasoning", "thinking"];
+
+fn without_thinking(answer: &mut Message) {
+    answer.reasoning.clear();
+    answer.parts.retain(|part| !matches!(part, Part::Reasoning(_)));
+}
+
+/// The text of a message: its content, or the text parts of that.
+fn content(fields: &Fields<'_>) -> Result<String, WireError> {
+    match fields.get("content") {
+        None => Ok(String::new()),
+        Some(json) if json.starts_with('[') => {
+            let mut text = String::new();
+            for part in list(json, "content")? {
+                let part = Fields::read(part, "content[]")?;
+                text.push_str(&part.text("text")?.unwrap_or_default());
+            }
+            Ok(text)
+        }
+        Some(json) => string(json, "content"),
+    }
+}
+
+/// An object without some members and with others: where it has those, in their places.
+fn with_members(fields: &Fields<'_>, without: &[&str], with: &[(&str, Value)]) -> String {
+    let mut out = String::from("{");
+    let mut add = |key: &str, value: &str| {
+        out.push_str(if out.len() > 1 { ", " } else { "" });
+        out.push_str(&text_of(&Value::from(key)));
+        out.push_str(": ");
+        out.push_str(value);
+    };
+    let given = |name: &str| with.iter().find(|(key, _)| *key == name);
+    for (key, text) in fields.iter() {
+        match given(key) {
+            Some((_, value)) => add(key, &text_of(value)),
+            None if without.contains(&key) => {}
+            None => add(key, text),
+        }
+    }
+    for (key, value) in with.iter().filter(|(key, _)| !fields.has(key)) {
+        add(key, &text_of(value));
+    }
+    out.push('}');
+    out
+}
+
+/// What no value fails to be, at twice the speed of its `Display`.
+fn text_of(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// `text` with `new` in the place of `old`, which is a part of it.
+fn splice(text: &str, old: &str, new: &str) -> String {
+    let from = (old.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    let (before, behind) = (text.get(..from), text.get(from + old.len()..));
+    [before.unwrap_or_default(), new, behind.unwrap_or_default()].concat()
+}

@@ -1,0 +1,200 @@
+//! One choice of an answer, read from both of its sources at once.
+
+use del_dialects::{Call, Collect, End, Event, Fault, Parser, Sink, Span};
+use serde_json::Value;
+
+use crate::assembly::Assembly;
+use crate::chunk::Delta;
+
+/// Reads the text of a choice, in which calls may stand, and the API's own calls beside it, as one stream of events.
+///
+/// Text and thinking go out as they come, and so do the calls of the source that is first to give one. Calls of the
+/// other source come at the end, numbered on, without those that the first gave as well: some servers read a call and
+/// leave it in the text.
+#[derive(Debug)]
+pub struct Reading {
+    parser: Parser,
+    assembly: Assembly,
+    /// Bytes of text so far.
+    at: u64,
+    calls: Calls,
+}
+
+/// Where an event comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Text,
+    Api,
+}
+
+/// The calls of both sources.
+#[derive(Debug, Default)]
+struct Calls {
+    /// The source that was first to give one.
+    first: Option<Source>,
+    /// How many it has begun.
+    begun: u32,
+    given: Collect,
+    held: Collect,
+}
+
+impl Reading {
+    /// Reads the text with this parser.
+    pub fn new(parser: Parser) -> Self {
+        Self { parser, assembly: Assembly::new(), at: 0, calls: Calls::default() }
+    }
+
+    /// Takes what is added to the choice. A call of the API stands where the text has come to.
+    pub fn push(&mut self, delta: &Delta, sink: &mut dyn Sink) {
+        if let Some(reasoning) = delta.reasoning.as_deref().filter(|text| !text.is_empty()) {
+            sink.event(Event::Reasoning(reasoning), self.at..self.at);
+        }
+        if let Some(content) = delta.content.as_deref().filter(|text| !text.is_empty()) {
+            self.at += content.len() as u64;
+            self.parser.push(content, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+        }
+        for piece in &delta.calls {
+            let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
+            self.assembly.push(piece, &(self.at..self.at), &mut junction);
+        }
+    }
+
+    /// The choice is over.
+    pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
+        self.parser.finish(end, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+        let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
+        self.assembly.finish(&(self.at..self.at), &mut junction);
+        self.calls.release(sink);
+    }
+}
+
+impl Calls {
+    /// Gives out the held calls that are no twins, and those that do not count with their faults.
+    fn release(self, sink: &mut dyn Sink) {
+        let (given, held) = (self.given.into_message(), self.held.into_message());
+        let mut twins = given.calls;
+        let mut call = self.begun;
+        for (known, evidence) in held.calls.iter().zip(&held.evidence) {
+            if let Some(twin) = twins.iter().position(|other| same(other, known)) {
+                twins.remove(twin);
+                continue;
+            }
+            let (id, dialect, span) = (known.id.as_deref(), evidence.dialect.as_str(), evidence.span.clone());
+            sink.event(Event::CallStart { call, name: &known.name, id, dialect }, span.clone());
+            sink.event(Event::Args { call, json: &known.arguments }, span.clone());
+            sink.event(Event::CallEnd { call, id }, span);
+            call += 1;
+        }
+        for report in held.faults {
+            let broken = report.call.is_some();
+            if let Some(known) = &report.call {
+                let dialect = held.dialect.as_deref().unwrap_or_default();
+                let id = known.id.as_deref();
+                sink.event(Event::CallStart { call, name: &known.name, id, dialect }, report.span.clone());
+                sink.event(Event::Args { call, json: &known.arguments }, report.span.clone());
+            }
+            let fault = Fault { kind: report.kind, call: broken.then_some(call) };
+            sink.event(Event::Fault(fault), report.span);
+            call += u32::from(broken);
+        }
+    }
+}
+
+fn same(a: &Call, b: &Call) -> bool {
+    let value = |call: &Call| serde_json::from_str::<Value>(&call.arguments).ok();
+    a.name == b.name && (a.arguments == b.arguments || value(a).is_some_and(|a| Some(a) == value(b)))
+}
+
+/// Where the events of one source meet those of the other.
+struct Junction<'a> {
+    source: Source,
+    calls: &'a mut Calls,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Junction<'_> {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        let of_call = match event {
+            Event::Text(_) | Event::Reasoning(_) => false,
+            Event::CallStart { .. } | Event::Args { .. } | Event::CallEnd { .. } => true,
+            Event::Fault(fault) => fault.call.is_some(),
+        };
+        if !of_call {
+            return self.sink.event(event, span);
+        }
+        if *self.calls.first.get_or_insert(self.source) == self.source {
+            self.calls.begun += u32::from(matches!(event, Event::CallStart { .. }));
+            self.calls.given.event(event, span.clone());
+            self.sink.event(event, span);
+        } else {
+            self.calls.held.event(event, span);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use del_dialects::{Collect, Dialects, End, FaultKind, Message, Turn};
+
+    use super::Reading;
+    use crate::chunk::{CallDelta, Delta};
+
+    const HERMES: &str = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1, \"b\": 2}}\n</tool_call>";
+
+    fn read(deltas: &[Delta]) -> Message {
+        let mut reading = Reading::new(Dialects::builtin().parser(Turn::default()));
+        let mut collect = Collect::new();
+        deltas.iter().for_each(|delta| reading.push(delta, &mut collect));
+        reading.finish(End::End, &mut collect);
+        collect.into_message()
+    }
+
+    fn text(text: &str) -> Delta {
+        Delta { content: Some(text.to_owned()), ..Delta::default() }
+    }
+
+    fn native(name: &str, arguments: &str) -> Delta {
+        let call = CallDelta {
+            id: Some(format!("id-{name}")),
+            name: Some(name.to_owned()),
+            arguments: Some(arguments.to_owned()),
+            ..CallDelta::default()
+        };
+        Delta { calls: vec![call], ..Delta::default() }
+    }
+
+    fn names(message: &Message) -> Vec<&str> {
+        message.calls.iter().map(|call| call.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_call_that_comes_both_ways_is_one() {
+        let twin = native("f", "{\"b\":2,\"a\":1}");
+        for deltas in [[text(HERMES), twin.clone()], [twin, text(HERMES)]] {
+            assert_eq!(names(&read(&deltas)), ["f"]);
+        }
+    }
+
+    #[test]
+    fn other_calls_of_both_sources_stay_and_are_numbered_on() {
+        let message =
+            read(&[text("Now. "), native("g", "{\"x\":1}"), text(HERMES), native("h", "{\"x\":0}")]);
+        assert_eq!(names(&message), ["g", "h", "f"]);
+        assert_eq!(message.content, "Now. ");
+        assert_eq!(names(&read(&[text(HERMES), text(HERMES), native("f", "{\"a\":1,\"b\":2}")])), ["f", "f"]);
+    }
+
+    #[test]
+    fn a_held_call_that_does_not_count_is_a_fault() {
+        let message = read(&[native("g", "{\"x\":1}"), text(&HERMES[..50])]);
+        assert_eq!(names(&message), ["g"]);
+        assert_eq!(message.faults[0].kind, FaultKind::UnclosedCall);
+        assert_eq!(message.faults[0].call.as_ref().map(|call| call.name.as_str()), Some("f"));
+    }
+
+    #[test]
+    fn thinking_of_the_api_stays_thinking() {
+        let message = read(&[Delta { reasoning: Some("<tool_call>".into()), ..Delta::default() }, text("a")]);
+        assert_eq!((message.reasoning.as_str(), message.content.as_str()), ("<tool_call>", "a"));
+    }
+}

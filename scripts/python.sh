@@ -1,0 +1,46 @@
+# Virtual environments and pip, for the scripts beside this one. They set `python`,
+# `venv` and `cache`, and have a function `die`.
+
+# A virtual environment without pip of its own: Debian leaves that to a package
+# that a fresh machine does not have. `pip` below finds one somewhere.
+make_venv() {
+    if ! "$venv/bin/python" -c '' 2>/dev/null; then
+        rm -rf "$venv"
+        logged venv "$python" -m venv --without-pip "$venv" ||
+            die "$python cannot make a virtual environment; install it: apt-get install python3-venv"
+    fi
+}
+
+# Sets `pip` to a command that runs some pip: the machine's, the one that Python
+# carries, or the one of Debian's package, unpacked without installing it.
+find_pip() {
+    local bundled
+    ((${#pip[@]} == 0)) || return 0
+    if "$python" -m pip --version >/dev/null 2>&1; then
+        pip=("$python" -m pip)
+        return
+    fi
+    if "$venv/bin/python" -m ensurepip >/dev/null 2>&1; then
+        pip=("$venv/bin/python" -m pip)
+        return
+    fi
+    mkdir -p "$cache/pip"
+    (cd "$cache/pip" && logged apt apt-get download python3-pip-whl && logged apt dpkg-deb -x python3-pip-whl_*.deb .) || true
+    for bundled in "$cache"/pip/usr/share/python-wheels/pip-*.whl; do
+        if "$venv/bin/python" "$bundled/pip" --version >/dev/null 2>&1; then
+            pip=("$venv/bin/python" "$bundled/pip")
+            return
+        fi
+    done
+    die "no pip for $python; install it: apt-get install python3-venv"
+}
+
+# Runs a command with its output in a log, and shows the log's end when it fails.
+logged() {
+    local log=$cache/$1.log
+    shift
+    "$@" >"$log" 2>&1 || {
+        tail -n 5 "$log" >&2
+        return 1
+    }
+}
