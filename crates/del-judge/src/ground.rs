@@ -78,6 +78,11 @@ impl Ground {
             return Ok(Found::File);
         }
         let walk = self.walk(Path::new(path))?;
+        // In these, files are windows to the system.
+        let windows = ["/proc", "/sys", "/dev"];
+        if windows.iter().any(|window| walk.at.starts_with(window) && !self.root.starts_with(window)) {
+            return Err(Forbidden::Special);
+        }
         let inside = walk.at.strip_prefix(&self.root).unwrap_or(&walk.at);
         if secret::is_secret(inside) || secret::is_secret(Path::new(path)) {
             return Err(Forbidden::Secret);

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Variable,
     /// A pattern of file names, which must not be those of secrets.
     Pattern,
+    /// A date in words, without a time zone, which would be a file.
+    Day,
     /// A list of fields of processes, their environments left out.
     Fields,
     /// The mode of a file, in digits or letters.
@@ -69,6 +71,7 @@ impl Kind {
             "word" => Self::Word,
             "variable" => Self::Variable,
             "pattern" => Self::Pattern,
+            "day" => Self::Day,
             "fields" => Self::Fields,
             "mode" => Self::Mode,
             "lines" => Self::Lines,
@@ -100,6 +103,7 @@ impl Kind {
             Self::Variable => fits(VARIABLES.contains(&text), "a variable that is known to be no secret"),
             Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),
             Self::Pattern => Ok(()),
+            Self::Day => fits(!text.contains("TZ"), "a date without a time zone"),
             Self::Fields => fits(is_word(text) && !text.contains("env"), "a list of harmless fields"),
             Self::Mode => fits(is_mode(text), "a mode"),
             Self::Lines => fits(is_lines(text), "a range of lines"),

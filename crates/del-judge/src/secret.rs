@@ -48,8 +48,14 @@ fn is_environment(name: &str) -> bool {
     name.strip_prefix(".env").is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '_', 'r']))
 }
 
-const FOLDERS: [&str; 6] = [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube"];
-const NAMES: [&str; 21] = [
+const FOLDERS: [&str; 8] =
+    [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
+const NAMES: [&str; 26] = [
+    "shadow",
+    "shadow-",
+    "gshadow",
+    "sudoers",
+    "master.passwd",
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -72,8 +78,7 @@ const NAMES: [&str; 21] = [
     "secrets.yml",
     "secrets.yaml",
 ];
-const IN_FOLDER: [(&str, &str); 3] =
-    [(".git", "config"), (".docker", "config.json"), ("gcloud", "access_tokens.db")];
+const IN_FOLDER: [(&str, &str); 3] = [(".git", "config"), (".docker", "config.json"), ("gh", "hosts.yml")];
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 const KEYS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 

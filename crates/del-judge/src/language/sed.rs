@@ -146,6 +146,9 @@ impl Reader<'_> {
                 '\\' => {
                     self.next();
                 }
+                '[' if self.rest.starts_with(']') || self.rest.starts_with("^]") => {
+                    return Err(Unsure::Broken);
+                }
                 '[' => open = true,
                 ']' => open = false,
                 _ => {}
@@ -223,6 +226,8 @@ mod tests {
             "y/a/b/;e",
             "\\,a,e",
             "s\\a\\b\\e",
+            "s/[]/]/w x/",
+            "s/[^]/]/w x/",
             "p w",
             "pw x",
             "5q5w",
