@@ -149,9 +149,13 @@ impl<'a> Reader<'a> {
     fn words(&mut self) -> Result<(), Unknown> {
         let mut begun = false;
         while let Some(word) = self.next() {
-            if let Some(value) = self.known.values.get(word.as_str()) {
-                self.seen.push(word.clone());
-                self.value(word, value, None)?;
+            let (name, attached) = match word.split_once('=') {
+                Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+                _ => (word.as_str(), None),
+            };
+            if let Some(value) = self.known.values.get(name) {
+                self.seen.push(name.to_owned());
+                self.value(name, value, attached)?;
                 begun = true;
             } else if self.known.flags.has(word) {
                 self.seen.push(word.clone());

@@ -58,7 +58,9 @@ fn hidden(text: &str, found: &mut Vec<Member>, depth: usize) {
         }
         found.push(Member { words: rough.words.clone(), plain: false });
         if depth < MAX_DEPTH {
-            texts(rough, &commands).iter().for_each(|text| hidden(text, found, depth + 1));
+            for text in texts(rough, &commands) {
+                hidden(&text, found, depth + 1);
+            }
         }
     }
 }

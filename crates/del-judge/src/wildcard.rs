@@ -152,13 +152,11 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
             }
             Piece::Variable { .. } => {}
             Piece::One => {
-                for at in 0..name.len() {
-                    next[at + 1] = ends[at];
-                }
+                next[1..].copy_from_slice(&ends[..name.len()]);
             }
             Piece::Text(text) => {
                 let text: Vec<char> = text.chars().collect();
-                for at in 0..name.len() + 1 {
+                for at in 0..=name.len() {
                     if ends[at] && name[at..].starts_with(&text) {
                         next[at + text.len()] = true;
                     }

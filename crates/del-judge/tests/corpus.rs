@@ -1,5 +1,6 @@
 //! Every command of `tests/corpus` is a test: those in `everyday` have to be safe, those in `dangerous` must not be, and
 //! those in `destructive` have to be refused.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod desk;
 

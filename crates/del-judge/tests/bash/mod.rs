@@ -1,6 +1,7 @@
 //! Bash's own reading of a command: the words that each of its programs would get. No program is run.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -47,10 +48,8 @@ pub fn quoted(commands: &[Vec<String>]) -> Vec<String> {
     for words in commands {
         let words: Vec<String> =
             words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
-        script.push_str(&format!(
-            "builtin printf -v shown '%q ' {}; builtin printf '%s\\n' \"$shown\"\n",
-            words.join(" ")
-        ));
+        let words = words.join(" ");
+        writeln!(script, "builtin printf -v shown '%q ' {words}; builtin printf '%s\\n' \"$shown\"").unwrap();
     }
     let mut bash = Command::new("bash");
     bash.args(["--norc", "--noprofile", "-c", &script]).env_clear().env("LC_ALL", "C.UTF-8");
