@@ -1,6 +1,8 @@
 //! Chat templates, run as the library that they are written for runs them.
 
 mod python;
+#[cfg(test)]
+mod written;
 
 use std::borrow::Cow;
 use std::io;

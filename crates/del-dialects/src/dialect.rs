@@ -3,6 +3,7 @@
 //! The reader, the writer and the grammar all walk the same [`Dialect`]. Nothing in it is code.
 
 mod check;
+mod definitions;
 mod form;
 mod id;
 mod source;
@@ -11,9 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 pub use check::DialectError;
+pub use definitions::{Definitions, ParameterForm, Spelling, TypeForms};
 pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
 
 use crate::dialects::Dialects;
+use crate::neutral::Marks;
 use crate::parse::{Parser, Plan, Turn};
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
@@ -45,8 +48,10 @@ pub struct Dialect {
     pub call: Vec<Piece>,
     /// Written between two calls of one answer.
     pub between: String,
-    /// Written between text and the first call; read back as markup, when it is there exactly.
+    /// Written between text and the first call.
     pub lead: String,
+    /// What is read as markup there, when it is there exactly: the longest that fits.
+    pub leads: Vec<String>,
     /// Names by which a model says that it calls nothing: such a call is read and left out.
     pub none: Vec<String>,
     /// The shape of ids, where a model knows no other: `#` stands for a digit, `*` for a letter or digit.
@@ -67,12 +72,16 @@ pub struct Dialect {
     pub detect: Option<Detect>,
     /// The TOML text.
     pub text: String,
-    plan: Once,
+    once: Once,
 }
 
 /// What is made of a dialect when it is first read; a copy begins without.
 #[derive(Debug, Default)]
-struct Once(OnceLock<Arc<Plan>>);
+struct Once {
+    plan: OnceLock<Arc<Plan>>,
+    /// The marks of all dialects and of this one, where it is none of the built-in ones.
+    marks: OnceLock<Marks>,
+}
 
 impl Clone for Once {
     fn clone(&self) -> Self {
@@ -350,7 +359,7 @@ pub struct Results {
     pub role: String,
     /// Before the first.
     pub open: String,
-    /// Each one: `{text}`, `{name}`, `{id}`.
+    /// Each one: `{text}`, or `{quoted}` as a JSON string; `{name}`, `{id}`, and `{number}` of the call.
     pub each: String,
     /// Each one that failed, when it looks different.
     pub failed: Option<String>,
@@ -373,18 +382,12 @@ pub struct Detect {
     pub none: Vec<String>,
 }
 
-/// How tools are shown to the model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Definitions {
-    /// Before the first.
-    pub open: String,
-    /// Each one: `{json}` (the tool wrapped as `OpenAI` does), `{function}` (unwrapped), `{signature}`; or as XML
-    /// `{name}`, `{description}` and `{parameters}`.
-    pub each: String,
-    /// Between two.
-    pub between: String,
-    /// After the last.
-    pub close: String,
+impl Results {
+    /// The forms that it is written with.
+    pub fn forms(&self) -> impl Iterator<Item = &str> {
+        let all = [&self.open, &self.each, &self.between, &self.close];
+        all.into_iter().chain(&self.failed).map(String::as_str)
+    }
 }
 
 impl Dialect {
@@ -400,14 +403,26 @@ impl Dialect {
 
     /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
     pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        let plan = self.plan.0.get_or_init(|| {
+        Parser::new(Arc::clone(self.plan()), turn)
+    }
+
+    pub(crate) fn plan(self: &Arc<Self>) -> &Arc<Plan> {
+        self.once.plan.get_or_init(|| {
             // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
             let own = Arc::new(Self::clone(self));
             let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
             let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
             Arc::new(Plan::new(&all))
-        });
-        Parser::new(Arc::clone(plan), turn)
+        })
+    }
+
+    /// The marks that must not survive in text of others, beside this dialect's own text.
+    pub(crate) fn foreign_marks(&self) -> &Marks {
+        let all = Dialects::builtin();
+        if all.iter().any(|known| known.name == self.name && known.text == self.text) {
+            return all.marks();
+        }
+        self.once.marks.get_or_init(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
 
     /// The codec of the arguments.

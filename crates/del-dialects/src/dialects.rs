@@ -164,12 +164,24 @@ impl Dialects {
         self.marks().neutralise(text)
     }
 
-    /// What [`neutralise`](Self::neutralise) was given, from what it made: for text that a model copied.
+    /// What [`neutralise`](Self::neutralise) was given, from what it made of it or from any part of that: for text that
+    /// a model copied. Breaks that the model left out or doubled do not matter.
     pub fn restore<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.marks().restore(text)
     }
 
-    fn marks(&self) -> &Marks {
+    /// JSON in which every string is [restored](Self::restore): for the arguments of a call. All other bytes stay, and
+    /// so do those before [`unsure`](Self::unsure), also while more of the JSON is to come.
+    pub fn restore_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
+        self.marks().restore_json(json)
+    }
+
+    /// From which byte on [`restore_json`](Self::restore_json) may change a JSON text that is still being written.
+    pub fn unsure(json: &str) -> Option<usize> {
+        crate::neutral::unsure(json)
+    }
+
+    pub(crate) fn marks(&self) -> &Marks {
         self.marks.get_or_init(|| Marks::of(self.list.iter().map(Arc::as_ref)))
     }
 

@@ -3,8 +3,13 @@
 mod answer;
 mod call;
 mod equal;
+mod form;
+mod literal;
+mod parameters;
 mod prompt;
+mod proof;
 mod results;
+mod spelling;
 
 use std::sync::Arc;
 
@@ -14,7 +19,7 @@ use crate::collect::Message;
 use crate::dialect::Dialect;
 use crate::message::{Call, Tool};
 use answer::Stretch;
-pub(crate) use prompt::spaced;
+pub(crate) use spelling::spaced;
 
 /// Why an answer cannot be written in a dialect.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -92,26 +97,4 @@ impl Dialect {
         self.prove(stretches, tools, &out)?;
         Ok(out)
     }
-}
-
-/// Puts values in the place of slots, in one pass: what a value holds is never taken for a slot.
-pub(crate) fn fill(form: &str, slots: &[(&str, &str)]) -> String {
-    let mut out = String::new();
-    let mut rest = form;
-    while let Some(at) = rest.find('{') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        match slots.iter().find(|(slot, _)| rest.starts_with(slot)) {
-            Some((slot, value)) => {
-                out.push_str(value);
-                rest = &rest[slot.len()..];
-            }
-            None => {
-                out.push('{');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
 }

@@ -4,7 +4,7 @@
 mod reading;
 
 use del_dialects::dialect::Frame;
-use del_dialects::{Call, Dialect, Dialects, End, Message, Part, RenderError, Start};
+use del_dialects::{Call, CallResult, Dialect, Dialects, End, Message, Part, RenderError, Start, Tool};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -288,6 +288,70 @@ proptest! {
         // Twice there and twice back: what is neutral is a text like any other.
         let twice = all.neutralise(&neutral);
         prop_assert_eq!(&*all.restore(&twice), &*neutral);
+    }
+
+    #[test]
+    fn any_part_of_neutral_text_restores(
+        parts in vec(prop_oneof![2 => select(marks()), 1 => "[a-z|<>\\[\n ]{0,9}"], 0..6),
+        (from, to) in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        doubled in any::<bool>(),
+    ) {
+        let (all, text) = (Dialects::builtin(), parts.concat());
+        let neutral = all.neutralise(&text);
+        let borders = reading::borders(&neutral);
+        let mut ends = [borders[from.index(borders.len())], borders[to.index(borders.len())]];
+        ends.sort_unstable();
+        let part = &neutral[ends[0]..ends[1]];
+        let copied = if doubled { part.replace('\u{200b}', "\u{200b}\u{200b}") } else { part.to_owned() };
+        prop_assert_eq!(&*all.restore(&copied), part.replace('\u{200b}', ""), "{:?} of {:?}", part, &neutral);
+    }
+
+    #[test]
+    fn no_mark_forms_between_neutral_texts(
+        parts in vec(prop_oneof![2 => select(marks()), 1 => "[a-z|<>\\[\n ]{0,9}"], 0..4),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let (all, text) = (Dialects::builtin(), parts.concat());
+        let borders = reading::borders(&text);
+        let (before, behind) = text.split_at(borders[place.index(borders.len())]);
+        let halves = [before, behind].map(|half| (half, all.neutralise(half)));
+        let both: String = halves.iter().map(|(_, neutral)| neutral.as_ref()).collect();
+        for mark in all.iter().flat_map(|dialect| reading::distinct_marks(dialect)) {
+            prop_assert!(!both.contains(&mark), "{:?} in {:?}", mark, &both);
+        }
+        for (half, neutral) in &halves {
+            prop_assert_eq!(&*all.restore(neutral), *half);
+        }
+    }
+
+    #[test]
+    fn others_bring_no_mark_into_a_prompt(
+        texts in vec(prop_oneof![3 => hostile_text(), 1 => "[a-z<>|/_]{0,12}"], 8),
+    ) {
+        let said = |text: &dyn Fn(usize) -> String| {
+            let tool = Tool {
+                name: text(0),
+                description: text(1),
+                parameters: serde_json::json!({
+                    "type": "object", "required": [text(2)], text(6): text(7),
+                    "properties": {text(2): {"type": "string", "description": text(3), text(4): text(5)}},
+                }),
+            };
+            let result = |text: String| CallResult { id: Some(text.clone()), name: text.clone(), text, ok: true };
+            (tool, [result(text(0)), result(text(1))])
+        };
+        let hostile = said(&|place| texts[place].clone());
+        let plain = said(&|place| format!("x{place}"));
+        for dialect in Dialects::builtin().iter() {
+            let written = |(tool, results): &(Tool, [CallResult; 2])| {
+                [dialect.definitions(std::slice::from_ref(tool)), dialect.render_results(results)].concat()
+            };
+            let (hostile, plain) = (written(&hostile), written(&plain));
+            for mark in reading::distinct_marks(dialect) {
+                let (found, own) = (hostile.matches(&mark).count(), plain.matches(&mark).count());
+                prop_assert!(found <= own, "{}: {:?} in {:?}", &dialect.name, mark, &hostile);
+            }
+        }
     }
 
     #[test]

@@ -144,7 +144,9 @@ mod tests {
     fn read(deltas: &[Delta]) -> Message {
         let mut reading = Reading::new(Dialects::builtin().parser(Turn::default()));
         let mut collect = Collect::new();
-        deltas.iter().for_each(|delta| reading.push(delta, &mut collect));
+        for delta in deltas {
+            reading.push(delta, &mut collect);
+        }
         reading.finish(End::End, &mut collect);
         collect.into_message()
     }

@@ -142,7 +142,7 @@ fn about_broken_calls(answer: &Answer, watch: Watch<'_>) -> Option<String> {
 /// What a model copied from a neutralised result is what the result said before a tool sees it.
 fn restored(mut calls: Vec<Call>) -> Vec<Call> {
     for call in &mut calls {
-        if let Cow::Owned(plain) = Dialects::builtin().restore(&call.arguments) {
+        if let Cow::Owned(plain) = Dialects::builtin().restore_json(&call.arguments) {
             call.arguments = plain;
         }
     }

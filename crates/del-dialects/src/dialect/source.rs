@@ -1,6 +1,8 @@
 //! The TOML form of a description.
 
+mod definitions;
 mod tables;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -83,6 +85,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         close_raw(&mut list, start);
         Ok(list)
     };
+    let leads = source.call.lead.into_vec();
     let mut dialect = Dialect {
         name: name.to_owned(),
         title: source.title,
@@ -113,7 +116,8 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
         call: pieces_of(source.call.pieces)?,
         between: source.call.between,
-        lead: source.call.lead,
+        lead: leads.first().cloned().unwrap_or_default(),
+        leads,
         none: source.call.none,
         ids: source.call.ids,
         tool: None,
@@ -132,7 +136,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         ends: fold(source.ends),
         detect: source.detect.map(Into::into),
         text: text.to_owned(),
-        plan: super::Once::default(),
+        once: super::Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -164,6 +168,7 @@ impl Dialect {
             call: Vec::new(),
             between: String::new(),
             lead: self.lead.clone(),
+            leads: self.leads.clone(),
             none: self.none.clone(),
             ids: self.ids.clone(),
             tool: None,
@@ -174,7 +179,7 @@ impl Dialect {
             ends: self.ends.clone(),
             detect: None,
             text: String::new(),
-            plan: super::Once::default(),
+            once: super::Once::default(),
         }
     }
 }

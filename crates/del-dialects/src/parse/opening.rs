@@ -355,9 +355,10 @@ impl Engine {
         let start = io.at + opening.start;
         match opening.from {
             From::Text { .. } => {
-                let lead = io.plan.walks[opening.walk].dialect.lead.as_bytes();
-                let held = &io.bytes[io.at..start];
-                self.say(io, if held.ends_with(lead) { start - lead.len() } else { start });
+                let leads = &io.plan.walks[opening.walk].dialect.leads;
+                let held = &io.text[io.at..start];
+                let lead = leads.iter().filter(|lead| held.ends_with(lead.as_str())).map(String::len).max();
+                self.say(io, start - lead.unwrap_or(0));
             }
             From::Thought(_) => think(io, start),
             From::Gap => {}

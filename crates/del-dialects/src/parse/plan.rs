@@ -5,7 +5,7 @@ mod heading;
 mod walk;
 use std::sync::Arc;
 
-use super::automaton::{Automaton, SUFFIX};
+use super::automaton::{Automaton, SUFFIX, Scan};
 use crate::dialect::{Dialect, Frame, Mark, Reasoning};
 pub(super) use heading::HeaderMark;
 pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
@@ -149,6 +149,18 @@ pub(super) struct Thought {
 const MIN_DISTINCT: usize = 5;
 
 impl Plan {
+    /// True for text that is surely nothing else, at the beginning of an answer: nothing in it could be a mark, a name
+    /// that begins a call, or code.
+    pub(crate) fn is_plain(&self, text: &str) -> bool {
+        let (mut scan, mut look) = (Scan::default(), 0);
+        self.words.is_empty()
+            && self.headless.is_none()
+            && self.worded.is_none()
+            && memchr::memchr(b'`', text.as_bytes()).is_none()
+            && self.text.find(&mut scan, text.as_bytes(), &mut look, &mut 0).is_none()
+            && self.text.pending(&scan) == 0
+    }
+
     /// Builds the plan for a set of dialects; the earlier one wins where two read the same text.
     pub fn new(dialects: &[Arc<Dialect>]) -> Self {
         let forms = dialects.iter().flat_map(|dialect| std::iter::once(dialect).chain(&dialect.variants));
@@ -250,7 +262,7 @@ impl Plan {
             }
         }
         let framing = walk.thought_ends().chain(&walk.dialect.content.end).map(|end| framing(end));
-        for lead in framing.chain([walk.dialect.lead.as_str()]) {
+        for lead in framing.chain(walk.dialect.leads.iter().map(String::as_str)) {
             if !lead.is_empty() && !self.leads.iter().any(|known| known == lead) {
                 self.leads.push(lead.to_owned());
             }

@@ -1,14 +1,11 @@
 //! A whole answer: what it is made of, how it is written, and the proof that it reads as what was meant.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::RenderError;
-use super::equal::same_json;
-use crate::collect::{Collect, Message, Part};
+use crate::collect::{Message, Part};
 use crate::dialect::{Channels, Dialect, Frame, Mark, Piece};
 use crate::message::{Call, Tool};
-use crate::parse::{End, Turn};
 
 /// A part of an answer, as far as it is of one kind.
 #[derive(Debug, Clone)]
@@ -20,7 +17,7 @@ pub(super) enum Stretch<'m> {
 
 impl Stretch<'_> {
     /// How much there is of it that can be seen.
-    fn is_blank(&self) -> bool {
+    pub(super) fn is_blank(&self) -> bool {
         match self {
             Self::Reasoning(text) | Self::Text(text) => text.trim().is_empty(),
             Self::Calls(calls) => calls.is_empty(),
@@ -106,74 +103,6 @@ impl Dialect {
         let first = self.block.open.first().or_else(|| self.call.iter().find_map(mark_of));
         self.frame == Frame::Bare || first.is_some_and(|mark| mark.line_start)
     }
-
-    /// The proof that nothing was lost: what was written reads as what was meant.
-    pub(super) fn prove(
-        self: &Arc<Self>,
-        meant: &[Stretch<'_>],
-        tools: &[Tool],
-        text: &str,
-    ) -> Result<(), RenderError> {
-        let (mut parser, mut collect) = (self.parser(Turn::new(tools)), Collect::new());
-        parser.push(text, &mut collect);
-        parser.finish(End::End, &mut collect);
-        let message = collect.into_message();
-        let read = stretches(&message);
-        let seen = |all: &[Stretch<'_>]| all.iter().filter(|stretch| !stretch.is_blank()).count();
-        let mut first = 0;
-        for (place, stretch) in meant.iter().enumerate().filter(|(_, stretch)| !stretch.is_blank()) {
-            match (stretch, read.get(place)) {
-                (Stretch::Reasoning(meant), Some(Stretch::Reasoning(read)))
-                | (Stretch::Text(meant), Some(Stretch::Text(read)))
-                    if meant.trim() == read.trim() => {}
-                (Stretch::Calls(meant), Some(Stretch::Calls(read))) => {
-                    self.prove_calls(meant, read, first)?;
-                    first += meant.len();
-                }
-                _ => return Err(self.refusal(stretch)),
-            }
-        }
-        match meant.last() {
-            Some(last) if seen(&read) != seen(meant) => Err(self.refusal(last)),
-            _ => Ok(()),
-        }
-    }
-
-    fn prove_calls(&self, meant: &[&Call], read: &[&Call], first: usize) -> Result<(), RenderError> {
-        let ids = self.carries_ids();
-        let same = |place: usize, meant: &Call, read: &Call| {
-            // White space around a name is easily lost, or left behind as text.
-            meant.name == read.name
-                && meant.name.trim() == meant.name
-                && same_json(&meant.arguments, &read.arguments)
-                && (!ids || meant.id.is_none() || self.renamed(meant, first + place).id == read.id)
-        };
-        let mut pairs = meant.iter().zip(read).enumerate();
-        match pairs.find(|(place, (meant, read))| !same(*place, meant, read)) {
-            Some((_, (call, _))) => Err(self.unrepresentable(call)),
-            None if meant.len() == read.len() => Ok(()),
-            None => Err(self.refusal(&Stretch::Calls(meant[read.len().min(meant.len() - 1)..].to_vec()))),
-        }
-    }
-
-    fn refusal(&self, stretch: &Stretch<'_>) -> RenderError {
-        let refused = |what: &'static str, text: &str| RenderError::Text {
-            dialect: self.name.clone(),
-            what,
-            got: text.chars().take(40).collect(),
-        };
-        match stretch {
-            Stretch::Reasoning(text) => refused("thinking", text),
-            Stretch::Text(text) => refused("text", text),
-            Stretch::Calls(calls) => {
-                calls.first().map_or_else(|| refused("text", ""), |call| self.unrepresentable(call))
-            }
-        }
-    }
-
-    fn unrepresentable(&self, call: &Call) -> RenderError {
-        RenderError::Unrepresentable { dialect: self.name.clone(), name: call.name.clone() }
-    }
 }
 
 impl Channels {
@@ -203,7 +132,7 @@ impl Channels {
     }
 }
 
-fn mark_of(piece: &Piece) -> Option<&Mark> {
+pub(super) fn mark_of(piece: &Piece) -> Option<&Mark> {
     match piece {
         Piece::Mark(mark, _) => Some(mark),
         _ => None,

@@ -2,35 +2,35 @@
 
 use std::sync::Arc;
 
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
-use super::{Detail, fill};
-use crate::codec::loose;
-use crate::dialect::{Codec, Dialect, Literal};
+use super::form::Said;
+use super::parameters::{described, required, rest};
+use super::spelling::{spaced, spelt};
+use super::{Detail, literal};
+use crate::dialect::Dialect;
 use crate::message::{Call, Tool};
 
 impl Dialect {
-    /// What a model is told in prompt mode: its tools, and how to call one, by an example in the dialect.
+    /// What a model is told in prompt mode: its tools, and how to call one, by an example in the dialect. What others say
+    /// in it is neutralised.
     pub fn system_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
-        let mut out = String::from("# Tools\n");
+        let mut out = Said::own("# Tools\n");
         match detail {
-            Detail::Compact => tools.iter().for_each(|tool| out.push_str(&compact(tool))),
+            Detail::Compact => tools.iter().for_each(|tool| out.add(&compact(tool))),
             Detail::Full => {
-                out.push_str(&self.definitions.open);
-                for (place, tool) in tools.iter().enumerate() {
-                    if place > 0 {
-                        out.push_str(&self.definitions.between);
-                    }
-                    out.push_str(&self.definition(tool));
-                }
-                out.push_str(&self.definitions.close);
-                out.push('\n');
+                out.add(&self.defined(tools));
+                out.add(&Said::own("\n"));
             }
         }
-        if let Some(example) =
-            tools.iter().find_map(|tool| self.render_calls(&[example_of(tool)], tools).ok())
-        {
+        let mut out = out.neutral(self.foreign_marks());
+        let example = |tool: &Tool| {
+            let call = self.example_of(tool);
+            // The name is another where it had to be broken.
+            let known = Tool { name: call.name.clone(), ..tool.clone() };
+            self.render_calls(&[call], &[known]).ok()
+        };
+        if let Some(example) = tools.iter().find_map(example) {
             out.push_str("\nTo use a tool, write:\n");
             out.push_str(&example);
             out.push('\n');
@@ -38,132 +38,75 @@ impl Dialect {
         out
     }
 
-    /// What is known of a tool, in the dialect's own literals, with the names of types in capitals.
-    fn literal(&self, tool: &Tool) -> String {
-        let mut out = String::new();
-        let known = json!({"description": tool.description, "parameters": in_capitals(&tool.parameters)});
-        if let (Codec::Object(Literal::Loose(loose)), Ok(known)) = (self.codec(), to_raw_value(&known)) {
-            loose::write(loose, &known, &mut out);
-        }
+    /// The tools as the family's own template shows them, without any words around; neutralised.
+    pub fn definitions(&self, tools: &[Tool]) -> String {
+        self.defined(tools).neutral(self.foreign_marks())
+    }
+
+    fn defined(&self, tools: &[Tool]) -> Said {
+        let mut out = Said::own(self.definitions.open.as_str());
+        out.add(&Said::joined(tools.iter().map(|tool| self.defined_one(tool)), &self.definitions.between));
+        out.add(&Said::own(self.definitions.close.as_str()));
         out
     }
 
-    fn definition(&self, tool: &Tool) -> String {
-        let function =
-            json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
-        let wrapped = json!({"type": "function", "function": function});
-        let each = &self.definitions.each;
-        let parameters = if each.contains("{parameters}") { xml_parameters(tool) } else { String::new() };
-        fill(
-            each,
-            &[
-                ("{json}", &spaced(&wrapped)),
-                ("{function}", &spaced(&function)),
-                ("{name}", &xml_attribute(&tool.name)),
-                ("{description}", &xml_attribute(&tool.description)),
-                ("{parameters}", &parameters),
-                ("{signature}", compact(tool).trim()),
-                ("{literal}", &self.literal(tool)),
-            ],
-        )
+    fn defined_one(&self, tool: &Tool) -> Said {
+        let form = &self.definitions;
+        let properties = tool.parameters.get("properties").and_then(Value::as_object);
+        let none = properties.is_none_or(serde_json::Map::is_empty);
+        let each = form.plain.as_ref().filter(|_| none).unwrap_or(&form.each);
+        let json = |value: &Value| Some(Said::by_others(spelt(value, &form.spelling)));
+        let plain = |text: &str| Some(Said::by_others(form.escaped(text)));
+        Said::spoken(each, |slot| match slot {
+            "json" => json(&json!({"type": "function", "function": function(tool)})),
+            "function" => json(&function(tool)),
+            "schema" => json(&tool.parameters),
+            "name" => plain(&tool.name),
+            "description" => plain(tool.description.trim()),
+            "quoted_name" => json(&Value::from(tool.name.as_str())),
+            "quoted_description" => json(&Value::from(tool.description.as_str())),
+            "parameters" => Some(described(form.parameter.as_ref()?, form, &tool.parameters)),
+            "arguments" => Some(described(form.argument.as_ref()?, form, &tool.parameters)),
+            "rest" => Some(rest(&tool.parameters, &["type", "properties"])),
+            "literal" => Some(Said::own(literal::of(self, tool))),
+            _ => None,
+        })
+    }
+
+    /// A call with the name of each required argument, in capitals, as its value: a small model does not take that for a
+    /// real value, as it would a plausible one.
+    fn example_of(&self, tool: &Tool) -> Call {
+        let properties = tool.parameters.get("properties");
+        let arguments: serde_json::Map<String, Value> = required(&tool.parameters)
+            .into_iter()
+            .map(|key| {
+                let kind = properties.and_then(|all| all.get(key)?.get("type")?.as_str());
+                let value = match kind {
+                    Some("integer" | "number") => json!(1),
+                    Some("boolean") => json!(true),
+                    Some("array") => json!([]),
+                    Some("object") => json!({}),
+                    _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
+                };
+                (key.to_owned(), value)
+            })
+            .collect();
+        let neutral = |text: &str| self.foreign_marks().neutralise_inside(text).into_owned();
+        Call { id: None, name: neutral(&tool.name), arguments: neutral(&spaced(&Value::Object(arguments))) }
     }
 }
 
-/// A schema with the names of its types in capitals.
-fn in_capitals(schema: &Value) -> Value {
-    match schema {
-        Value::Object(members) => {
-            let member = |(key, value): (&String, &Value)| match (key.as_str(), value) {
-                ("type", Value::String(word)) => (key.clone(), Value::from(word.to_uppercase())),
-                _ => (key.clone(), in_capitals(value)),
-            };
-            Value::Object(members.iter().map(member).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(in_capitals).collect()),
-        scalar => scalar.clone(),
-    }
-}
-
-fn required(tool: &Tool) -> Vec<&str> {
-    tool.parameters
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
+fn function(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
 }
 
 /// `- read_file(path): Read a file.`
-fn compact(tool: &Tool) -> String {
+fn compact(tool: &Tool) -> Said {
     let sentence = tool.description.split_inclusive(". ").next().unwrap_or_default().trim();
-    format!("- {}({}): {}\n", tool.name, required(tool).join(", "), sentence)
-}
-
-/// A call with the name of each required argument, in capitals, as its value: a small model does not take that for a
-/// real value, as it would a plausible one.
-fn example_of(tool: &Tool) -> Call {
-    let properties = tool.parameters.get("properties");
-    let arguments: serde_json::Map<String, Value> = required(tool)
-        .into_iter()
-        .map(|key| {
-            let kind = properties.and_then(|all| all.get(key)?.get("type")?.as_str());
-            let value = match kind {
-                Some("integer" | "number") => json!(1),
-                Some("boolean") => json!(true),
-                Some("array") => json!([]),
-                Some("object") => json!({}),
-                _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
-            };
-            (key.to_owned(), value)
-        })
-        .collect();
-    Call { id: None, name: tool.name.clone(), arguments: spaced(&Value::Object(arguments)) }
-}
-
-/// JSON on one line with a space behind `:` and `,`, as chat templates write it.
-pub(crate) fn spaced(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let members: Vec<String> = members
-                .iter()
-                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
-                .collect();
-            format!("{{{}}}", members.join(", "))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
-        scalar => scalar.to_string(),
-    }
-}
-
-fn xml_attribute(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// A `<parameter …/>` a line; a schema that is more than a scalar stands inside as JSON.
-fn xml_parameters(tool: &Tool) -> String {
-    let mut out = String::new();
-    let required = required(tool);
-    let properties = tool.parameters.get("properties").and_then(Value::as_object);
-    for (key, schema) in properties.into_iter().flatten() {
-        let kind = schema.get("type").and_then(Value::as_str).unwrap_or("string");
-        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        let head = format!(
-            "<parameter name=\"{}\" type=\"{}\" description=\"{}\" required=\"{}\"",
-            xml_attribute(key),
-            xml_attribute(kind),
-            xml_attribute(description),
-            required.contains(&key.as_str())
-        );
-        out.push_str(&head);
-        if matches!(kind, "object" | "array") {
-            let schema = schema.to_string().replace('&', "&amp;").replace('<', "&lt;");
-            out.push('>');
-            out.push_str(&schema);
-            out.push_str("</parameter>\n");
-        } else {
-            out.push_str("/>\n");
-        }
-    }
-    out
+    Said::filled("- {name}({arguments}): {sentence}\n", |slot| match slot {
+        "name" => Some(Said::by_others(tool.name.as_str())),
+        "arguments" => Some(Said::by_others(required(&tool.parameters).join(", "))),
+        "sentence" => Some(Said::by_others(sentence)),
+        _ => None,
+    })
 }

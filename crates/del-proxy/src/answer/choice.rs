@@ -62,8 +62,8 @@ struct Open {
     json: String,
     /// Where closing brackets and white space at the end of `json` begin.
     solid: usize,
-    /// Where the first character that may have to be restored stands.
-    doubtful: Option<usize>,
+    /// So many bytes of `json` are not changed by restoring it, whatever follows.
+    sure: usize,
     /// Bytes of `json` that went out.
     sent: usize,
     /// Its number for the client, once something went out.
@@ -160,8 +160,11 @@ impl Sink for Teller<'_> {
             Event::CallEnd { .. } => {
                 if let Some(mut open) = self.told.open.take().filter(|open| !open.surplus) {
                     let json = std::mem::take(&mut open.json);
-                    let json =
-                        if self.reader.restore { Dialects::builtin().restore(&json) } else { json.into() };
+                    let json = if self.reader.restore {
+                        Dialects::builtin().restore_json(&json)
+                    } else {
+                        json.into()
+                    };
                     self.send(&mut open, Some(&json));
                     self.told.whole.extend(open.index);
                 }
@@ -181,7 +184,7 @@ impl Teller<'_> {
     fn send(&mut self, open: &mut Open, whole: Option<&str>) {
         let (json, upto) = match whole {
             Some(json) => (json, json.len()),
-            None => (open.json.as_str(), open.solid.min(open.doubtful.unwrap_or(usize::MAX))),
+            None => (open.json.as_str(), open.solid.min(open.sure)),
         };
         if open.surplus || upto <= open.sent {
             return;
@@ -239,7 +242,7 @@ impl Open {
             name: name.to_owned(),
             json: String::new(),
             solid: 0,
-            doubtful: None,
+            sure: 0,
             sent: 0,
             index: None,
             surplus,
@@ -251,16 +254,12 @@ impl Open {
             return;
         }
         let before = self.json.len();
-        if restore && self.doubtful.is_none() {
-            self.doubtful = more.find(BREAK).map(|at| before + at);
-        }
         let solid = more.trim_end_matches(['}', ' ', '\t', '\r', '\n']).len();
         if solid > 0 {
             self.solid = before + solid;
         }
         self.json.push_str(more);
+        let unsure = if restore { Dialects::unsure(&self.json[self.sure..]) } else { None };
+        self.sure = unsure.map_or(self.json.len(), |at| self.sure + at);
     }
 }
-
-/// The character by which marks are broken in neutralised text.
-const BREAK: char = '\u{200b}';

@@ -213,7 +213,7 @@ impl FieldMarks {
             self.ends.iter().filter(|(_, kind)| matches!(kind, ValueEnd::Call(_) | ValueEnd::Turn)).cloned();
         let fields =
             form.open.iter().filter(|_| form.repeats_key()).map(|open| (open.clone(), ValueEnd::Field));
-        with_kinds(closers.chain(openers).chain(calls).chain(fields).collect())
+        with_kinds(&closers.chain(openers).chain(calls).chain(fields).collect::<Vec<_>>())
     }
 
     fn value_automaton(&self, closers: &[String], framed: bool) -> (Automaton, Vec<ValueEnd>) {
@@ -225,7 +225,7 @@ impl FieldMarks {
             spellings.push((closer.clone(), ValueEnd::Closer));
         }
         spellings.extend(self.ends.iter().cloned());
-        with_kinds(spellings)
+        with_kinds(&spellings)
     }
 }
 
@@ -243,7 +243,7 @@ fn openers_of(form: &FieldForm, key: &str) -> Vec<String> {
     headers.map(|(open, close)| format!("{open}{key}{close}")).collect()
 }
 
-fn with_kinds(spellings: Vec<(String, ValueEnd)>) -> (Automaton, Vec<ValueEnd>) {
+fn with_kinds(spellings: &[(String, ValueEnd)]) -> (Automaton, Vec<ValueEnd>) {
     let kinds = spellings.iter().map(|(_, kind)| *kind).collect();
     (automaton(spellings.iter().map(|(mark, _)| mark)), kinds)
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::dialect::{Channels, Definitions, Detect, Loose, Results, Route, Written};
+use super::definitions::DefinitionsSource;
+use crate::dialect::{Channels, Detect, Loose, Results, Route, Written};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -178,7 +179,7 @@ pub(super) struct CallSource {
     #[serde(default)]
     pub(super) between: String,
     #[serde(default)]
-    pub(super) lead: String,
+    pub(super) lead: Strings,
     /// Names by which a model says that it calls nothing.
     #[serde(default)]
     pub(super) none: Vec<String>,
@@ -285,18 +286,9 @@ pub(super) struct ResultsSource {
     pub(super) open: String,
     pub(super) each: Option<String>,
     pub(super) failed: Option<String>,
-    pub(super) between: String,
-    pub(super) close: String,
-    pub(super) invented: Vec<[String; 2]>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct DefinitionsSource {
-    pub(super) open: String,
-    pub(super) each: Option<String>,
     pub(super) between: Option<String>,
     pub(super) close: String,
+    pub(super) invented: Vec<[String; 2]>,
 }
 
 #[derive(Deserialize, Default)]
@@ -381,20 +373,9 @@ impl From<ResultsSource> for Results {
             open: source.open,
             each: source.each.unwrap_or_else(|| "{text}".to_owned()),
             failed: source.failed,
-            between: source.between,
-            close: source.close,
-            invented: source.invented,
-        }
-    }
-}
-
-impl From<DefinitionsSource> for Definitions {
-    fn from(source: DefinitionsSource) -> Self {
-        Self {
-            open: source.open,
-            each: source.each.unwrap_or_else(|| "{json}".to_owned()),
             between: source.between.unwrap_or_else(|| "\n".to_owned()),
             close: source.close,
+            invented: source.invented,
         }
     }
 }

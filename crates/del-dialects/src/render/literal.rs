@@ -1,0 +1,49 @@
+//! A definition in the dialect's own literals.
+
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use crate::codec::loose;
+use crate::dialect::{Codec, Dialect, Literal};
+use crate::message::Tool;
+use crate::neutral::Marks;
+
+/// What is known of a tool, in the literals that the dialect writes arguments with, the names of types in capitals. What
+/// others say in it is neutral: some literals have no escapes.
+pub(super) fn of(dialect: &Dialect, tool: &Tool) -> String {
+    let mut out = String::new();
+    let known = json!({"description": tool.description, "parameters": in_capitals(&tool.parameters)});
+    let known = neutral(&known, dialect.foreign_marks());
+    if let (Codec::Object(Literal::Loose(loose)), Ok(known)) = (dialect.codec(), to_raw_value(&known)) {
+        loose::write(loose, &known, &mut out);
+    }
+    out
+}
+
+/// A schema with the names of its types in capitals.
+fn in_capitals(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| match (key.as_str(), value) {
+                ("type", Value::String(word)) => (key.clone(), Value::from(word.to_uppercase())),
+                _ => (key.clone(), in_capitals(value)),
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(in_capitals).collect()),
+        scalar => scalar.clone(),
+    }
+}
+
+fn neutral(value: &Value, marks: &Marks) -> Value {
+    match value {
+        Value::String(text) => Value::from(marks.neutralise(text).into_owned()),
+        Value::Array(items) => items.iter().map(|item| neutral(item, marks)).collect(),
+        Value::Object(members) => {
+            let member =
+                |(key, value): (&String, &Value)| (marks.neutralise(key).into_owned(), neutral(value, marks));
+            Value::Object(members.iter().map(member).collect())
+        }
+        scalar => scalar.clone(),
+    }
+}

@@ -1,0 +1,176 @@
+//! The proof that what is written reads as what was meant.
+
+use std::sync::Arc;
+
+use super::RenderError;
+use super::answer::{Stretch, mark_of, stretches};
+use super::equal::same_json;
+use crate::collect::Collect;
+use crate::dialect::{Codec, Dialect, Frame, Literal, Piece};
+use crate::message::{Call, Tool};
+use crate::parse::{End, Turn};
+
+/// More calls than this are always read back, as are deeper arguments and longer ones: a reader has limits.
+const MAX_EVIDENT: usize = 256;
+const MAX_DEPTH: usize = 64;
+const MAX_BYTES: usize = 1 << 24;
+
+impl Dialect {
+    /// The proof that nothing was lost: what was written reads as what was meant.
+    pub(super) fn prove(
+        self: &Arc<Self>,
+        meant: &[Stretch<'_>],
+        tools: &[Tool],
+        text: &str,
+    ) -> Result<(), RenderError> {
+        if self.is_evident(meant) {
+            debug_assert_eq!(self.read_back(meant, tools, text), Ok(()), "{}: {text:?}", self.name);
+            return Ok(());
+        }
+        self.read_back(meant, tools, text)
+    }
+
+    /// True where it need not be read to be known: text without anything that could be a mark, and before or alone calls
+    /// whose names are words, written between marks with their arguments as JSON. A reader of JSON is not misled by what
+    /// strings hold.
+    fn is_evident(self: &Arc<Self>, meant: &[Stretch<'_>]) -> bool {
+        let calls = match meant {
+            [Stretch::Text(text)] => return self.plan().is_plain(text),
+            [Stretch::Calls(calls)] => calls,
+            [Stretch::Text(text), Stretch::Calls(calls)] if self.plan().is_plain(text) => calls,
+            _ => return false,
+        };
+        let json = match self.codec() {
+            Codec::Object(literal) => *literal == Literal::Json,
+            Codec::Call(form) => !form.python,
+            _ => false,
+        };
+        let heads = self.call.iter().filter_map(|piece| match piece {
+            Piece::Mark(_, head) => head.as_ref(),
+            Piece::Head(form) => Some(form),
+            Piece::Args(_) => None,
+        });
+        let plain_heads = heads.clone().all(|form| !form.is_id && form.attributes.is_empty());
+        let first = self.block.open.first().or_else(|| self.call.iter().find_map(mark_of));
+        let marked = first.is_some_and(|mark| {
+            !mark.line_start && !mark.write.trim_start().starts_with(char::is_alphanumeric)
+        });
+        self.frame == Frame::Tags
+            && self.variants.is_empty()
+            && json
+            && plain_heads
+            && marked
+            && calls.len() <= MAX_EVIDENT
+            && calls.iter().all(|call| is_word(&call.name) && !self.none.contains(&call.name))
+            && calls.iter().all(|call| call.id.as_deref().is_none_or(is_word))
+            && calls.iter().all(|call| is_plain_object(&call.arguments))
+    }
+
+    fn read_back(
+        self: &Arc<Self>,
+        meant: &[Stretch<'_>],
+        tools: &[Tool],
+        text: &str,
+    ) -> Result<(), RenderError> {
+        let (mut parser, mut collect) = (self.parser(Turn::new(tools)), Collect::new());
+        parser.push(text, &mut collect);
+        parser.finish(End::End, &mut collect);
+        let message = collect.into_message();
+        let read = stretches(&message);
+        let seen = |all: &[Stretch<'_>]| all.iter().filter(|stretch| !stretch.is_blank()).count();
+        let mut first = 0;
+        for (place, stretch) in meant.iter().enumerate().filter(|(_, stretch)| !stretch.is_blank()) {
+            match (stretch, read.get(place)) {
+                (Stretch::Reasoning(meant), Some(Stretch::Reasoning(read)))
+                | (Stretch::Text(meant), Some(Stretch::Text(read)))
+                    if meant.trim() == read.trim() => {}
+                (Stretch::Calls(meant), Some(Stretch::Calls(read))) => {
+                    self.prove_calls(meant, read, first)?;
+                    first += meant.len();
+                }
+                _ => return Err(self.refusal(stretch)),
+            }
+        }
+        match meant.last() {
+            Some(last) if seen(&read) != seen(meant) => Err(self.refusal(last)),
+            _ => Ok(()),
+        }
+    }
+
+    fn prove_calls(&self, meant: &[&Call], read: &[&Call], first: usize) -> Result<(), RenderError> {
+        let ids = self.carries_ids();
+        let same = |place: usize, meant: &Call, read: &Call| {
+            // White space around a name is easily lost, or left behind as text.
+            meant.name == read.name
+                && meant.name.trim() == meant.name
+                && same_json(&meant.arguments, &read.arguments)
+                && (!ids || meant.id.is_none() || self.renamed(meant, first + place).id == read.id)
+        };
+        let mut pairs = meant.iter().zip(read).enumerate();
+        match pairs.find(|(place, (meant, read))| !same(*place, meant, read)) {
+            Some((_, (call, _))) => Err(self.unrepresentable(call)),
+            None if meant.len() == read.len() => Ok(()),
+            None => Err(self.refusal(&Stretch::Calls(meant[read.len().min(meant.len() - 1)..].to_vec()))),
+        }
+    }
+
+    fn refusal(&self, stretch: &Stretch<'_>) -> RenderError {
+        let refused = |what: &'static str, text: &str| RenderError::Text {
+            dialect: self.name.clone(),
+            what,
+            got: text.chars().take(40).collect(),
+        };
+        match stretch {
+            Stretch::Reasoning(text) => refused("thinking", text),
+            Stretch::Text(text) => refused("text", text),
+            Stretch::Calls(calls) => {
+                calls.first().map_or_else(|| refused("text", ""), |call| self.unrepresentable(call))
+            }
+        }
+    }
+
+    fn unrepresentable(&self, call: &Call) -> RenderError {
+        RenderError::Unrepresentable { dialect: self.name.clone(), name: call.name.clone() }
+    }
+}
+
+/// True for a name that no reader takes apart.
+fn is_word(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    (1..=128).contains(&text.len())
+        && text.bytes().all(plain)
+        && !text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// True for JSON that was found to be an object, and that every reader passes on as it is.
+fn is_plain_object(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    let framed = bytes.first() == Some(&b'{') && bytes.last() == Some(&b'}');
+    if !framed || bytes.len() > MAX_BYTES || json.contains("\\u") {
+        return false;
+    }
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => loop {
+                let Some(next) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { return false };
+                at += next + 1;
+                if bytes[at - 1] == b'"' {
+                    break;
+                }
+                at += 1;
+                if at > bytes.len() {
+                    return false;
+                }
+            },
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return false;
+        }
+    }
+    true
+}
