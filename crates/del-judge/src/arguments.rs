@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
             }
             if is_operand {
                 self.operands.push(word);
-                self.operands_follow();
+                self.operands_follow()?;
                 continue;
             }
             if word == "--" {
@@ -166,18 +166,24 @@ impl<'a> Reader<'a> {
                 return Err(Unknown::Operand(word.clone()));
             } else {
                 self.operands.push(word);
-                self.operands_follow();
+                self.operands_follow()?;
             }
         }
         Ok(())
     }
 
-    /// Takes all the rest for operands, where the program does.
-    fn operands_follow(&mut self) {
-        if self.known.options_first {
-            self.operands.extend(&self.given[self.at..]);
-            self.at = self.given.len();
+    /// Takes all the rest for operands, where the program does; what looks like an option there is not understood.
+    fn operands_follow(&mut self) -> Result<(), Unknown> {
+        if !self.known.options_first {
+            return Ok(());
         }
+        let rest = &self.given[self.at..];
+        if let Some(word) = rest.iter().find(|word| word.starts_with('-') && word.as_str() != "-") {
+            return Err(Unknown::Late(word.clone()));
+        }
+        self.operands.extend(rest);
+        self.at = self.given.len();
+        Ok(())
     }
 
     fn value(&mut self, name: &str, value: &Value, attached: Option<&str>) -> Result<(), Unknown> {
