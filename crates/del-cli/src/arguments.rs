@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, convert, detect, dialects, exec, grammar, models, parse, render, serve, task, tools,
+    completions, convert, detect, dialects, exec, grammar, models, parse, policy, render, serve, task, tools,
 };
 use crate::session::SessionOptions;
 
@@ -85,6 +85,7 @@ pub(crate) enum Command {
     Detect(detect::Options),
     Dialects(dialects::Options),
     Tools(tools::Options),
+    Policy(policy::Options),
     Models(models::Options),
     Serve(serve::Options),
     Completions(completions::Options),

@@ -9,6 +9,7 @@ pub(crate) mod exec;
 pub(crate) mod grammar;
 pub(crate) mod models;
 pub(crate) mod parse;
+pub(crate) mod policy;
 pub(crate) mod render;
 pub(crate) mod serve;
 pub(crate) mod task;

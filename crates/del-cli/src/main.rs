@@ -47,6 +47,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Dialects(options)) => command::dialects::run(&options, &common),
         Some(Command::Exec(options)) => command::exec::run(&options, &common),
         Some(Command::Tools(options)) => command::tools::run(&options, &common),
+        Some(Command::Policy(options)) => command::policy::run(&options, &common),
         Some(Command::Render(options)) => command::render::run(&options, &common),
         Some(Command::Convert(options)) => command::convert::run(&options, &common),
         Some(Command::Grammar(options)) => command::grammar::run(&options, &common),

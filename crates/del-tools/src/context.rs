@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use del_judge::Judge;
 use tempfile::TempDir;
 
 use crate::outcome::{Code, Failure, sized};
@@ -46,6 +47,8 @@ pub(crate) struct Context {
     pub(crate) background: Mutex<Vec<Background>>,
     /// Variables that reach commands though their names look like secrets.
     pub(crate) kept_variables: Vec<String>,
+    /// Says which commands only read.
+    pub(crate) judge: Judge,
 }
 
 /// A file as it was loaded whole.
@@ -68,6 +71,7 @@ impl Context {
             scratch: scratch.filter(|_| readable),
             background: Mutex::default(),
             kept_variables: Vec::new(),
+            judge: Judge::default(),
         }
     }
 

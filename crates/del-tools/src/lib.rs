@@ -40,6 +40,7 @@ mod hits;
 mod outcome;
 mod pager;
 mod pattern;
+mod pipeline;
 mod placeholder;
 mod policy;
 mod process;

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use del_judge::{Judgement, Member, Members, members};
+
 use crate::outcome::{Code, Failure};
 use crate::question::{Question, Subject};
 use crate::rule::Rule;
@@ -113,15 +115,17 @@ impl Gate {
     /// What the policy says to `plan`, without asking anybody.
     pub fn verdict(&self, plan: &Plan) -> Verdict {
         let question = plan.question();
+        if let Subject::Command { command, judgement, .. } = &question.subject {
+            return self.command(&question.tool, command, judgement, self.granted.contains(plan.grant()));
+        }
         if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
-            return Verdict::Deny(denied(format!("the rule '{rule}' forbids this call.")));
+            return Verdict::Deny(forbidden(rule));
         }
         if plan.class() == Class::Read {
             return Verdict::Run;
         }
         if self.approval == Approval::Plan {
-            let cause = format!("only reading is allowed in plan mode; {} was not run.", question.tool);
-            return Verdict::Deny(denied(cause));
+            return Verdict::Deny(only_reading(&question.tool));
         }
         let unasked = match self.approval {
             Approval::Yolo => true,
@@ -130,6 +134,58 @@ impl Gate {
         };
         let allowed = self.allowed.iter().any(|rule| rule.allows(question));
         if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// What the policy says to a shell command that was judged so.
+    pub fn command_verdict(&self, command: &str, judgement: &Judgement) -> Verdict {
+        self.command("run_command", command, judgement, false)
+    }
+
+    fn command(&self, tool: &str, command: &str, judgement: &Judgement, granted: bool) -> Verdict {
+        let members = members(command);
+        if let Some(rule) = self.denied.iter().find(|rule| rule.forbids(tool, command, &members)) {
+            return Verdict::Deny(forbidden(rule));
+        }
+        let refused = judgement.verdict == del_judge::Verdict::Refuse;
+        let named = self.names(tool, command, &members, judgement, refused);
+        if refused && !named {
+            let reasons = judgement.reasons.join("; ");
+            return Verdict::Deny(denied(format!(
+                "this command is never run: it {reasons}. Find another way, or ask the user to run it."
+            )));
+        }
+        if judgement.verdict == del_judge::Verdict::Safe {
+            return Verdict::Run;
+        }
+        if self.approval == Approval::Plan {
+            return Verdict::Deny(only_reading(tool));
+        }
+        if granted {
+            return Verdict::Run;
+        }
+        let unasked =
+            self.approval == Approval::Yolo || self.allowed.iter().any(|rule| rule.is_for_all(tool));
+        // Whether a denying rule means a text that is not understood, nobody can tell.
+        let unclear = !members.exact && self.denied.iter().any(|rule| rule.is_about(tool));
+        if named || (unasked && !unclear) { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// Whether rules allow a command: as it stands, or each of the commands in it that is not safe by itself.
+    fn names(
+        &self,
+        tool: &str,
+        command: &str,
+        members: &Members,
+        judgement: &Judgement,
+        refused: bool,
+    ) -> bool {
+        let allows =
+            |member: &Member| self.allowed.iter().any(|rule| rule.allows_member(tool, member, refused));
+        let harmless = judgement.harmless.iter().copied().chain(std::iter::repeat(false));
+        self.allowed.iter().any(|rule| rule.names(tool, command))
+            || (members.exact
+                && members.members.iter().any(allows)
+                && members.members.iter().zip(harmless).all(|(member, harmless)| harmless || allows(member)))
     }
 
     /// Passes `plan`, asking `consent` if the policy says so. Without anybody to ask, what needs asking is denied.
@@ -156,6 +212,14 @@ impl Gate {
             }
         }
     }
+}
+
+fn forbidden(rule: &Rule) -> Failure {
+    denied(format!("the rule '{rule}' forbids this call."))
+}
+
+fn only_reading(tool: &str) -> Failure {
+    denied(format!("only reading is allowed in plan mode; {tool} was not run."))
 }
 
 fn denied(cause: impl Into<String>) -> Failure {
@@ -231,7 +295,7 @@ impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { command, .. } => self.matches_all(&question.tool, command),
+            Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
         }
     }
@@ -239,7 +303,7 @@ impl Rule {
     /// Whether a denying rule forbids the call that `question` shows.
     fn covers(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { command, .. } => self.matches_any(&question.tool, command),
+            Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
         }
     }

@@ -1,7 +1,7 @@
 //! Running a command: in a session of its own, with a deadline, and with nothing of it left waiting.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io::{self, PipeReader, Read};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
@@ -17,8 +17,8 @@ use crate::toolbox::Control;
 pub(crate) use crate::session::Background;
 
 /// Between asking a group to end and ending it, and between the end of a command and the closing of its output.
-const GRACE: Duration = Duration::from_secs(2);
-const TICK: Duration = Duration::from_millis(20);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const TICK: Duration = Duration::from_millis(20);
 
 /// A command to run.
 #[derive(Debug)]
@@ -182,7 +182,7 @@ fn looks_secret(name: &OsStr) -> bool {
 }
 
 /// The output of a command, read without waiting.
-struct Pipes {
+pub(crate) struct Pipes {
     open: Vec<(Stream, Box<dyn Pipe>)>,
     buffer: Vec<u8>,
 }
@@ -205,12 +205,33 @@ impl Pipes {
         Ok(Self { open, buffer: vec![0; 64 * 1024] })
     }
 
+    /// The reading ends of pipes that several programs write to.
+    pub(crate) fn over(out: PipeReader, err: PipeReader) -> io::Result<Self> {
+        let open: Vec<(Stream, Box<dyn Pipe>)> =
+            vec![(Stream::Stdout, Box::new(out)), (Stream::Stderr, Box::new(err))];
+        for (_, pipe) in &open {
+            rustix::io::ioctl_fionbio(pipe.as_fd(), true)?;
+        }
+        Ok(Self { open, buffer: vec![0; 64 * 1024] })
+    }
+
+    /// Reads what is left once nobody writes any more.
+    pub(crate) fn drain(&mut self, take: &mut dyn FnMut(Stream, &[u8])) {
+        let since = Instant::now();
+        while !self.is_empty() && since.elapsed() < GRACE {
+            if self.wait(TICK).is_err() {
+                return;
+            }
+            self.read(take);
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
     /// Waits until there is something to read, at most for `patience`.
-    fn wait(&self, patience: Duration) -> io::Result<()> {
+    pub(crate) fn wait(&self, patience: Duration) -> io::Result<()> {
         let mut polled: Vec<_> =
             self.open.iter().map(|(_, pipe)| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)).collect();
         let patience = Timespec { tv_sec: 0, tv_nsec: patience.subsec_nanos().into() };
@@ -221,7 +242,7 @@ impl Pipes {
     }
 
     /// Reads what is there. One buffer from each, so that neither starves the other nor the clock.
-    fn read(&mut self, take: &mut dyn FnMut(Stream, &[u8])) {
+    pub(crate) fn read(&mut self, take: &mut dyn FnMut(Stream, &[u8])) {
         let buffer = &mut self.buffer;
         self.open.retain_mut(|(stream, pipe)| match pipe.read(buffer) {
             Ok(0) => false,

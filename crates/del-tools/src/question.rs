@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use del_judge::Judgement;
+
 use crate::diff::first_lines;
 use crate::visible::visible;
 
@@ -49,6 +51,8 @@ pub enum Subject {
         directory: PathBuf,
         /// Seconds after which it is ended.
         timeout: u64,
+        /// What is known of it. A safe one is run without the shell.
+        judgement: Judgement,
     },
 }
 

@@ -1,7 +1,9 @@
 //! Rules of `--allow-tool` and `--deny-tool`: `write_file`, `write_file(src/**)`, `run_command(git status:*)`.
 
 use std::fmt;
+use std::path::Path;
 
+use del_judge::{Ground, Judge, Member, Members, Verdict, members};
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::registry;
@@ -18,8 +20,8 @@ pub struct Rule {
 #[derive(Debug, Clone)]
 enum What {
     Everything,
-    Command(String),
-    CommandStart(String),
+    Command { text: String, words: Vec<String> },
+    CommandStart { words: Vec<String>, dangerous: bool },
     Path(GlobMatcher),
 }
 
@@ -46,9 +48,6 @@ pub enum RuleError {
     },
 }
 
-/// With one of these a command is more than one program and its words.
-const SHELL: [char; 14] = [';', '|', '&', '$', '`', '<', '>', '(', ')', '{', '}', '\n', '\r', '\0'];
-
 impl Rule {
     /// Reads a rule. Any of a tool's names will do, and `*` for every tool.
     pub fn parse(rule: &str) -> Result<Self, RuleError> {
@@ -72,8 +71,8 @@ impl Rule {
             Some(command) if runs => {
                 match command.strip_suffix(":*").or_else(|| command.strip_suffix(" *")) {
                     Some(start) if start.trim().is_empty() => What::Everything,
-                    Some(start) => What::CommandStart(start.trim().to_owned()),
-                    None => What::Command(command.to_owned()),
+                    Some(start) => What::CommandStart { words: words(start), dangerous: is_dangerous(start) },
+                    None => What::Command { text: command.to_owned(), words: words(command) },
                 }
             }
             Some(path) => {
@@ -84,25 +83,42 @@ impl Rule {
         Ok(Self { written: rule.trim().to_owned(), tool: tool.map(|tool| tool.name), what })
     }
 
-    /// Whether the whole of `command` is meant: the way an allowing rule reads it. A start never vouches for a command
-    /// in which a shell would find more than one program.
-    pub(crate) fn matches_all(&self, tool: &str, command: &str) -> bool {
+    /// Whether the tool is meant, whatever it is called with.
+    pub(crate) fn is_for_all(&self, tool: &str) -> bool {
+        self.is_for(tool) && matches!(self.what, What::Everything)
+    }
+
+    /// Whether the rule means some calls of the tool.
+    pub(crate) fn is_about(&self, tool: &str) -> bool {
         self.is_for(tool)
+    }
+
+    /// Whether this very command is meant, to the byte.
+    pub(crate) fn names(&self, tool: &str, command: &str) -> bool {
+        self.is_for(tool) && matches!(&self.what, What::Command { text, .. } if text == command)
+    }
+
+    /// Whether one of the commands in a command is meant: the way an allowing rule reads it. One with variables before
+    /// it, or with a file as its input, is another command. `refused` asks for a rule that means what is refused.
+    pub(crate) fn allows_member(&self, tool: &str, member: &Member, refused: bool) -> bool {
+        self.is_for(tool)
+            && member.plain
             && match &self.what {
-                What::Everything => true,
-                What::Command(exact) => command == exact,
-                What::CommandStart(start) => !command.contains(SHELL) && starts(command, start),
-                What::Path(_) => false,
+                What::Command { words, .. } => member.words == *words,
+                What::CommandStart { words, dangerous } => {
+                    (*dangerous || !refused) && member.starts_with(words)
+                }
+                What::Everything | What::Path(_) => false,
             }
     }
 
-    /// Whether any part of `command` is meant: the way a denying rule reads it.
-    pub(crate) fn matches_any(&self, tool: &str, command: &str) -> bool {
+    /// Whether any of the commands in `command` is meant: the way a denying rule reads it.
+    pub(crate) fn forbids(&self, tool: &str, command: &str, members: &Members) -> bool {
         self.is_for(tool)
             && match &self.what {
                 What::Everything => true,
-                What::Command(exact) => command == exact || parts(command).any(|part| part == exact),
-                What::CommandStart(start) => parts(command).any(|part| starts(part, start)),
+                What::Command { text, words } => text == command || members.any(words, true),
+                What::CommandStart { words, .. } => members.any(words, false),
                 What::Path(_) => false,
             }
     }
@@ -113,7 +129,7 @@ impl Rule {
             && match &self.what {
                 What::Everything => true,
                 What::Path(glob) => glob.is_match(path),
-                What::Command(_) | What::CommandStart(_) => false,
+                What::Command { .. } | What::CommandStart { .. } => false,
             }
     }
 
@@ -128,15 +144,17 @@ impl fmt::Display for Rule {
     }
 }
 
-fn starts(command: &str, start: &str) -> bool {
-    command
-        .trim_start()
-        .strip_prefix(start)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+/// The words of a command in a rule.
+fn words(command: &str) -> Vec<String> {
+    match members(command).members.as_slice() {
+        [member] => member.words.clone(),
+        _ => command.split_whitespace().map(str::to_owned).collect(),
+    }
 }
 
-fn parts(command: &str) -> impl Iterator<Item = &str> {
-    command.split(SHELL).map(str::trim)
+/// Whether all commands that begin so are refused unless a rule means them.
+fn is_dangerous(start: &str) -> bool {
+    Judge::default().judge(start, &Ground::new(Path::new("/"))).verdict == Verdict::Refuse
 }
 
 #[cfg(test)]
@@ -147,24 +165,83 @@ mod tests {
         Rule::parse(text).unwrap()
     }
 
+    fn allows(rule: &Rule, command: &str) -> bool {
+        let members = members(command);
+        members.exact && members.members.iter().all(|member| rule.allows_member("run_command", member, false))
+    }
+
     #[test]
     fn a_start_vouches_for_one_program_only() {
         let cargo = rule("run_command(cargo test:*)");
-        assert!(cargo.matches_all("run_command", "cargo test --workspace"));
-        assert!(cargo.matches_all("run_command", "cargo test"));
-        for command in
-            ["cargo testify", "cargo test; rm -rf .", "cargo test\nrm x", "cargo test $(x)", "cargo test > x"]
-        {
-            assert!(!cargo.matches_all("run_command", command), "{command}");
+        for command in [
+            "cargo test --workspace",
+            "cargo test",
+            "  cargo  'test' -q",
+            "cargo test; cargo test -q",
+            "cargo test 2>&1",
+        ] {
+            assert!(allows(&cargo, command), "{command}");
         }
-        assert!(!cargo.matches_all("write_file", "cargo test"));
+        for command in [
+            "cargo testify",
+            "cargo test; rm -rf .",
+            "cargo test\nrm x",
+            "cargo test $(x)",
+            "cargo test > x",
+            "cargo test | sh",
+            "PATH=. cargo test",
+            "./cargo test",
+            "cargo test < x",
+            "cargo test & rm x",
+            "cargo 'test x'",
+            "\"cargo test\"",
+        ] {
+            assert!(!allows(&cargo, command), "{command}");
+        }
+        assert!(!rule("write_file(cargo test)").allows_member(
+            "run_command",
+            &members("cargo test").members[0],
+            false
+        ));
+    }
+
+    #[test]
+    fn a_start_unlocks_what_is_refused_only_when_it_says_so() {
+        let unlocks = |text: &str, command: &str| {
+            rule(text).allows_member("run_command", &members(command).members[0], true)
+        };
+        assert!(unlocks("bash(git reset --hard:*)", "git reset --hard HEAD~1"));
+        assert!(unlocks("bash(rm -rf /srv/x)", "rm -rf /srv/x"));
+        assert!(!unlocks("bash(git reset:*)", "git reset --hard"));
+        assert!(!unlocks("bash(rm:*)", "rm -rf /srv/x"));
     }
 
     #[test]
     fn a_denied_start_is_found_in_any_part() {
-        let rm = rule("bash(rm:*)");
-        assert!(rm.matches_any("run_command", "ls && rm -rf x"));
-        assert!(!rm.matches_any("run_command", "ls rm"));
+        let forbids =
+            |text: &str, command: &str| rule(text).forbids("run_command", command, &members(command));
+        for command in [
+            "rm x",
+            "ls && rm -rf x",
+            "/bin/rm x",
+            "r''m x",
+            "\\rm x",
+            "sudo rm x",
+            "env A=b rm x",
+            "sh -c 'rm x'",
+            "echo $(rm x)",
+            "ls | xargs rm",
+            "find . -exec rm {} +",
+            "if true; then rm x; fi",
+            "eval 'rm x'",
+            "A=b rm x",
+            "timeout 5 rm x",
+            "rm x > y",
+        ] {
+            assert!(forbids("bash(rm:*)", command), "{command}");
+        }
+        assert!(!forbids("bash(rm:*)", "ls rm"));
+        assert!(forbids("bash(git push)", "git push") && !forbids("bash(git push)", "git push origin"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod dialects;
 mod exec;
 mod grammar;
 mod parse;
+mod policy;
 mod render;
 mod serve;
 mod server;

@@ -6,12 +6,14 @@ use std::process::ExitStatus;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use del_judge::{Ground, Judgement, Verdict};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
 use crate::capture::{Cleaner, Spill, Window, elsewhere};
 use crate::context::Context;
 use crate::outcome::{Code, Failure, ToolResult};
+use crate::pipeline;
 use crate::policy::Class;
 use crate::process::{self, Ended, How, Spec, Stream};
 use crate::question::{Question, Subject};
@@ -22,6 +24,8 @@ use crate::workspace::{Access, Obstacle};
 
 const DEFAULT_TIMEOUT: u64 = 120;
 const MAX_TIMEOUT: u64 = 600;
+/// Reasons for a question that it shows.
+const SHOWN_REASONS: usize = 4;
 
 pub(crate) static TOOL: Entry = Entry {
     name: "run_command",
@@ -39,6 +43,8 @@ struct RunCommand {
     directory: PathBuf,
     shell: PathBuf,
     timeout: u64,
+    ground: Ground,
+    judgement: Judgement,
 }
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
@@ -60,7 +66,10 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         return Err(context.failure(&Obstacle::NotDirectory, &place));
     }
     let directory = context.workspace.absolute(&place);
-    Ok(Box::new(RunCommand { command, directory, shell: shell::shell(), timeout }))
+    let root = Ground::new(context.workspace.root());
+    let ground = root.at(&directory).unwrap_or_else(|| Ground::new(&directory));
+    let judgement = context.judge.judge(&command, &ground);
+    Ok(Box::new(RunCommand { command, directory, shell: shell::shell(), timeout, ground, judgement }))
 }
 
 impl Job for RunCommand {
@@ -74,25 +83,24 @@ impl Job for RunCommand {
             shell: self.shell.clone(),
             directory: self.directory.clone(),
             timeout: self.timeout,
+            judgement: self.judgement.clone(),
         };
-        Ok(Question::new(TOOL.name, subject))
+        let mut question = Question::new(TOOL.name, subject);
+        if self.judgement.verdict == Verdict::Ask {
+            let reasons = self.judgement.reasons.iter().take(SHOWN_REASONS);
+            question.remarks.extend(reasons.map(|reason| format!("asks because of this: {reason}")));
+        }
+        Ok(question)
     }
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
-        let spec = Spec {
-            shell: self.shell.clone(),
-            command: self.command.clone(),
-            directory: self.directory.clone(),
-            timeout: Duration::from_secs(self.timeout),
-            kept: context.kept_variables.clone(),
-        };
         let mut output = Output::new(context);
-        let ended = process::run(&spec, control, &mut |stream, bytes| output.take(stream, bytes, control));
-        let ended = ended.map_err(|error| {
-            let cause = format!("cannot start {}: {error}.", self.shell.display());
-            Failure::new(Code::System, cause)
-        })?;
+        let take = &mut |stream, bytes: &[u8]| output.take(stream, bytes, control);
+        let ended = match &self.judgement.plan {
+            Some(plan) => self.run_plan(plan, context, control, take),
+            None => self.run_in_shell(context, control, take),
+        }?;
         if ended.how == How::Cancelled {
             return Err(Failure::new(Code::Cancelled, "cancelled by the user."));
         }
@@ -101,6 +109,41 @@ impl Job for RunCommand {
 }
 
 impl RunCommand {
+    /// Runs a safe command without a shell. It is judged again: a link or a file may have been put in its way.
+    fn run_plan(
+        &self,
+        plan: &del_judge::Plan,
+        context: &Context,
+        control: &Control<'_>,
+        take: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<Ended, Failure> {
+        if context.judge.judge(&self.command, &self.ground).plan.as_ref() != Some(plan) {
+            let cause = "what this command would read has changed since it was looked at; call it again.";
+            return Err(Failure::new(Code::Stale, cause));
+        }
+        pipeline::run(plan, Duration::from_secs(self.timeout), control, take)
+            .map_err(|error| Failure::new(Code::System, format!("cannot run the command: {error}.")))
+    }
+
+    fn run_in_shell(
+        &self,
+        context: &Context,
+        control: &Control<'_>,
+        take: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<Ended, Failure> {
+        let spec = Spec {
+            shell: self.shell.clone(),
+            command: self.command.clone(),
+            directory: self.directory.clone(),
+            timeout: Duration::from_secs(self.timeout),
+            kept: context.kept_variables.clone(),
+        };
+        process::run(&spec, control, take).map_err(|error| {
+            let cause = format!("cannot start {}: {error}.", self.shell.display());
+            Failure::new(Code::System, cause)
+        })
+    }
+
     fn result(&self, context: &Context, output: Output, ended: Ended) -> ToolResult {
         let shown = output.show(context);
         let seconds = ended.took.as_secs_f64();

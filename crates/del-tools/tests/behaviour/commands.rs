@@ -196,11 +196,14 @@ fn the_working_directory_is_where_it_was_said_to_be() {
 }
 
 #[test]
-fn a_shell_that_is_not_there_is_said() {
-    let desk = Desk::new();
-    fs::create_dir(desk.path("gone")).unwrap();
-    let plan = desk.toolbox.plan("run_command", r#"{"command": "ls", "cwd": "gone"}"#).unwrap();
-    fs::remove_dir(desk.path("gone")).unwrap();
-    let result = desk.toolbox.run(plan, &Control::default());
-    assert!(!result.ok && result.text.starts_with("Error: cannot start "), "{}", result.text);
+fn a_directory_that_is_not_there_any_more_is_said() {
+    for (command, says) in [("touch x", "Error: cannot start "), ("ls", "Error: cannot run the command")] {
+        let desk = Desk::new();
+        fs::create_dir(desk.path("gone")).unwrap();
+        let call = json!({"command": command, "cwd": "gone"}).to_string();
+        let plan = desk.toolbox.plan("run_command", &call).unwrap();
+        fs::remove_dir(desk.path("gone")).unwrap();
+        let result = desk.toolbox.run(plan, &Control::default());
+        assert!(!result.ok && result.text.starts_with(says), "{}", result.text);
+    }
 }

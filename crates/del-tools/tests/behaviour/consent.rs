@@ -37,7 +37,7 @@ fn each_mode_asks_for_what_it_should() {
     let write = ("write_file", json!({"path": "a.txt", "content": "b"}));
     let edit = ("edit_file", json!({"path": "a.txt", "old_string": "a", "new_string": "b"}));
     let secret = ("write_file", json!({"path": ".env", "content": "b"}));
-    let run = ("run_command", json!({"command": "ls"}));
+    let run = ("run_command", json!({"command": "touch a.txt"}));
     let seen = |approval| {
         let gate = Gate::new(approval);
         [&read, &write, &edit, &secret, &run].map(|(tool, arguments)| {

@@ -7,5 +7,6 @@ mod confinement;
 mod consent;
 mod desk;
 mod reading;
+mod safe;
 mod schemas;
 mod writing;

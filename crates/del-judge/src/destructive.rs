@@ -1,0 +1,262 @@
+//! What is refused: commands that destroy what cannot be brought back, however they are wrapped.
+//!
+//! This is a list of known ways, not a boundary. Whatever is not on it still asks.
+
+mod git;
+mod target;
+
+use crate::ground::Ground;
+use crate::rough::{Rough, scan};
+use target::{is_device, is_startup, reaches_out};
+
+/// Commands that are texts within commands are looked into so far.
+const MAX_DEPTH: usize = 5;
+/// Texts that are looked into in all.
+const MAX_TEXTS: usize = 32;
+/// Commands of a pipeline through which a download is followed.
+const MAX_PIPED: usize = 8;
+/// Words behind a wrapper that are tried as the beginning of a command.
+const MAX_TRIED: usize = 24;
+
+/// Why a command is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Danger {
+    #[error("removes a whole directory tree that is the working directory, the home directory, or outside")]
+    Remove,
+    #[error("erases a disk or a file beyond recovery")]
+    Erase,
+    #[error("writes to a disk device")]
+    Device,
+    #[error("starts copies of itself without end")]
+    Bomb,
+    #[error("changes the owner or mode of files far beyond the working directory")]
+    Mode,
+    #[error("runs what comes from the network")]
+    Download,
+    #[error("rewrites or deletes what others have in a remote repository")]
+    Push,
+    #[error("throws away changes that git has not stored")]
+    Discard,
+    #[error("acts with the rights of another user")]
+    Rights,
+    #[error("ends the system or all of its processes")]
+    End,
+    #[error("erases the history of commands")]
+    History,
+    #[error("changes what every shell of the user runs when it starts")]
+    Startup,
+}
+
+/// The first danger in a command, if it holds one that is known.
+pub(crate) fn find(command: &str, ground: &Ground) -> Option<Danger> {
+    let mut left = MAX_TEXTS;
+    find_within(command, ground, 0, &mut left)
+}
+
+fn find_within(command: &str, ground: &Ground, depth: usize, left: &mut usize) -> Option<Danger> {
+    if depth > MAX_DEPTH || *left == 0 {
+        return None;
+    }
+    *left -= 1;
+    if is_bomb(command) {
+        return Some(Danger::Bomb);
+    }
+    let commands = scan(command);
+    commands.iter().find_map(|rough| {
+        let found = rough.outputs.iter().find_map(|path| written(path));
+        let found = found.or_else(|| begun(&rough.words).find_map(|words| simple(words, ground)));
+        found.or_else(|| fetched(rough, &commands)).or_else(|| {
+            texts(rough, &commands).into_iter().find_map(|text| find_within(&text, ground, depth + 1, left))
+        })
+    })
+}
+
+/// The danger of writing to a path.
+fn written(path: &str) -> Option<Danger> {
+    match path {
+        _ if is_device(path) => Some(Danger::Device),
+        _ if is_startup(path) => Some(Danger::Startup),
+        _ => None,
+    }
+}
+
+/// The words from which on a command may begin: behind assignments, keywords and programs that run others.
+pub(crate) fn begun(words: &[String]) -> impl Iterator<Item = &[String]> {
+    const KEYWORDS: [&str; 12] =
+        ["{", "}", "!", "if", "then", "elif", "else", "while", "until", "do", "time", "coproc"];
+    let skipped =
+        words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()) || is_assignment(word)).count();
+    let words = &words[skipped..];
+    let tried = words.iter().take(MAX_TRIED).enumerate();
+    tried.filter(move |(at, _)| *at == 0 || wraps(&words[..*at])).map(move |(at, _)| &words[at..])
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
+/// Whether words before a command run it.
+fn wraps(before: &[String]) -> bool {
+    const WRAPPERS: [&str; 26] = [
+        "sudo",
+        "doas",
+        "env",
+        "nohup",
+        "nice",
+        "ionice",
+        "timeout",
+        "command",
+        "builtin",
+        "exec",
+        "time",
+        "busybox",
+        "setsid",
+        "stdbuf",
+        "xargs",
+        "parallel",
+        "chroot",
+        "unshare",
+        "nsenter",
+        "flock",
+        "strace",
+        "ltrace",
+        "script",
+        "toybox",
+        "caffeinate",
+        "setarch",
+    ];
+    let first = before.first().is_some_and(|word| WRAPPERS.contains(&name(word)));
+    first
+        || before.last().is_some_and(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
+}
+
+/// A program's name without the directory that it is called in.
+pub(crate) fn name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn simple(words: &[String], ground: &Ground) -> Option<Danger> {
+    let (program, words) = words.split_first()?;
+    let has = |flags: &[&str]| words.iter().any(|word| flags.contains(&word.as_str()));
+    let operands = || words.iter().filter(|word| !word.starts_with('-'));
+    let out = || operands().any(|word| reaches_out(word, ground));
+    let recursive = flag(words, 'r') || flag(words, 'R') || has(&["--recursive"]);
+    match name(program) {
+        "sudo" | "su" | "doas" | "pkexec" | "runuser" => Some(Danger::Rights),
+        "rm" if recursive && out() => Some(Danger::Remove),
+        "find" if has(&["-delete"]) || (has(&["-exec", "-execdir"]) && has(&["rm", "/bin/rm"])) => {
+            let starts = words.iter().take_while(|word| !word.starts_with('-'));
+            starts.into_iter().any(|word| word != "." && reaches_out(word, ground)).then_some(Danger::Remove)
+        }
+        "chmod" | "chown" | "chgrp" if recursive && out() => Some(Danger::Mode),
+        "shred" | "wipefs" | "mkswap" | "mke2fs" | "mkfs" => Some(Danger::Erase),
+        other if other.starts_with("mkfs.") => Some(Danger::Erase),
+        "fdisk" | "sfdisk" | "parted" | "gdisk"
+            if words.iter().any(|word| is_device(word)) && !has(&["-l"]) =>
+        {
+            Some(Danger::Erase)
+        }
+        "dd" => {
+            words.iter().filter_map(|word| word.strip_prefix("of=")).any(is_device).then_some(Danger::Device)
+        }
+        "tee" | "cp" | "mv" | "ln" | "install" => {
+            let last = operands().next_back();
+            let written: Vec<&String> =
+                if name(program) == "tee" { operands().collect() } else { last.into_iter().collect() };
+            written.into_iter().find_map(|path| self::written(path))
+        }
+        "sed" if flag(words, 'i') || words.iter().any(|word| word.starts_with("--in-place")) => {
+            operands().any(|path| is_startup(path)).then_some(Danger::Startup)
+        }
+        "git" => git::danger(words),
+        "shutdown" | "reboot" | "halt" | "poweroff" => Some(Danger::End),
+        "init" | "telinit" if has(&["0", "6"]) => Some(Danger::End),
+        "systemctl" if has(&["reboot", "poweroff", "halt", "kexec"]) => Some(Danger::End),
+        "kill" => {
+            let signals = words.iter().filter(|word| word.as_str() == "-1").count();
+            let alone = words.len() == 1 || words.last().is_some_and(|word| word == "-1");
+            (signals > 0 && alone).then_some(Danger::End)
+        }
+        "history" if flag(words, 'c') => Some(Danger::History),
+        _ => None,
+    }
+}
+
+/// Whether a cluster of short options holds this one.
+fn flag(words: &[String], letter: char) -> bool {
+    words
+        .iter()
+        .take_while(|word| *word != "--")
+        .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+}
+
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "su"];
+
+/// Programs that run what they read.
+fn interprets(words: &[String]) -> bool {
+    const OTHERS: [&str; 7] = ["python", "python3", "perl", "ruby", "node", "php", "osascript"];
+    begun(words).any(|words| {
+        words.first().is_some_and(|word| SHELLS.contains(&name(word)) || OTHERS.contains(&name(word)))
+    })
+}
+
+fn fetches(words: &[String]) -> bool {
+    begun(words).any(|words| {
+        words.first().is_some_and(|word| matches!(name(word), "curl" | "wget" | "fetch" | "aria2c"))
+    })
+}
+
+/// Whether a command runs what another one fetched: through a pipe, or by a substitution.
+fn fetched(rough: &Rough, commands: &[Rough]) -> Option<Danger> {
+    let mut source = rough.piped_from;
+    let mut piped = false;
+    for _ in 0..MAX_PIPED {
+        let Some(before) = source.and_then(|at| commands.get(at)) else { break };
+        piped |= fetches(&before.words);
+        source = before.piped_from;
+    }
+    let inner = rough.inner.iter().filter_map(|at| commands.get(*at)).any(|inner| fetches(&inner.words));
+    let evaluates = || {
+        begun(&rough.words)
+            .any(|words| matches!(words.first().map(String::as_str), Some("eval" | "source" | ".")))
+    };
+    let runs = (piped && interprets(&rough.words)) || (inner && (interprets(&rough.words) || evaluates()));
+    runs.then_some(Danger::Download)
+}
+
+/// Texts that a command hands to a shell.
+pub(crate) fn texts(rough: &Rough, commands: &[Rough]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for words in begun(&rough.words) {
+        let Some((program, words)) = words.split_first() else { continue };
+        match name(program) {
+            shell if SHELLS.contains(&shell) => {
+                let script = words.iter().position(|word| word.starts_with('-') && word.contains('c'));
+                texts.extend(script.and_then(|at| words.get(at + 1)).cloned());
+                texts.extend(rough.fed.iter().cloned());
+                let before =
+                    rough.piped_from.and_then(|at| commands.get(at)).map(|before| before.words.as_slice());
+                if let Some([printer, text @ ..]) = before
+                    && matches!(name(printer), "echo" | "printf")
+                {
+                    texts.push(text.join(" "));
+                }
+            }
+            "eval" | "watch" | "parallel" => texts.push(words.join(" ")),
+            "trap" => texts.extend(words.first().cloned()),
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// `f(){ f|f& };f` under any name.
+fn is_bomb(command: &str) -> bool {
+    let tight: String = command.chars().filter(|c| !c.is_whitespace()).take(4096).collect();
+    let Some((before, body)) = tight.split_once("(){") else { return false };
+    let name = before.rsplit([';', '&', '|', '}']).next().unwrap_or_default();
+    let name = name.strip_prefix("function").unwrap_or(name);
+    !name.is_empty() && body.split('}').next().is_some_and(|body| body.contains(&format!("{name}|{name}")))
+}

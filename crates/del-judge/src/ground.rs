@@ -1,0 +1,188 @@
+//! Where a command runs, and which paths it may look at from there.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::secret;
+
+/// As many links as the kernel follows.
+const MAX_LINKS: usize = 40;
+
+/// A directory that a command may look into, and where in it the command stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ground {
+    /// The directory, without links.
+    root: PathBuf,
+    /// The directory as it was given, which may be another spelling.
+    given: PathBuf,
+    /// Where the command stands, at or below `root`.
+    directory: PathBuf,
+}
+
+/// Why a path may not be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Forbidden {
+    #[error("lies outside of the working directory")]
+    Outside,
+    #[error("leads through a link that goes nowhere")]
+    Broken,
+    #[error("goes through what is no directory")]
+    NotDirectory,
+    #[error("goes through a link, which the shell reads in another way")]
+    Linked,
+    #[error("is neither a file nor a directory, and reading it may never end")]
+    Special,
+    #[error("usually holds secrets")]
+    Secret,
+    #[error("cannot be looked at")]
+    Unknown,
+}
+
+/// What a path turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    File,
+    Directory,
+}
+
+impl Ground {
+    /// The working directory. It need not be there: then nothing is in it.
+    pub fn new(root: &Path) -> Self {
+        let given = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+        let root = fs::canonicalize(&given).unwrap_or_else(|_| given.clone());
+        Self { directory: root.clone(), given, root }
+    }
+
+    /// The same working directory with the command in `directory`; `None` when that is not a directory inside.
+    #[must_use]
+    pub fn at(&self, directory: &Path) -> Option<Self> {
+        let directory = fs::canonicalize(directory).ok().filter(|directory| directory.is_dir())?;
+        directory.starts_with(&self.root).then(|| Self { directory, ..self.clone() })
+    }
+
+    /// The directory that the command may look into.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the command stands.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether `path` may be looked at, and what is there now.
+    pub(crate) fn look(&self, path: &str) -> Result<Found, Forbidden> {
+        if path == "/dev/null" {
+            return Ok(Found::File);
+        }
+        let walk = self.walk(Path::new(path))?;
+        // In these, files are windows to the system.
+        let windows = ["/proc", "/sys", "/dev"];
+        if windows.iter().any(|window| walk.at.starts_with(window) && !self.root.starts_with(window)) {
+            return Err(Forbidden::Special);
+        }
+        let inside = walk.at.strip_prefix(&self.root).unwrap_or(&walk.at);
+        if secret::is_secret(inside) || secret::is_secret(Path::new(path)) {
+            return Err(Forbidden::Secret);
+        }
+        Ok(walk.found)
+    }
+
+    /// Where `cd PATH` leads: a directory that is there, reached without links.
+    pub(crate) fn enter(&self, path: &str) -> Result<Self, Forbidden> {
+        let walk = self.walk(Path::new(path))?;
+        if walk.found != Found::Directory {
+            return Err(Forbidden::NotDirectory);
+        }
+        if walk.links > 0 {
+            return Err(Forbidden::Linked);
+        }
+        Ok(Self { directory: walk.at, ..self.clone() })
+    }
+
+    /// Where a path begins, and the rest of it.
+    fn start<'a>(&self, path: &'a Path) -> Result<(PathBuf, &'a Path), Forbidden> {
+        if !path.is_absolute() {
+            return Ok((self.directory.clone(), path));
+        }
+        let rest = path.strip_prefix(&self.root).or_else(|_| path.strip_prefix(&self.given));
+        rest.map(|rest| (self.root.clone(), rest)).map_err(|_| Forbidden::Outside)
+    }
+
+    /// Follows `path` component by component and link by link. It never leaves the root, not even to come back.
+    fn walk(&self, path: &Path) -> Result<Walk, Forbidden> {
+        let (at, rest) = self.start(path)?;
+        let mut pending = Vec::new();
+        stack(rest, &mut pending);
+        let mut walk = Walk { at, found: Found::Directory, links: 0 };
+        while let Some(name) = pending.pop() {
+            if name == ".." {
+                if walk.found != Found::Directory {
+                    return Err(Forbidden::NotDirectory);
+                }
+                if walk.at == self.root {
+                    return Err(Forbidden::Outside);
+                }
+                walk.at.pop();
+                continue;
+            }
+            let next = walk.at.join(&name);
+            if walk.found != Found::Directory {
+                walk.at = next;
+                continue;
+            }
+            match fs::symlink_metadata(&next) {
+                Ok(found) if found.is_symlink() => {
+                    walk.links += 1;
+                    if walk.links > MAX_LINKS {
+                        return Err(Forbidden::Broken);
+                    }
+                    let target = fs::read_link(&next).map_err(|_| Forbidden::Unknown)?;
+                    let rest = if target.is_absolute() {
+                        let rest = target.strip_prefix(&self.root).map_err(|_| Forbidden::Outside)?;
+                        walk.at.clone_from(&self.root);
+                        rest
+                    } else {
+                        &target
+                    };
+                    stack(rest, &mut pending);
+                    continue;
+                }
+                Ok(found) if found.is_dir() => {}
+                Ok(found) if found.is_file() => walk.found = Found::File,
+                Ok(_) => return Err(Forbidden::Special),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    if walk.links > 0 {
+                        return Err(Forbidden::Broken);
+                    }
+                    walk.found = Found::Nothing;
+                }
+                Err(_) => return Err(Forbidden::Unknown),
+            }
+            walk.at = next;
+        }
+        Ok(walk)
+    }
+}
+
+/// How far a path was followed.
+struct Walk {
+    at: PathBuf,
+    found: Found,
+    links: usize,
+}
+
+/// Puts the components of a path on the stack, the first on top.
+fn stack(path: &Path, pending: &mut Vec<OsString>) {
+    let names: Vec<OsString> = path
+        .components()
+        .filter_map(|component| match component {
+            Component::ParentDir => Some("..".into()),
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+        })
+        .collect();
+    pending.extend(names.into_iter().rev());
+}

@@ -1,0 +1,192 @@
+//! What an operand or the value of an option may be.
+
+use std::path::Path;
+
+use crate::ground::{Forbidden, Found, Ground};
+use crate::language::{Language, Unsure};
+use crate::secret;
+
+/// A kind of argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Anything: the program only compares or prints it.
+    Text,
+    /// Letters, digits and signs without a meaning: a name, a list of fields.
+    Word,
+    /// A variable that is no secret.
+    Variable,
+    /// A pattern of file names, which must not be those of secrets.
+    Pattern,
+    /// A date in words, without a time zone, which would be a file.
+    Day,
+    /// A list of fields of processes, their environments left out.
+    Fields,
+    /// The mode of a file, in digits or letters.
+    Mode,
+    /// A range of lines, with a file of a repository or without.
+    Lines,
+    /// A number, perhaps with a sign before it and a unit behind it.
+    Number,
+    /// A path that is read or looked at, `-` for the input.
+    File,
+    /// The same, and no `@`, behind which some programs read options.
+    Listed,
+    /// The same as a file, but no directory: the program would go on to what lies in it.
+    Regular,
+    /// The same, and no colon, which would make it a file of another machine.
+    Archive,
+    /// A revision, a range of them, or a path in a repository.
+    Revision,
+    /// `+FORMAT`, which sets it apart from a date to be set.
+    Plus,
+    /// The name of a setting that is no secret.
+    Setting,
+    /// One of these words.
+    Choice(Vec<String>),
+    /// A program in a language of its own.
+    Program(Language),
+}
+
+/// Why an argument is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Misfit {
+    #[error("{0}")]
+    Forbidden(#[from] Forbidden),
+    #[error("{0}")]
+    Unsure(#[from] Unsure),
+    #[error("is a directory, and what lies in it may lead anywhere")]
+    Directory,
+    #[error("names another machine")]
+    Remote,
+    #[error("is no revision or path that is surely in this directory")]
+    Revision,
+    #[error("is not {0}")]
+    Not(&'static str),
+}
+
+impl Kind {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "text" => Self::Text,
+            "word" => Self::Word,
+            "variable" => Self::Variable,
+            "pattern" => Self::Pattern,
+            "day" => Self::Day,
+            "fields" => Self::Fields,
+            "mode" => Self::Mode,
+            "lines" => Self::Lines,
+            "number" => Self::Number,
+            "listed" => Self::Listed,
+            "file" => Self::File,
+            "regular" => Self::Regular,
+            "archive" => Self::Archive,
+            "revision" => Self::Revision,
+            "plus" => Self::Plus,
+            "setting" => Self::Setting,
+            _ if text.contains('|') => Self::Choice(text.split('|').map(str::to_owned).collect()),
+            _ => match Language::named(text) {
+                Some(language) => Self::Program(language),
+                None => return Err(format!("expected a kind of argument, got `{text}`")),
+            },
+        })
+    }
+
+    /// Whether a value that begins with `-` may stand in a word of its own.
+    pub(crate) fn takes_dash(&self) -> bool {
+        matches!(self, Self::Number | Self::Mode)
+    }
+
+    pub(crate) fn check(&self, text: &str, ground: &Ground) -> Result<(), Misfit> {
+        match self {
+            Self::Text => Ok(()),
+            Self::Word => fits(is_word(text), "a plain word"),
+            Self::Variable => fits(VARIABLES.contains(&text), "a variable that is known to be no secret"),
+            Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),
+            Self::Pattern => Ok(()),
+            Self::Day => fits(!text.contains("TZ"), "a date without a time zone"),
+            Self::Fields => fits(is_word(text) && !text.contains("env"), "a list of harmless fields"),
+            Self::Mode => fits(is_mode(text), "a mode"),
+            Self::Lines => fits(is_lines(text), "a range of lines"),
+            Self::Number => fits(is_number(text), "a number"),
+            Self::Listed if text.starts_with('@') => Err(Misfit::Not("a plain path")),
+            Self::Listed => Self::File.check(text, ground),
+            Self::File if text == "-" => Ok(()),
+            Self::File => Ok(ground.look(text).map(drop)?),
+            Self::Regular if text == "-" => Ok(()),
+            Self::Regular => match ground.look(text)? {
+                Found::Directory => Err(Misfit::Directory),
+                Found::File | Found::Nothing => Ok(()),
+            },
+            Self::Archive if text.contains(':') => Err(Misfit::Remote),
+            Self::Archive => Self::Regular.check(text, ground),
+            Self::Revision => revision(text, ground),
+            Self::Plus => fits(text.starts_with('+'), "a format, which begins with `+`"),
+            Self::Setting => fits(is_setting(text), "a setting that is known to be no secret"),
+            Self::Choice(words) => fits(words.iter().any(|word| word == text), "one of the words known here"),
+            Self::Program(language) => Ok(language.check(text)?),
+        }
+    }
+}
+
+const VARIABLES: [&str; 12] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LC_ALL", "TERM", "TZ", "EDITOR", "HOSTNAME"];
+
+fn fits(holds: bool, what: &'static str) -> Result<(), Misfit> {
+    if holds { Ok(()) } else { Err(Misfit::Not(what)) }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.starts_with('-')
+        && text.bytes().all(|b| {
+            b.is_ascii_alphanumeric()
+                || matches!(b, b'_' | b'.' | b',' | b':' | b'@' | b'%' | b'+' | b'=' | b'-')
+        })
+}
+
+fn is_number(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let decimals = rest.strip_prefix('.').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    let unit = decimals.unwrap_or(rest);
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && unit.len() <= 3
+        && unit.bytes().all(|b| b.is_ascii_alphabetic())
+}
+
+fn is_mode(text: &str) -> bool {
+    let signs = |b: u8| matches!(b, b'+' | b'-' | b'=' | b',' | b'/');
+    text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit() || b"ugoarwxXst".contains(&b) || signs(b))
+}
+
+/// `1,10`, `5,+3`, or either with `:path` behind it.
+fn is_lines(text: &str) -> bool {
+    let (range, path) = text.split_once(':').unwrap_or((text, ""));
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && range.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'+' | b'-'))
+        && !path.contains("..")
+        && !path.starts_with('/')
+}
+
+/// What git would take for a revision or, failing that, for a path.
+fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
+    let climbs = text.contains("../") || text.contains("/..") || text == "..";
+    if text.starts_with([':', '-']) || climbs {
+        return Err(Misfit::Revision);
+    }
+    if text.split_once(':').is_some_and(|(_, path)| secret::is_secret(Path::new(path))) {
+        return Err(Forbidden::Secret.into());
+    }
+    match ground.look(text) {
+        // `HEAD:a` and `a/b..c/d` are no paths, and what does not exist says so.
+        Err(Forbidden::NotDirectory) => Ok(()),
+        other => Ok(other.map(drop)?),
+    }
+}
+
+fn is_setting(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let harmless = ["user.", "core.", "init.", "branch.", "pull.", "push.", "color.", "diff.", "merge."];
+    let last = lower.rsplit('.').next().unwrap_or_default();
+    let remote = lower.starts_with("remote.") && matches!(last, "url" | "fetch");
+    is_word(text) && (remote || harmless.iter().any(|start| lower.starts_with(start)))
+}

@@ -1,0 +1,39 @@
+//! Says of a shell command whether it only reads.
+//!
+//! ```
+//! use del_judge::{Ground, Judge, Verdict};
+//!
+//! let ground = Ground::new(std::path::Path::new("."));
+//! let judge = Judge::default();
+//! assert_eq!(judge.judge("ls -la src | head -5", &ground).verdict, Verdict::Safe);
+//! assert_eq!(judge.judge("cat ../secret", &ground).verdict, Verdict::Ask);
+//! assert_eq!(judge.judge("sudo rm -rf /", &ground).verdict, Verdict::Refuse);
+//! ```
+//!
+//! A command is safe when three things are known of it: what the shell would make of its words, which the part of the
+//! shell's language that is read here settles to the byte; that each of its programs, with these options, only reads,
+//! which the descriptions in `programs/` say; and that every path lies in the working directory. All else asks. A safe
+//! command comes with a [`Plan`]: the programs and their exact arguments, to be run without a shell.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod catalog;
+mod destructive;
+mod ground;
+mod judge;
+mod kind;
+mod language;
+mod members;
+mod plan;
+mod repository;
+mod rough;
+mod search;
+mod secret;
+mod syntax;
+mod wildcard;
+
+pub use ground::Ground;
+pub use judge::{Judge, Judgement, Verdict};
+pub use members::{Member, Members, members};
+pub use plan::{Action, Input, Link, Output, Plan, Process, Redirect, Step};
+pub use search::Search;

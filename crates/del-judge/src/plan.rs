@@ -1,0 +1,69 @@
+//! What a safe command runs: programs with exact arguments, and no shell.
+
+use std::path::PathBuf;
+
+pub use crate::syntax::{Link, Output};
+
+/// The steps of a safe command, in their order.
+///
+/// Nothing is left to be expanded: wildcards are file names, programs are absolute paths.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// What is done. A step whose link does not hold is left out.
+    pub steps: Vec<Step>,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// When it is done, after those before it.
+    pub link: Link,
+    /// What is done.
+    pub action: Action,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Goes on in this directory. Later steps are planned for it, so a run in which it cannot be entered has to end.
+    Enter(PathBuf),
+    /// Runs programs, the output of each feeding the next. The last one's status is that of the step.
+    Run(Vec<Process>),
+}
+
+/// A program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// The name that was written.
+    pub name: String,
+    /// Where the program lies; `None` when there is none, and then nothing can be started.
+    pub program: Option<PathBuf>,
+    /// Its arguments, without its name.
+    pub arguments: Vec<String>,
+    /// The whole environment: no other variable reaches it.
+    pub environment: Vec<(String, String)>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// What feeds it: the program before it, or nothing, where this is left out.
+    pub input: Option<Input>,
+    /// Where its outputs go, the later ones on top of the earlier.
+    pub outputs: Vec<Redirect>,
+}
+
+/// What feeds a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// This file.
+    File(PathBuf),
+    /// This text.
+    Text(String),
+}
+
+/// Where an output goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redirect {
+    /// Nowhere.
+    Discard(Output),
+    /// Where the second one goes at that moment.
+    Join(Output, Output),
+}

@@ -1,0 +1,169 @@
+//! Wildcards, expanded as the shell expands them: before anything runs, so that every argument is known.
+
+use std::fs;
+
+use crate::ground::{Forbidden, Found, Ground};
+use crate::syntax::{Piece, Word};
+
+/// More names than this are not looked through for one word.
+const MAX_ENTRIES: usize = 20_000;
+/// More words than this do not come of one.
+const MAX_NAMES: usize = 2_000;
+
+/// Why a word is not expanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unexpanded {
+    #[error("a wildcard behind `..`, `/` or a dot may match what lies elsewhere")]
+    Place,
+    #[error("matches a name that begins with `-` and would be an option")]
+    Option,
+    #[error("matches a name that is not plain text")]
+    Name,
+    #[error("matches too many names")]
+    Many,
+    #[error("{0}")]
+    Forbidden(#[from] Forbidden),
+}
+
+/// The words that a word becomes: itself when it has no wildcard or nothing matches, else the names in their order.
+pub(crate) fn expand(word: &Word, ground: &Ground) -> Result<Vec<String>, Unexpanded> {
+    if let Some(text) = word.literal() {
+        return Ok(vec![text.to_owned()]);
+    }
+    let parts = parts(word);
+    let mut found = vec![String::new()];
+    let mut entries = 0;
+    for (place, part) in parts.iter().enumerate() {
+        let last = place + 1 == parts.len();
+        let mut next = Vec::new();
+        for prefix in &found {
+            step(prefix, part, last, ground, &mut next, &mut entries)?;
+            if next.len() > MAX_NAMES {
+                return Err(Unexpanded::Many);
+            }
+        }
+        found = next;
+    }
+    if found.is_empty() {
+        return Ok(vec![word.unmatched()]);
+    }
+    if found.iter().any(|name| name.starts_with('-')) {
+        return Err(Unexpanded::Option);
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Goes one component further from `prefix`, which is empty or ends with a slash.
+fn step(
+    prefix: &str,
+    part: &[Piece],
+    last: bool,
+    ground: &Ground,
+    next: &mut Vec<String>,
+    entries: &mut usize,
+) -> Result<(), Unexpanded> {
+    let end = if last { "" } else { "/" };
+    match part {
+        // `a//b`, or a slash at the end: only directories.
+        [] if prefix.is_empty() => Err(Unexpanded::Place),
+        [] => {
+            next.push(format!("{prefix}{end}"));
+            Ok(())
+        }
+        [Piece::Text(name)] if name == ".." => Err(Unexpanded::Place),
+        [Piece::Text(name)] => {
+            let path = format!("{prefix}{name}");
+            let found = ground.look(&path)?;
+            if found == Found::Directory || (last && found == Found::File) {
+                next.push(format!("{path}{end}"));
+            }
+            Ok(())
+        }
+        // Whether `.*` matches `.` and `..` differs from version to version.
+        [Piece::Text(name), ..] if name.starts_with('.') => Err(Unexpanded::Place),
+        _ => {
+            let directory = if prefix.is_empty() { "." } else { prefix };
+            if ground.look(directory)? != Found::Directory {
+                return Ok(());
+            }
+            let Ok(listing) = fs::read_dir(ground.directory().join(directory)) else {
+                return Err(Forbidden::Unknown.into());
+            };
+            for entry in listing {
+                *entries += 1;
+                if *entries > MAX_ENTRIES {
+                    return Err(Unexpanded::Many);
+                }
+                let Ok(entry) = entry else { return Err(Forbidden::Unknown.into()) };
+                let name = entry.file_name();
+                if name.as_encoded_bytes().starts_with(b".") {
+                    continue;
+                }
+                let Some(name) = name.to_str() else { return Err(Unexpanded::Name) };
+                if !matches(part, name) {
+                    continue;
+                }
+                let path = format!("{prefix}{name}");
+                if last || ground.look(&path)? == Found::Directory {
+                    next.push(format!("{path}{end}"));
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The word cut at its slashes.
+fn parts(word: &Word) -> Vec<Vec<Piece>> {
+    let mut parts = vec![Vec::new()];
+    for piece in &word.pieces {
+        let Piece::Text(text) = piece else {
+            if let Some(part) = parts.last_mut() {
+                part.push(piece.clone());
+            }
+            continue;
+        };
+        for (place, text) in text.split('/').enumerate() {
+            if place > 0 {
+                parts.push(Vec::new());
+            }
+            if let Some(part) = parts.last_mut().filter(|_| !text.is_empty()) {
+                part.push(Piece::Text(text.to_owned()));
+            }
+        }
+    }
+    parts
+}
+
+/// Whether a name fits a pattern. The time is bounded by the product of both lengths.
+fn matches(pattern: &[Piece], name: &str) -> bool {
+    let name: Vec<char> = name.chars().collect();
+    // Where in the name the pattern so far may end.
+    let mut ends = vec![false; name.len() + 1];
+    ends[0] = true;
+    for piece in pattern {
+        let mut next = vec![false; name.len() + 1];
+        match piece {
+            Piece::Any => {
+                if let Some(first) = ends.iter().position(|end| *end) {
+                    next[first..].fill(true);
+                }
+            }
+            Piece::Variable { .. } => {}
+            Piece::One => {
+                next[1..].copy_from_slice(&ends[..name.len()]);
+            }
+            Piece::Text(text) => {
+                let text: Vec<char> = text.chars().collect();
+                for at in 0..=name.len() {
+                    if ends[at] && name[at..].starts_with(&text) {
+                        next[at + text.len()] = true;
+                    }
+                }
+            }
+        }
+        ends = next;
+    }
+    ends[name.len()]
+}

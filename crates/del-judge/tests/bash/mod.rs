@@ -1,0 +1,81 @@
+//! Bash's own reading of a command: the words that each of its programs would get. No program is run.
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use del_judge::members;
+
+/// Instead of a program its words are printed, in quotes and on one line: those of programs that are not found, and those
+/// of builtins.
+const SHOW: &str = r#"
+show() { builtin printf -v shown '%q ' "$@"; builtin printf '%s\n' "$shown" >&9; }
+command_not_found_handle() { show "$@"; }
+for name in echo printf test true false pwd cd command kill type read; do
+    eval "function $name { show $name \"\$@\"; }"
+done
+function [ { show '[' "$@"; }
+PATH=/nonexistent
+"#;
+
+/// Whether bash finds nothing wrong with the text.
+pub fn accepts(text: &str) -> bool {
+    let status =
+        Command::new("bash").args(["--norc", "-n", "-c", text]).stderr(Stdio::null()).status().unwrap();
+    status.success()
+}
+
+/// The commands that bash would run, sorted, as `printf '%q '` prints their words.
+pub fn shown(text: &str, directory: &Path, options: &[&str]) -> Vec<String> {
+    let seen = tempfile::NamedTempFile::new().unwrap();
+    let script = format!("exec 9>>'{}'\n{SHOW}\n{text}\n", seen.path().display());
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "--noprofile"]).args(options).args(["-c", &script]).current_dir(directory);
+    bash.env_clear().env("LC_ALL", "C.UTF-8").env("PATH", "/usr/bin:/bin");
+    bash.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    bash.status().unwrap();
+    let mut lines: Vec<String> =
+        fs::read_to_string(seen.path()).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// The same words as `printf '%q '` of bash prints them.
+pub fn quoted(commands: &[Vec<String>]) -> Vec<String> {
+    let mut script = String::new();
+    for words in commands {
+        let words: Vec<String> =
+            words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+        let words = words.join(" ");
+        writeln!(script, "builtin printf -v shown '%q ' {words}; builtin printf '%s\\n' \"$shown\"").unwrap();
+    }
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "--noprofile", "-c", &script]).env_clear().env("LC_ALL", "C.UTF-8");
+    let output = bash.output().unwrap();
+    let mut lines: Vec<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// Panics when a text that is understood exactly means something else to bash. A text is only held to what bash accepts
+/// where not all of its commands would show themselves: behind `||`, with files to read, and by paths and signs such as `.`.
+pub fn hold(text: &str, directory: &Path) {
+    let reading = members(text);
+    if !reading.exact {
+        return;
+    }
+    assert!(accepts(text), "bash does not accept {text:?}");
+    let variables = ["$HOME", "$LOGNAME", "$PATH", "$PWD", "$SHELL", "$USER"];
+    if text.contains("||") || text.contains('<') || variables.iter().any(|name| text.contains(name)) {
+        return;
+    }
+    let own: Vec<Vec<String>> = reading.members.into_iter().map(|member| member.words).collect();
+    let found = |program: &String| !program.contains('/') && program.contains(char::is_alphanumeric);
+    if !own.iter().all(|words| words.first().is_some_and(found)) {
+        return;
+    }
+    assert_eq!(quoted(&own), shown(text, directory, &["-f"]), "{text:?}");
+}

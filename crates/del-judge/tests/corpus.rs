@@ -1,0 +1,84 @@
+//! Every command of `tests/corpus` is a test: those in `everyday` have to be safe, those in `dangerous` must not be, and
+//! those in `destructive` have to be refused.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
+
+mod desk;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use del_judge::{Ground, Judge, Judgement, Verdict};
+use desk::Desk;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Class {
+    #[serde(rename = "about")]
+    _about: String,
+    commands: Vec<String>,
+}
+
+/// Everyday commands that ask though they need not, and why it stays so.
+#[derive(Deserialize)]
+struct Needless {
+    commands: BTreeMap<String, String>,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let needless: Needless =
+        toml::from_str(&std::fs::read_to_string(root.join("needless.toml")).unwrap()).unwrap();
+    let needless = Arc::new(needless.commands);
+    let (plain, hostile) = (Arc::new(Desk::plain()), Arc::new(Desk::hostile()));
+    let judge = Arc::new(Judge::default());
+    let mut trials = Vec::new();
+    let mut everyday = 0;
+    for (kind, desk) in [("everyday", &plain), ("dangerous", &hostile), ("destructive", &hostile)] {
+        for (file, class) in classes(&root.join(kind)) {
+            for (place, command) in class.commands.into_iter().enumerate() {
+                everyday += usize::from(kind == "everyday");
+                let (desk, judge, needless) = (Arc::clone(desk), Arc::clone(&judge), Arc::clone(&needless));
+                let name = format!("{kind}::{file}::{}: {}", place + 1, command.escape_debug());
+                trials.push(Trial::test(name, move || {
+                    let judgement = judge.judge(&command, &Ground::new(&desk.work()));
+                    let expected = match kind {
+                        "everyday" if needless.contains_key(&command) => Verdict::Ask,
+                        "everyday" => Verdict::Safe,
+                        "destructive" => Verdict::Refuse,
+                        _ => return held(judgement.verdict != Verdict::Safe, &judgement),
+                    };
+                    held(judgement.verdict == expected, &judgement)
+                }));
+            }
+        }
+    }
+    let few = needless.len() * 100 < everyday * 3;
+    trials.push(Trial::test("few everyday commands ask", move || {
+        if few { Ok(()) } else { Err("3 in 100 or more".into()) }
+    }));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn held(holds: bool, judgement: &Judgement) -> Result<(), Failed> {
+    if holds {
+        Ok(())
+    } else {
+        Err(format!("{:?}: {}", judgement.verdict, judgement.reasons.join("; ")).into())
+    }
+}
+
+fn classes(directory: &Path) -> Vec<(String, Class)> {
+    let mut classes = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let class = toml::from_str(&std::fs::read_to_string(&path).unwrap())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        classes.push((path.file_stem().unwrap().to_string_lossy().into_owned(), class));
+    }
+    classes.sort_by(|(one, _), (other, _)| one.cmp(other));
+    classes
+}

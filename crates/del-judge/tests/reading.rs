@@ -1,0 +1,204 @@
+//! What the judge reads, bash reads the same way.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod bash;
+mod desk;
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use del_judge::{Action, Ground, Judge, Verdict};
+use desk::Desk;
+use proptest::prelude::*;
+
+static DESK: LazyLock<Desk> = LazyLock::new(Desk::hostile);
+
+/// Pieces of commands, the ones that confuse readers among them.
+fn piece() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "ls",
+        "cat",
+        "echo",
+        "a",
+        "b c",
+        " ",
+        " ",
+        " ",
+        " ",
+        "\t",
+        "'",
+        "\"",
+        "\\",
+        "\\\n",
+        "\n",
+        "$",
+        "\"$\"",
+        "'a b'",
+        "\"a b\"",
+        "''",
+        "\"\"",
+        "*",
+        "?",
+        "[",
+        "]",
+        "{",
+        "}",
+        "{}",
+        "{a}",
+        "~",
+        "=",
+        "A=b",
+        "LC_ALL=C ",
+        ":",
+        "#",
+        " #",
+        "!",
+        "^",
+        "%",
+        "@",
+        "-n",
+        "--",
+        "-",
+        ";",
+        "&&",
+        "||",
+        "|",
+        "&",
+        ">",
+        "<",
+        "2>/dev/null",
+        "2>&1",
+        ">/dev/null",
+        "&>/dev/null",
+        " 2",
+        "1",
+        "<<< x",
+        "(",
+        ")",
+        "`",
+        "é",
+        "→",
+        "\\$",
+        "\\\"",
+        "\"\\$\"",
+        "\"\\a\"",
+        "\\\\",
+        "'\\'",
+        "\"'\"",
+        "'\"'",
+        ",",
+        "..",
+        "/",
+        ".",
+        "$|",
+        "\"$ \"",
+        "\"a$\"",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_text_that_is_read_exactly_is_read_as_by_bash(pieces in prop::collection::vec(piece(), 1..12)) {
+        bash::hold(&format!("ls {}", pieces.concat()), &DESK.work());
+    }
+
+    #[test]
+    fn no_text_is_too_strange(text in "\\PC{0,60}") {
+        let judge = Judge::default();
+        let _ = judge.judge(&text, &Ground::new(&DESK.work()));
+    }
+}
+
+#[test]
+fn the_corpus_is_read_as_by_bash() {
+    #[derive(serde::Deserialize)]
+    struct Class {
+        commands: Vec<String>,
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/everyday");
+    for entry in std::fs::read_dir(root).unwrap() {
+        let class: Class = toml::from_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
+        for command in class.commands {
+            bash::hold(&command, &DESK.work());
+        }
+    }
+}
+
+#[test]
+fn wildcards_become_what_bash_makes_of_them() {
+    let desk = Desk::plain();
+    let judge = Judge::default();
+    let ground = Ground::new(&desk.work());
+    for words in [
+        "*",
+        "*.md",
+        "src/*",
+        "src/*.rs",
+        "s*/*.rs",
+        "*/*",
+        "./*.md",
+        "*/",
+        "nosuch*",
+        "'*'.md",
+        "d*.???",
+        "*a*",
+        "????",
+        "src//*",
+        "./src/./*",
+        "\\*.md",
+        "*.m\"d\"",
+        "**",
+        "**/*.rs",
+        "src/main.r?",
+        "a* nosuch* '*' b",
+        "*.rs src/*.rs",
+        "README.*",
+        "*/main.rs",
+        "*.{md}",
+    ] {
+        let command = format!("echo {words}");
+        let judgement = judge.judge(&command, &ground);
+        assert_eq!(judgement.verdict, Verdict::Safe, "{command}: {:?}", judgement.reasons);
+        let Action::Run(processes) = &judgement.plan.as_ref().unwrap().steps[0].action else {
+            panic!("{command}")
+        };
+        let own = [vec!["echo".to_owned()], processes[0].arguments.clone()].concat();
+        assert_eq!(bash::quoted(&[own]), bash::shown(&command, &desk.work(), &[]), "{command}");
+    }
+}
+
+#[test]
+fn the_cost_is_linear_and_bounded() {
+    let judge = Judge::default();
+    let ground = Ground::new(&DESK.work());
+    for unit in [
+        "ls ",
+        "ls;",
+        "(",
+        "$(",
+        "`",
+        "'",
+        "\"$(",
+        "{",
+        "*",
+        "*/",
+        "?*",
+        "\\\n",
+        "a=",
+        "<<E\n",
+        ">",
+        "|",
+        "sh -c '",
+        "sudo ",
+        "xargs ",
+        "env ",
+        "xargs parallel ",
+        "env eval ",
+    ] {
+        for length in [1_000, 16_000, 200_000] {
+            let _ = judge.judge(&unit.repeat(length / unit.len()), &ground);
+        }
+    }
+}
