@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Dialects, Turn};
+use del_dialects::{Collect, Dialect, Dialects, End, Turn};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -107,6 +107,44 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             sources(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
+        }
+    }
+}
+
+#[test]
+fn a_mark_behind_a_name_may_be_made_of_its_characters() {
+    for mark in ["@@", "@", "::", ":", "-->", "/#"] {
+        let text = format!(
+            r#"title = "Own"
+family = "own"
+models = []
+source = "this test"
+rank = 90
+
+[call]
+pieces = [{{ mark = "%%tool:" }}, {{ head = "{{name}}" }}, {{ mark = "{mark}" }}, {{ args = "object" }}, {{ mark = "%%end", need = "soft" }}]
+
+[results]
+role = "tool"
+
+[detect]
+all = ["%%tool:"]
+"#
+        );
+        let dialect = Arc::new(Dialect::from_toml("own", &text).unwrap_or_else(|error| panic!("{error}")));
+        for name in ["get_weather", "files.read-all"] {
+            let answer = format!("I look.\n%%tool:{name}{mark}{{\"city\": \"Paris\"}}%%end");
+            for size in [1, 3, answer.len()] {
+                let mut parser = dialect.parser(Turn::default());
+                let mut collected = Collect::new();
+                for piece in answer.as_bytes().chunks(size) {
+                    parser.push(std::str::from_utf8(piece).unwrap(), &mut collected);
+                }
+                parser.finish(End::End, &mut collected);
+                let message = collected.into_message();
+                let names: Vec<&str> = message.calls.iter().map(|call| call.name.as_str()).collect();
+                assert_eq!(names, [name], "{mark} in pieces of {size}");
+            }
         }
     }
 }

@@ -502,6 +502,7 @@ impl Thought {
         let begins = spellings.len();
         for walk in members {
             spellings.extend(walk.thought_begins().flat_map(|begin| framings(begin)));
+            spellings.extend(walk.thought_labels().map(str::to_owned));
         }
         openers.resize(spellings.len(), Vec::new());
         Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers, begins }

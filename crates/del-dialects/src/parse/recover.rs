@@ -3,6 +3,7 @@
 //! One policy for all dialects: what is provably whole counts; what was cut inside its arguments never does; half a
 //! mark is markup and not text.
 
+use super::opening::{is_name, starts_name};
 use super::plan::Walk;
 use super::{End, Engine, Flow, Io, State};
 use crate::event::{Event, Span};
@@ -117,7 +118,14 @@ impl Engine {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let word = io.end == Some(End::End) && io.text[start..].trim_end().bytes().all(plain);
         let marked = opening.marked && !word && !opening.is_worded(plan);
-        let behind = opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
+        // Where white space stands between calls, the last word behind one may be all that the model had to say.
+        let spaced = io.end == Some(End::End) && io.text[io.at..start].trim().is_empty();
+        let named = io.text[start..].trim_end();
+        let said = spaced
+            && !opening.marked
+            && starts_name(named, 0)
+            && named.char_indices().all(|(at, _)| is_name(named, at));
+        let behind = !said && opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
         let markup = marked || behind || is_markup(&io.text[start..], io.end);
         if markup {
             self.settle_before(io, &opening);

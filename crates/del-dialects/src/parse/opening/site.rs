@@ -5,7 +5,7 @@ use crate::codec::json::white_space;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
 use crate::parse::automaton::{Anchored, Match, Scan};
-use crate::parse::plan::{Site, Target, Then, Walk};
+use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
 
 pub(super) enum Settled {
@@ -145,6 +145,9 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if io.look == io.bytes.len() {
         return Settled::More;
     }
+    if let Some(len) = walk.mark_in_name(step + 1, &io.text[io.at + from..io.look]) {
+        io.rewind(io.at + from + len);
+    }
     let text = &io.text[io.at + from..io.look];
     let named = !text.is_empty() && !text.ends_with(':');
     let Some(form) = walk.head(step).filter(|_| named) else { return Settled::Nothing };
@@ -188,6 +191,33 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, 
     }
     opening.enter(step + 1, hit.start - io.at);
     Settled::On
+}
+
+impl Walk {
+    fn spellings(&self, step: usize) -> &[String] {
+        if let Some(Step::Mark(mark, _)) = self.steps.get(step) { &mark.read } else { &[] }
+    }
+
+    /// Where a mark that follows the name begins in what could be a name as a whole: `get_weather@@`. A mark of one
+    /// character ends it, and so does one that goes on behind it; inside it they are parts of the name.
+    fn mark_in_name(&self, behind: usize, text: &str) -> Option<usize> {
+        let spellings = self.sites[behind].targets.iter().flat_map(|target| match target {
+            Target::Step(step) | Target::Closer(step) => self.spellings(*step),
+            _ => Default::default(),
+        });
+        let places = spellings.filter_map(|mark| {
+            let within =
+                mark.char_indices().find(|(at, _)| !is_name(mark, *at)).map_or(mark.len(), |(at, _)| at);
+            let held = &mark[..within];
+            match held.bytes().next() {
+                None => None,
+                Some(byte) if byte == b'_' || !byte.is_ascii_punctuation() => None,
+                Some(_) if held.len() > 1 && held == mark => text.find(held),
+                Some(_) => text.strip_suffix(held).map(str::len),
+            }
+        });
+        places.filter(|place| *place > 0).min()
+    }
 }
 
 /// The longest head of attributes, in bytes.

@@ -148,6 +148,14 @@ impl Walk {
         begins.filter(|mark| self.alone || !is_wordy(mark))
     }
 
+    /// What is left of the longer marks that begin thinking where the prompt ended with a shorter one.
+    pub(in crate::parse) fn thought_labels(&self) -> impl Iterator<Item = &str> {
+        let begins = self.thought_begins().filter(|_| self.alone);
+        let labels = begins
+            .flat_map(|begin| self.thought_begins().filter_map(|short| begin.strip_prefix(short.as_str())));
+        labels.filter(|label| label.len() >= MIN_DISTINCT)
+    }
+
     /// What ends thinking; nothing does where nothing begins it.
     pub(in crate::parse) fn thought_ends(&self) -> impl Iterator<Item = &String> {
         let ends = self.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.end);
@@ -362,7 +370,15 @@ impl Walk {
                 }
                 let written = self.closers().filter(|(place, _)| self.is_written(*place));
                 let last = written.map(|(place, _)| place).last();
-                let mut marks = FieldMarks::new(form, &closers, &openers, &self.dialect.ends);
+                // A thought that ends behind a whole value ends the call in it.
+                let turns: Vec<String> = self
+                    .dialect
+                    .ends
+                    .iter()
+                    .chain(self.thought_ends())
+                    .map(|mark| mark.trim().to_owned())
+                    .collect();
+                let mut marks = FieldMarks::new(form, &closers, &openers, &turns);
                 marks.last = last.unwrap_or(0);
                 Body::Fields(Box::new(marks))
             }
