@@ -11,7 +11,7 @@ pub struct Tool {
     /// What it does, for the model.
     #[serde(default)]
     pub description: String,
-    /// JSON Schema of the arguments: an object with `properties`, as in `OpenAI`'s `function.parameters`.
+    /// JSON Schema of the arguments: an object with `properties`, as in OpenAI's `function.parameters`.
     #[serde(default = "no_parameters")]
     pub parameters: Value,
 }

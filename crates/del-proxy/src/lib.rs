@@ -1,4 +1,4 @@
-//! A proxy in front of a model server: a client of the `OpenAI` API gets correct tool calls, streamed, whatever the
+//! A proxy in front of a model server: a client of the OpenAI API gets correct tool calls, streamed, whatever the
 //! server makes of them.
 //!
 //! Tools go to the server through its API or, where it or the model cannot take them, as text in the system prompt.

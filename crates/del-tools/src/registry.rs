@@ -83,7 +83,7 @@ pub struct Definition {
     pub name: &'static str,
     /// What a call may do at most.
     pub class: Class,
-    /// The definition in `OpenAI`'s form, as JSON text without a newline at the end.
+    /// The definition in OpenAI's form, as JSON text without a newline at the end.
     pub json: &'static str,
     pub(crate) entry: &'static Entry,
 }

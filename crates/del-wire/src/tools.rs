@@ -107,7 +107,7 @@ pub fn write(tools: &[Tool], format: Format) -> String {
     }
 }
 
-/// Tool definitions as a JSON list; [`Format::Xml`] has none and gives what `OpenAI` has.
+/// Tool definitions as a JSON list; [`Format::Xml`] has none and gives what OpenAI has.
 pub fn definitions(tools: &[Tool], format: Format) -> Value {
     tools
         .iter()

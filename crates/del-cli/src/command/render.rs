@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// The tools, as JSON
     #[arg(long, value_name = "FILE")]
     tools: PathBuf,
-    /// The conversation, as messages of the `OpenAI` API
+    /// The conversation, as messages of the OpenAI API
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
     /// What to write

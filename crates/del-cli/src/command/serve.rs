@@ -1,4 +1,4 @@
-//! `del serve`: a proxy in front of a model server, for clients of the `OpenAI` API.
+//! `del serve`: a proxy in front of a model server, for clients of the OpenAI API.
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::server::{Server, ServerOptions};
 use crate::session::{ConstrainOption, ToolsModeOption};
 
-/// Serve the `OpenAI` API in front of a model server: clients get tool calls, whatever the server makes of them
+/// Serve the OpenAI API in front of a model server: clients get tool calls, whatever the server makes of them
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Where to listen; anything but this machine alone needs --api-key-env

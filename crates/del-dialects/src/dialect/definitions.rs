@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Definitions {
     /// Before the first.
     pub open: String,
-    /// Each one: `{json}` (the tool wrapped as `OpenAI` does), `{function}` (unwrapped), `{literal}`; or piece by piece
+    /// Each one: `{json}` (the tool wrapped as OpenAI does), `{function}` (unwrapped), `{literal}`; or piece by piece
     /// `{name}`, `{description}`, `{parameters}`, `{arguments}`, `{schema}`, `{rest}`.
     pub each: String,
     /// Each one without parameters, where it looks different.
