@@ -79,12 +79,17 @@ fn sketch(findings: &Findings, material: &Material) -> Sketch {
         lead: lead(findings).unwrap_or_default(),
         results: findings.results.as_ref().and_then(|shown| results(shown, &findings.end)),
         definitions: definitions(&findings.definitions),
-        ends: text::first_mark(&findings.end)
-            .filter(|mark| findings.end.starts_with(mark))
-            .map(str::to_owned)
-            .into_iter()
-            .collect(),
+        ends: end_of_turn(&findings.end).map(str::to_owned).into_iter().collect(),
     }
+}
+
+/// The token that ends a turn: a mark, or all there is where that is one word with signs in it.
+fn end_of_turn(end: &str) -> Option<&str> {
+    const LONGEST: usize = 24;
+    let word = end.trim();
+    let signs = word.chars().filter(char::is_ascii_punctuation).count();
+    let sole = signs > 1 && word.len() <= LONGEST && !word.contains(char::is_whitespace);
+    text::first_mark(end).filter(|mark| end.starts_with(mark)).or(sole.then_some(word))
 }
 
 /// What closes the thinking, with what else stands between it and a call.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::syntax::{Arguments, Part, Shape};
+use crate::syntax::{Arguments, CLOSING_NAME, Part, Shape};
 use crate::text;
 
 /// Everything that a description is made of.
@@ -163,6 +163,13 @@ fn pieces(parts: &[Part]) -> Vec<String> {
 }
 
 fn mark_piece(mark: &str, need: Option<&str>) -> String {
+    if let Some((open, close)) = mark.split_once(CLOSING_NAME) {
+        let open = quoted(open);
+        return format!(
+            "{{ mark = {open}, head = \"{{name}}\", need = \"soft\" }}, {}",
+            mark_piece(close, need)
+        );
+    }
     let need = if mark.trim().is_empty() { Some("soft") } else { need };
     let mut out = format!("{{ mark = {}", quoted(mark));
     let word = mark.trim_start().starts_with(char::is_alphabetic) && is_distinct(mark);
@@ -230,7 +237,11 @@ fn args_piece(arguments: &Arguments) -> String {
             format!("{{ args = \"object\", loose = {{ {loose} }} }}")
         }
         Arguments::Fields(fields) => {
-            let mut out = format!("{{ args = \"fields\", form = {}", quoted(&fields.form));
+            let args = if fields.item.is_some() { "elements" } else { "fields" };
+            let mut out = format!("{{ args = \"{args}\", form = {}", quoted(&fields.form));
+            if let Some(item) = &fields.item {
+                let _ = write!(out, ", item = {}", quoted(item));
+            }
             if let Some(types) = &fields.types {
                 let _ = write!(out, ", types = {}", list(types));
             }

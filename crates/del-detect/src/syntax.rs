@@ -23,6 +23,29 @@ pub(crate) struct Sample {
 
 /// All ways in which the calls of the samples may be written, the likeliest first.
 pub(crate) fn shapes(samples: &[Sample]) -> Vec<Shape> {
+    let closed: Option<Vec<Sample>> = samples.iter().map(with_closing_names).collect();
+    let samples = closed.as_deref().unwrap_or(samples);
     let known: Vec<&Sample> = samples.iter().filter(|sample| !sample.calls.is_empty()).collect();
     arguments::all(&known).iter().filter_map(|(way, samples)| frame::shape(samples, way)).collect()
+}
+
+/// Stands for the call's name in a mark that closes it, such as `</get_weather>`.
+pub(crate) const CLOSING_NAME: &str = "\u{1}name\u{1}";
+
+/// The sample with a sign for each name in a closing mark; none where a call is not closed so.
+fn with_closing_names(sample: &Sample) -> Option<Sample> {
+    let mut out = String::new();
+    let mut rest = sample.text.as_str();
+    for call in &sample.calls {
+        let at = rest.match_indices(call.name.as_str()).map(|(at, _)| at).find(|at| {
+            let open = rest[..*at].rfind("</");
+            let inside = open.is_some_and(|open| !rest[open..*at].contains(['>', ' ', '\n']));
+            inside && rest[at + call.name.len()..].starts_with('>')
+        })?;
+        out.push_str(&rest[..at]);
+        out.push_str(CLOSING_NAME);
+        rest = &rest[at + call.name.len()..];
+    }
+    out.push_str(rest);
+    Some(Sample { text: out, calls: sample.calls.clone() })
 }

@@ -176,7 +176,9 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
         let begin = begin.filter(|begin| begin.len() <= MAX_MARKS)?.to_owned();
         let end = behind.find(ANSWER).map_or(behind, |at| &behind[..at]);
         let end = text::first_mark(end).map_or(end, |mark| up_to_text(end, mark)).to_owned();
-        if end.trim().is_empty() || end.len() > MAX_MARKS {
+        // Without a mark of its own it ends where the call begins, which no mark tells.
+        let holds_call = end.contains(super::CALLS[0].1[0].0);
+        if end.trim().is_empty() || end.len() > MAX_MARKS || holds_call {
             continue;
         }
         let prefilled = prompt.trim_end().ends_with(begin.trim());

@@ -70,10 +70,19 @@ pub(super) fn all<'s>(samples: &[&'s Sample]) -> Vec<(Way, Vec<&'s Sample>)> {
         }
         let most: Vec<&Sample> = samples.iter().filter(|sample| find(&[sample]).is_some()).copied().collect();
         if most.len() * 2 > samples.len() {
-            ways.extend(find(&most).map(|way| (way, most)));
+            let Some(way) = find(&most) else { continue };
+            ways.extend(as_elements(&way, samples).map(|way| (way, most.clone())));
+            ways.push((way, most));
         }
     }
     ways
+}
+
+/// The same fields, where those samples that they do not fit have lists as elements.
+fn as_elements(way: &Way, samples: &[&Sample]) -> Option<Way> {
+    let Arguments::Fields(fields) = &way.arguments else { return None };
+    let fields = Fields { item: Some(fields::item(samples)?), ..fields.clone() };
+    Some(Way { arguments: Arguments::Fields(fields), places: way.places.clone() })
 }
 
 /// The arguments of a call as a value.

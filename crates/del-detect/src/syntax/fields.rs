@@ -23,6 +23,8 @@ pub(crate) struct Fields {
     pub(crate) containers: bool,
     /// Values carry entities or stand in CDATA sections.
     pub(crate) xml: bool,
+    /// An item of a list, where objects and lists are fields themselves.
+    pub(crate) item: Option<String>,
 }
 
 /// Where the key and the value of an argument stand.
@@ -108,6 +110,29 @@ fn same(a: &Json, b: &Json) -> bool {
     a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a.to_bits() == b.to_bits())
 }
 
+/// How an item of a list is written, where lists are elements: read off one with two texts.
+pub(super) fn item(samples: &[&Sample]) -> Option<String> {
+    let calls = samples.iter().flat_map(|sample| sample.calls.iter().map(|call| (&sample.text, value(call))));
+    let lists = calls.flat_map(|(text, arguments)| {
+        let members = arguments.as_object().cloned().unwrap_or_default();
+        members.into_iter().filter(|(_, value)| value.is_array()).map(move |(key, list)| (text, key, list))
+    });
+    lists.into_iter().find_map(|(text, key, list)| {
+        let [Json::String(first), Json::String(second), ..] = list.as_array()?.as_slice() else {
+            return None;
+        };
+        let key = text.find(key.as_str())? + key.len();
+        let first = (key + text[key..].find(first.as_str())?, first.len());
+        let behind = first.0 + first.1;
+        let second = behind + text[behind..].find(second.as_str())?;
+        let gap = &text[behind..second];
+        let mark = text::first_mark(gap).filter(|mark| gap.starts_with(mark) && gap.len() <= MAX_MARKS)?;
+        let open = gap[mark.len()..].trim_start();
+        let opens = !open.is_empty() && text[key..first.0].ends_with(open);
+        opens.then(|| format!("{open}{{value}}{mark}"))
+    })
+}
+
 /// The form of all fields, and where the arguments of each call stand with the marks around them.
 pub(super) fn form(
     samples: &[&Sample],
@@ -148,6 +173,7 @@ pub(super) fn form(
         python: scalars || containers,
         containers,
         xml,
+        item: None,
     };
     let behind_name = first.head().strip_suffix(open.as_str())?.to_owned();
     let close_len = |key: &str| close.replace("{key}", key).len();

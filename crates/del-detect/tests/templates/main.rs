@@ -132,6 +132,15 @@ fn renamed_families_are_described() {
 }
 
 #[test]
+fn forms_of_no_family_are_described() {
+    for (name, template) in templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms")) {
+        let found = found(&template, DESCRIBE);
+        assert_eq!(found.report.reasoning.is_some(), name != "thinking-without-an-end", "{name}");
+        assert_eq!(wrong_with(found.description.as_ref()), None, "{name}: {:#?}", found.description);
+    }
+}
+
+#[test]
 fn a_description_of_a_family_writes_as_the_template_does() {
     for (name, template) in families().into_iter().filter(|(name, _)| name != "none") {
         // This one numbers its calls, which no description says.

@@ -38,7 +38,11 @@ pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
         ));
     }
     let codec = dialect.codec();
-    let heads = dialect.body().iter().filter(|piece| names(piece)).count();
+    // A name in a closing mark is the same once more.
+    let body = dialect.body();
+    let opening = body.iter().position(|piece| matches!(piece, Piece::Args(_))).unwrap_or(body.len());
+    let behind = |place: usize, piece: &Piece| place > opening && matches!(piece, Piece::Mark(..));
+    let heads = (0..).zip(body).filter(|(place, piece)| names(piece) && !behind(*place, piece)).count();
     let in_body = matches!(codec, Codec::Call(_)) || dialect.tool.is_some();
     let channels = matches!(dialect.frame, Frame::Channels(_));
     if !channels && matches!(codec, Codec::Raw { close, .. } if close.is_empty()) {

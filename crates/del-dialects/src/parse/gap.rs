@@ -1,8 +1,9 @@
 //! Behind a call: what closes it, the next call, or text again.
 
 use super::automaton::{Anchored, Scan};
-use super::opening::{Opening, starts_name};
+use super::opening::{Opening, is_name, starts_name};
 use super::plan::{Body, Opener, Target, Then};
+use super::text::first_char;
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::fault::FaultKind;
@@ -19,6 +20,8 @@ pub(super) struct Gap {
     separated: bool,
     /// The call before did not count, so nobody misses its closers.
     broken: bool,
+    /// The name in a closing mark, such as `</get_weather>`, was looked for.
+    renamed: bool,
 }
 
 /// White space between two calls, in bytes; more of it is text.
@@ -26,7 +29,7 @@ const MAX_SPACE: usize = 256;
 
 impl Gap {
     pub(super) fn new(walk: usize, step: usize) -> Self {
-        Self { walk, step, scan: Scan::default(), token: 0, separated: false, broken: false }
+        Self { walk, step, scan: Scan::default(), token: 0, separated: false, broken: false, renamed: false }
     }
 
     /// Behind a call that did not count.
@@ -52,6 +55,18 @@ impl Engine {
             let State::Gap(gap) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[gap.walk];
             let site = &walk.sites[gap.step];
+            if !gap.renamed && walk.repeats_name(gap.step) {
+                let mut end = io.look;
+                while end < io.bytes.len() && end - io.look < MAX_SPACE && is_name(io.text, end) {
+                    end += first_char(io.text, end);
+                }
+                if end == io.bytes.len() && !io.last() {
+                    return Flow::More;
+                }
+                io.look = end;
+                io.at = end;
+                gap.renamed = true;
+            }
             if gap.scan.is_fresh() {
                 let from = io.look;
                 io.look += white_space(&io.bytes[io.look..]);

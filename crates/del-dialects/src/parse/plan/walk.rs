@@ -523,6 +523,12 @@ impl Walk {
         }
     }
 
+    /// True when the closing mark before this step repeats the call's name.
+    pub(in crate::parse) fn repeats_name(&self, step: usize) -> bool {
+        let before = step.checked_sub(1).filter(|before| *before > self.args);
+        before.and_then(|before| self.head(before)).is_some_and(|form| form.parts.contains(&Slot::Name))
+    }
+
     /// True when the mark of this step is written.
     pub(in crate::parse) fn is_written(&self, step: usize) -> bool {
         let written = |mark: &Mark| !matches!(mark.need, Need::Noise | Need::Id) && !mark.read.is_empty();
