@@ -94,7 +94,7 @@ def ask(server, grammar, prompt, seed):
     body = {
         "messages": [{"role": "user", "content": prompt}],
         "grammar": grammar,
-        "max_tokens": 128,
+        "max_tokens": 192,
         "temperature": 1.2,
         "seed": seed,
     }

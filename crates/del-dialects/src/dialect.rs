@@ -72,15 +72,17 @@ pub struct Dialect {
     pub detect: Option<Detect>,
     /// The TOML text.
     pub text: String,
-    once: Once,
+    pub(crate) once: Once,
 }
 
 /// What is made of a dialect when it is first read; a copy begins without.
 #[derive(Debug, Default)]
-struct Once {
+pub(crate) struct Once {
     plan: OnceLock<Arc<Plan>>,
     /// The marks of all dialects and of this one, where it is none of the built-in ones.
     marks: OnceLock<Marks>,
+    /// Whether it reads what it writes.
+    pub(crate) sound: OnceLock<bool>,
 }
 
 impl Clone for Once {

@@ -169,9 +169,15 @@ fn openings_before_a_flood() {
 
 #[test]
 fn what_fuzzing_found() {
-    for (name, unit) in [("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>")] {
+    for (name, unit) in [
+        ("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>"),
+        ("amrita-am", "<am:tool_call name=\"f\"><c\u{0}>if a</c></am:tool_call>"),
+    ] {
         survive(Some(name), unit, &unit.repeat(short() / unit.len()));
     }
+    // Each value misses a closer of its own.
+    let unit = |number: usize| format!("<am:tool_call name=\"f\"><k{number}>v</am:tool_call>");
+    survive(Some("amrita-am"), "closers of other keys", &(0..short() / 50).map(unit).collect::<String>());
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn records_keep_their_order_and_no_bad_one_is_lost() {
             match number {
                 7 => assert_eq!(line["error"]["code"], "invalid_json"),
                 4000 => {
-                    assert_eq!((&line["id"], &line["error"]["code"]), (&json!(4000), &json!("broken_call")))
+                    assert_eq!((&line["id"], &line["error"]["code"]), (&json!(4000), &json!("broken_call")));
                 }
                 _ => assert!(
                     line["id"] == number && line["text"].as_str().unwrap().contains("<function="),

@@ -1,5 +1,7 @@
 //! `del policy check`.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::del::{del, directory, plain, run};
@@ -44,7 +46,7 @@ fn records_are_answered_in_order_and_bad_ones_by_an_error() {
         json!({"id": 6, "command": "ls", "cwd": "/"}),
         json!({"command": "ls\u{0}"}),
     ] {
-        input.push_str(&format!("{record}\n"));
+        writeln!(input, "{record}").unwrap();
     }
     input.push_str("nonsense\n");
     let lines = run(&mut del(&["policy", "check", "--jsonl", "--working-dir", root]), &input).lines();

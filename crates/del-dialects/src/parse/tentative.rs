@@ -14,7 +14,8 @@ pub(super) struct Tentative {
     engine: Box<Engine>,
     /// Where the fence begins.
     start: usize,
-    /// How much of it the engine has settled.
+    /// How much of it the engine has been given, and has settled.
+    fed: usize,
     settled: usize,
     verdict: Verdict,
 }
@@ -66,7 +67,8 @@ impl Engine {
         let verdict = Verdict { tools, ..Verdict::default() };
         io.rewind(start);
         let engine = Box::new(engine);
-        self.state = State::Tentative(Tentative { engine, start: start - io.at, settled: 0, verdict });
+        self.state =
+            State::Tentative(Tentative { engine, start: start - io.at, fed: 0, settled: 0, verdict });
     }
 
     pub(super) fn tentative(&mut self, io: &mut Io<'_>) -> Flow {
@@ -80,20 +82,23 @@ impl Engine {
         }
         let last = if long { None } else { io.end };
         let before = trial.engine.work;
-        // Line by line: nothing behind a line that is no call is looked at.
-        let mut fed = io.look;
+        // Line by line, wherever the text is cut: nothing behind a line that is no call is looked at.
+        let fed_before = trial.fed;
         loop {
-            let line = memchr::memchr(b'\n', &io.bytes[fed..end]).map_or(end, |line| fed + line + 1);
-            let over = if line == end { last } else { None };
-            let text = &io.text[start + trial.settled..line];
+            let line = memchr::memchr(b'\n', &io.bytes[io.look..end]).map(|line| io.look + line + 1);
+            io.look = line.unwrap_or(end);
+            if line.is_none() && !long && last.is_none() {
+                break;
+            }
+            let over = if io.look == end { last } else { None };
+            let text = &io.text[start + trial.settled..io.look];
             trial.settled += trial.engine.run(io.plan, text, over, &mut trial.verdict);
-            fed = line;
-            if fed == end || trial.verdict.other.is_some() {
+            trial.fed = io.look - start;
+            if io.look == end || trial.verdict.other.is_some() {
                 break;
             }
         }
-        io.again += (trial.engine.work - before).saturating_sub((fed - io.look) as u64);
-        io.look = fed;
+        io.again += (trial.engine.work - before).saturating_sub((trial.fed - fed_before) as u64);
         let verdict = &trial.verdict;
         let begun = verdict.unclosed && io.text[start..].contains(['{', '[']);
         if last.is_some() && verdict.other.is_none() && (verdict.calls > 0 || begun) {

@@ -64,6 +64,31 @@ impl Dialect {
             && calls.iter().all(|call| is_word(&call.name) && !self.none.contains(&call.name))
             && calls.iter().all(|call| call.id.as_deref().is_none_or(is_word))
             && calls.iter().all(|call| is_plain_object(&call.arguments))
+            && self.is_sound()
+    }
+
+    /// True where the description reads what it writes: one call and several, alone and behind text, with an id and
+    /// without. Then no more depends on than what a call holds.
+    fn is_sound(self: &Arc<Self>) -> bool {
+        *self.once.sound.get_or_init(|| {
+            let call = |id: Option<&str>| Call {
+                id: id.map(str::to_owned),
+                name: "a_tool".to_owned(),
+                arguments: r#"{"a": {}, "b": "c"}"#.to_owned(),
+            };
+            let (plain, named) = (call(None), call(Some("an1d2e3f4")));
+            let text = Stretch::Text("Text.".into());
+            [vec![&plain], vec![&named], vec![&plain, &plain, &named], vec![&named, &named, &plain]]
+                .into_iter()
+                .flat_map(|calls| {
+                    [vec![Stretch::Calls(calls.clone())], vec![text.clone(), Stretch::Calls(calls)]]
+                })
+                .all(|meant| {
+                    let mut out = String::new();
+                    self.write_answer(&meant, &[], &mut out).is_ok()
+                        && self.read_back(&meant, &[], &out).is_ok()
+                })
+        })
     }
 
     fn read_back(

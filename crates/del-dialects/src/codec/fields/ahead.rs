@@ -34,11 +34,17 @@ impl FieldsReader {
         kept: usize,
         work: &mut u64,
     ) -> Found {
+        if self.base + ((kept + behind) as u64) < self.doubted {
+            return Found::End;
+        }
         let edge = kept + behind + AHEAD;
         let window = &bytes[..bytes.len().min(edge)];
         let Some(hit) = own.marks.find(&mut self.scan, window, look, work) else {
             // A cut proves nothing.
             let over = ended == Some(End::End) || window.len() == edge;
+            if over {
+                self.doubted = self.base + *look as u64;
+            }
             return if over { Found::End } else { Found::More };
         };
         if !own.is_closer(hit) {

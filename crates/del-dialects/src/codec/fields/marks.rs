@@ -2,7 +2,7 @@
 
 use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
-use crate::parse::automaton::{Automaton, Match};
+use crate::parse::automaton::{Automaton, Match, SUFFIX};
 
 /// The marks of a field, ready to be found.
 #[derive(Debug, Default)]
@@ -229,8 +229,11 @@ impl FieldMarks {
     }
 }
 
-/// What closes a value of `key`.
+/// What closes a value of `key`; nothing that could be known where the key holds what stands for a suffix in marks.
 fn closers_of(form: &FieldForm, key: &str) -> Vec<String> {
+    if form.repeats_key() && key.contains(SUFFIX) {
+        return Vec::new();
+    }
     form.value_close.iter().map(|mark| mark.replace("{key}", key)).collect()
 }
 
@@ -238,6 +241,9 @@ fn closers_of(form: &FieldForm, key: &str) -> Vec<String> {
 fn openers_of(form: &FieldForm, key: &str) -> Vec<String> {
     if !form.repeats_key() {
         return form.open.clone();
+    }
+    if key.contains(SUFFIX) {
+        return Vec::new();
     }
     let headers = form.open.iter().flat_map(|open| form.header_close.iter().map(move |close| (open, close)));
     headers.map(|(open, close)| format!("{open}{key}{close}")).collect()
