@@ -12,6 +12,7 @@ pub(crate) enum Exit {
     Usage = 2,
     Authentication = 41,
     BadInput = 42,
+    Sandbox = 44,
     Configuration = 52,
     TurnLimit = 53,
     ToolFailed = 54,

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, Tool};
 use del_tools::{
-    Approval, Cancel, Class, Code, Control, Failure, Gate, Plan, Rule, ToolResult, Toolbox, Toolset, Verdict,
+    Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Rule, ToolResult,
+    Toolbox, Toolset, Verdict,
 };
 
 use crate::consent::Asked;
@@ -20,9 +21,25 @@ pub(crate) struct Workplace {
     /// Lets tools work in DIR as well; may be given again
     #[arg(long, value_name = "DIR")]
     allow_dir: Vec<PathBuf>,
+    /// How far the kernel confines commands
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    sandbox: SandboxOption,
+    /// Lets commands in the sandbox use the network, and sockets of any kind
+    #[arg(long)]
+    allow_network: bool,
     /// Only these tools, with commas between them
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SandboxOption {
+    /// As far as it can; where it cannot keep commands from writing, each one asks
+    Auto,
+    /// Wholly, or nothing runs
+    On,
+    /// Not at all
+    Off,
 }
 
 /// What is done without asking.
@@ -59,6 +76,8 @@ enum ApprovalMode {
 pub(crate) struct Hands {
     pub(crate) toolbox: Toolbox,
     pub(crate) gate: Gate,
+    /// Whether the user knows how far commands are confined.
+    announced: bool,
 }
 
 /// Whoever watches calls run.
@@ -82,7 +101,17 @@ impl Workplace {
             let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
         }
+        toolbox.confine(&self.confinement()).map_err(|error| Exit::Sandbox.because(error.to_string()))?;
         Ok(toolbox)
+    }
+
+    fn confinement(&self) -> Confinement {
+        let need = match self.sandbox {
+            SandboxOption::Auto => Need::Auto,
+            SandboxOption::On => Need::On,
+            SandboxOption::Off => Need::Off,
+        };
+        Confinement { need, network: self.allow_network, ..Confinement::default() }
     }
 }
 
@@ -111,7 +140,7 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
-        Ok(Self { toolbox: workplace.open(toolset)?, gate: consenting.gate() })
+        Ok(Self { toolbox: workplace.open(toolset)?, gate: consenting.gate(), announced: false })
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
@@ -156,10 +185,20 @@ impl Hands {
             Ok(plan) => plan,
             Err(failure) => return failure.into(),
         };
+        self.announce(&plan);
         if let Err(failure) = self.gate.pass(&plan, asked.consent()) {
             return failure.into();
         }
         self.toolbox.run(plan, &Control::new(cancel.clone()))
+    }
+
+    /// Says how far commands are confined, before the first one.
+    fn announce(&mut self, plan: &Plan) {
+        let sandbox = self.toolbox.sandbox();
+        if plan.class() == Class::Execute && !self.announced && sandbox.level() != Level::Off {
+            self.announced = true;
+            crate::say(sandbox);
+        }
     }
 
     /// The plans of the calls at the front that only read and may run.

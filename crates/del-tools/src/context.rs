@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::outcome::{Code, Failure, sized};
 use crate::process::Background;
+use crate::sandbox::Sandbox;
 use crate::suggest;
 use crate::text;
 use crate::workspace::{Access, Obstacle, Place, Stamp, Workspace};
@@ -47,6 +48,8 @@ pub(crate) struct Context {
     pub(crate) background: Mutex<Vec<Background>>,
     /// Variables that reach commands though their names look like secrets.
     pub(crate) kept_variables: Vec<String>,
+    /// What commands are held to.
+    pub(crate) sandbox: Sandbox,
     /// Says which commands only read.
     pub(crate) judge: Judge,
 }
@@ -71,6 +74,7 @@ impl Context {
             scratch: scratch.filter(|_| readable),
             background: Mutex::default(),
             kept_variables: Vec::new(),
+            sandbox: Sandbox::default(),
             judge: Judge::default(),
         }
     }

@@ -21,8 +21,9 @@
 //! ```
 //!
 //! What is promised: no file tool touches anything outside the working directory and the directories that were allowed,
-//! races included; nothing that writes or executes passes a [`Gate`] without the consent that its mode asks for. What is
-//! not: a command that runs with consent does what it does; and the model's good will is no part of either promise.
+//! races included; nothing that writes or executes passes a [`Gate`] without the consent that its mode asks for; and after
+//! [`Toolbox::confine`] the kernel holds commands as far as [`Toolbox::sandbox`] says. What is not: within those limits a
+//! command that runs with consent does what it does; and the model's good will is no part of any promise.
 #![forbid(unsafe_code)]
 
 #[cfg(not(unix))]
@@ -47,6 +48,7 @@ mod process;
 mod question;
 mod registry;
 mod rule;
+mod sandbox;
 mod session;
 mod shell;
 mod suggest;
@@ -61,6 +63,7 @@ pub use policy::{Answer, Approval, Class, Consent, Gate, Verdict};
 pub use question::{Question, Subject};
 pub use registry::{Definition, Toolset, UnknownToolset};
 pub use rule::{Rule, RuleError};
+pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError};
 pub use toolbox::{Cancel, Control, Plan, Progress, Toolbox};
 pub use visible::visible;
 pub use workspace::WorkspaceError;

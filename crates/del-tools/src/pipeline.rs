@@ -7,9 +7,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use del_judge::{Action, Input, Link, Output, Plan, Process, Redirect};
-use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use process_wrap::std::ChildWrapper;
 
 use crate::process::{Ended, GRACE, How, Pipes, Stream, TICK};
+use crate::sandbox::Sandbox;
 use crate::session::Session;
 use crate::toolbox::Control;
 
@@ -17,6 +18,7 @@ use crate::toolbox::Control;
 pub(crate) fn run(
     plan: &Plan,
     timeout: Duration,
+    sandbox: &Sandbox,
     control: &Control<'_>,
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
@@ -24,7 +26,7 @@ pub(crate) fn run(
     let (read_out, out) = io::pipe()?;
     let (read_err, err) = io::pipe()?;
     let mut pipes = Pipes::over(read_out, read_err)?;
-    let mut run = Run { deadline: started + timeout, out, err, control };
+    let mut run = Run { deadline: started + timeout, out, err, sandbox, control };
     let mut status = ExitStatus::default();
     let mut how = None;
     for step in &plan.steps {
@@ -61,6 +63,7 @@ struct Run<'a> {
     deadline: Instant,
     out: PipeWriter,
     err: PipeWriter,
+    sandbox: &'a Sandbox,
     control: &'a Control<'a>,
 }
 
@@ -156,7 +159,7 @@ impl Run<'_> {
         command.envs(process.environment.iter().map(|(name, value)| (name, value)));
         let (out, err) = sinks(&process.outputs, out, self.err.try_clone()?)?;
         command.stdin(input).stdout(out.stdio()).stderr(err.stdio());
-        let child = CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner();
+        let child = self.sandbox.spawn(command)?;
         let session = Session::led_by(child.id());
         group.0.push(Running { child, session, ended: None });
 

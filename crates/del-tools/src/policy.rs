@@ -116,7 +116,9 @@ impl Gate {
     pub fn verdict(&self, plan: &Plan) -> Verdict {
         let question = plan.question();
         if let Subject::Command { command, judgement, .. } = &question.subject {
-            return self.command(&question.tool, command, judgement, self.granted.contains(plan.grant()));
+            let granted = self.granted.contains(plan.grant());
+            let cautioned = !question.cautions.is_empty();
+            return self.command(&question.tool, command, judgement, granted, cautioned);
         }
         if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
             return Verdict::Deny(forbidden(rule));
@@ -138,10 +140,17 @@ impl Gate {
 
     /// What the policy says to a shell command that was judged so.
     pub fn command_verdict(&self, command: &str, judgement: &Judgement) -> Verdict {
-        self.command("run_command", command, judgement, false)
+        self.command("run_command", command, judgement, false, false)
     }
 
-    fn command(&self, tool: &str, command: &str, judgement: &Judgement, granted: bool) -> Verdict {
+    fn command(
+        &self,
+        tool: &str,
+        command: &str,
+        judgement: &Judgement,
+        granted: bool,
+        cautioned: bool,
+    ) -> Verdict {
         let members = members(command);
         if let Some(rule) = self.denied.iter().find(|rule| rule.forbids(tool, command, &members)) {
             return Verdict::Deny(forbidden(rule));
@@ -154,10 +163,11 @@ impl Gate {
                 "this command is never run: it {reasons}. Find another way, or ask the user to run it."
             )));
         }
-        if judgement.verdict == del_judge::Verdict::Safe {
+        let safe = judgement.verdict == del_judge::Verdict::Safe;
+        if safe && !cautioned {
             return Verdict::Run;
         }
-        if self.approval == Approval::Plan {
+        if self.approval == Approval::Plan && !safe {
             return Verdict::Deny(only_reading(tool));
         }
         if granted {

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use process_wrap::std::ChildWrapper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::sandbox::Sandbox;
 use crate::session::Session;
 use crate::toolbox::Control;
 
@@ -58,12 +59,12 @@ pub(crate) enum How {
 /// complete, or two seconds after its end if something still holds the output open.
 pub(crate) fn run(
     spec: &Spec,
+    sandbox: &Sandbox,
     control: &Control<'_>,
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
     let started = Instant::now();
-    // The session is set up by the inner wrapper; the outer one would wait for the whole group.
-    let mut child = CommandWrap::from(command(spec)).wrap(ProcessSession).spawn()?.into_inner();
+    let mut child = sandbox.spawn(command(spec))?;
     let session = Session::led_by(child.id());
     let mut pipes = Pipes::of(child.as_mut())?;
     let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
@@ -164,21 +165,17 @@ fn command(spec: &Spec) -> Command {
 
 /// Whether a variable of this name usually holds a secret.
 fn looks_secret(name: &OsStr) -> bool {
-    const WORDS: [&str; 9] = [
-        "TOKEN",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "APIKEY",
-        "AUTHTOKEN",
-        "CREDENTIAL",
-        "CREDENTIALS",
-    ];
-    const ENDS: [&str; 6] =
-        ["API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "ENCRYPTION_KEY", "ACCESS_KEY_ID"];
+    const WORDS: [&str; 9] =
+        ["TOKEN", "TOKENS", "KEY", "KEYS", "APIKEY", "AUTHTOKEN", "CREDENTIAL", "CREDENTIALS", "PWD"];
+    const PARTS: [&str; 4] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"];
+    const STARTS: [&str; 3] = ["AWS_", "OPENAI_", "ANTHROPIC_"];
     let name = name.to_string_lossy().to_uppercase();
-    name.split('_').any(|word| WORDS.contains(&word)) || ENDS.iter().any(|end| name.ends_with(end))
+    if matches!(&*name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    name.split('_').any(|word| WORDS.contains(&word))
+        || PARTS.iter().any(|part| name.contains(part))
+        || STARTS.iter().any(|start| name.starts_with(start))
 }
 
 /// The output of a command, read without waiting.
@@ -274,10 +271,18 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY",
             "db_password",
             "NPM_AUTHTOKEN",
+            "STRIPE_KEY",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "AWS_SESSION_NAME",
+            "ANTHROPIC_BASE",
+            "CLIENTSECRET",
         ] {
             assert!(looks_secret(OsStr::new(name)), "{name}");
         }
-        for name in ["PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD", "SSH_AUTH_SOCK", "MONKEY"] {
+        for name in
+            ["PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD", "SSH_AUTH_SOCK", "MONKEY", "PWD", "OLDPWD"]
+        {
             assert!(!looks_secret(OsStr::new(name)), "{name}");
         }
     }

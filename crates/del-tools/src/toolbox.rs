@@ -13,6 +13,7 @@ use crate::outcome::{Code, Failure, ToolResult};
 use crate::policy::{Class, Grant};
 use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
+use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
 use crate::workspace::{Workspace, WorkspaceError};
 
@@ -119,6 +120,18 @@ impl Toolbox {
     /// Lets commands see these variables of the environment though their names look like secrets.
     pub fn keep_variables(&mut self, names: Vec<String>) {
         self.context.kept_variables = names;
+    }
+
+    /// Confines the commands that run from now on. They may write in the working directory, in the allowed ones and in
+    /// those that `confinement` names. Fails when the kernel does not offer what is needed; then nothing has changed.
+    pub fn confine(&mut self, confinement: &Confinement) -> Result<(), SandboxError> {
+        self.context.sandbox = Sandbox::new(confinement, self.context.workspace.writable())?;
+        Ok(())
+    }
+
+    /// What commands are held to: nothing, until [`Toolbox::confine`].
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.context.sandbox
     }
 
     /// Understands a call: the name in any spelling, the arguments with aliases and types put right, the path resolved.

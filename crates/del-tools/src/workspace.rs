@@ -173,6 +173,12 @@ impl Workspace {
         self.roots.iter().filter(|root| root.access == Access::Write).map(|root| without_home(&root.path))
     }
 
+    /// The directories that may be written.
+    pub(crate) fn writable(&self) -> Vec<PathBuf> {
+        let roots = self.roots.iter().filter(|root| root.access == Access::Write);
+        roots.map(|root| root.path.clone()).collect()
+    }
+
     /// What is there, links followed.
     pub(crate) fn metadata(&self, place: &Place) -> Result<Metadata, Obstacle> {
         Ok(self.dir(place).metadata(&place.path)?)

@@ -12,6 +12,7 @@ mod grammar;
 mod parse;
 mod policy;
 mod render;
+mod sandbox;
 mod serve;
 mod server;
 mod surface;

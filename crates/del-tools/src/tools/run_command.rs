@@ -18,6 +18,7 @@ use crate::policy::Class;
 use crate::process::{self, Ended, How, Spec, Stream};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
+use crate::sandbox::Level;
 use crate::shell;
 use crate::toolbox::{Control, Progress};
 use crate::workspace::{Access, Obstacle};
@@ -77,7 +78,7 @@ impl Job for RunCommand {
         Class::Execute
     }
 
-    fn question(&self, _: &Context) -> Result<Question, Failure> {
+    fn question(&self, context: &Context) -> Result<Question, Failure> {
         let subject = Subject::Command {
             command: self.command.clone(),
             shell: self.shell.clone(),
@@ -86,6 +87,9 @@ impl Job for RunCommand {
             judgement: self.judgement.clone(),
         };
         let mut question = Question::new(TOOL.name, subject);
+        if context.sandbox.level() == Level::None {
+            question.cautions.push("this system cannot confine the command".to_owned());
+        }
         if self.judgement.verdict == Verdict::Ask {
             let reasons = self.judgement.reasons.iter().take(SHOWN_REASONS);
             question.remarks.extend(reasons.map(|reason| format!("asks because of this: {reason}")));
@@ -121,7 +125,7 @@ impl RunCommand {
             let cause = "what this command would read has changed since it was looked at; call it again.";
             return Err(Failure::new(Code::Stale, cause));
         }
-        pipeline::run(plan, Duration::from_secs(self.timeout), control, take)
+        pipeline::run(plan, Duration::from_secs(self.timeout), &context.sandbox, control, take)
             .map_err(|error| Failure::new(Code::System, format!("cannot run the command: {error}.")))
     }
 
@@ -138,7 +142,7 @@ impl RunCommand {
             timeout: Duration::from_secs(self.timeout),
             kept: context.kept_variables.clone(),
         };
-        process::run(&spec, control, take).map_err(|error| {
+        process::run(&spec, &context.sandbox, control, take).map_err(|error| {
             let cause = format!("cannot start {}: {error}.", self.shell.display());
             Failure::new(Code::System, cause)
         })

@@ -8,5 +8,6 @@ mod consent;
 mod desk;
 mod reading;
 mod safe;
+mod sandbox;
 mod schemas;
 mod writing;

@@ -1,0 +1,74 @@
+//! The sandbox of commands.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::del::{Run, del, directory, plain, run};
+
+/// Runs a command with consent. Its temporary directory is not the one that holds `files`.
+fn command(files: &TempDir, command: &str, options: &[&str]) -> Run {
+    let temporary = files.path().join("temporary");
+    fs::create_dir_all(&temporary).unwrap();
+    let arguments = format!("{{\"command\": {command:?}}}");
+    let work = files.path().join("work");
+    let mut words = vec!["tools", "call", "run_command", &arguments, "--yes"];
+    words.extend(options);
+    run(del(&words).current_dir(work).env("TMPDIR", temporary).env("STRIPE_KEY", "sesame"), "")
+}
+
+/// Whether the kernel has a whole sandbox, by what is announced. Where it has not, `on` must say so and end.
+fn whole(files: &TempDir) -> bool {
+    let said = command(files, "true", &[]).err;
+    let on = command(files, "true", &["--sandbox", "on"]);
+    let whole = said.starts_with("del: commands are confined: they write only in ");
+    if whole {
+        assert_eq!(on.code, 0, "{on:#?}");
+    } else {
+        assert!(said.contains("confined in part") || said.contains("cannot keep commands"), "{said}");
+        assert_eq!(on.code, 44, "{on:#?}");
+        assert!(on.err.contains("--sandbox auto"), "{on:#?}");
+        eprintln!("no whole sandbox here, its working is not tested: {said}");
+    }
+    whole
+}
+
+#[test]
+fn commands_are_confined_as_far_as_is_said() {
+    let files = directory(&[("work/a.txt", "one\n"), ("beside/b.txt", "two\n")]);
+    if !whole(&files) {
+        return;
+    }
+    let write = "echo x > ../beside/new";
+    let held = command(&files, write, &[]);
+    assert_eq!(held.err.lines().filter(|line| line.starts_with("del: commands are confined")).count(), 1);
+    assert!(held.err.contains("they have no network"), "{held:#?}");
+    assert!(held.out.contains("Failed"), "{held:#?}");
+    assert!(!files.path().join("beside/new").exists());
+    assert!(command(&files, "cat ../beside/b.txt > c.txt && cat c.txt", &[]).out.contains("two"));
+    assert!(command(&files, "true", &["--allow-network"]).err.contains("they may use the network"));
+    for options in [["--allow-dir", "../beside"], ["--sandbox", "off"]] {
+        let _ = fs::remove_file(files.path().join("beside/new"));
+        let got = command(&files, write, &options);
+        assert!(got.out.contains("Success"), "{options:?}: {got:#?}");
+        assert!(files.path().join("beside/new").exists(), "{options:?}");
+    }
+    assert_eq!(command(&files, "true", &["--sandbox", "off"]).err, "");
+}
+
+#[test]
+fn secrets_do_not_reach_commands() {
+    let files = directory(&[("work/a.txt", "")]);
+    for options in [["--sandbox", "auto"], ["--sandbox", "off"]] {
+        let got = command(&files, "env | sort", &options);
+        assert!(got.out.contains("DEL=1") && !got.out.contains("sesame"), "{got:#?}");
+    }
+}
+
+#[test]
+fn what_does_not_run_commands_announces_nothing() {
+    let files = directory(&[("a.txt", "one\n")]);
+    let read = ["tools", "call", "read_file", "{\"file_path\": \"a.txt\"}"];
+    assert_eq!(run(del(&read).current_dir(files.path()), "").err, "");
+    plain(&["tools", "call", "read_file", "{}", "--sandbox", "perhaps"]).fails(2, "auto, on, off");
+}

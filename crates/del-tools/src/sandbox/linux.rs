@@ -1,0 +1,193 @@
+//! Landlock for files, TCP and signals; seccomp for other system calls; limits for the size of things.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+
+use super::{Level, apart};
+
+/// What can be written without leaving a trace.
+const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Where programs share memory.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// The largest file that a command may write.
+const FILE_BYTES: u64 = 16 << 30;
+/// How many processes the user may have for a command to start another.
+const PROCESSES: u64 = 8192;
+
+/// System calls that no command of a model needs: rings do what the filter forbids, the next reach into other
+/// processes, and the rest reach into the kernel.
+const REFUSED: [i64; 18] = [
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+];
+
+/// The rights that are given up before a command starts.
+#[derive(Debug, Default)]
+pub(super) struct Hold {
+    ruleset: Option<RulesetCreated>,
+    /// The version of Landlock that holds.
+    landlock: Option<ABI>,
+    filter: Option<BpfProgram>,
+}
+
+impl Hold {
+    /// What of the sandbox this kernel holds.
+    pub(super) fn new(writable: &[PathBuf], network: bool) -> Self {
+        let ruleset = ruleset(writable, network).ok();
+        let landlock = ruleset.as_ref().and_then(|ruleset| apart(|| confine(ruleset)).ok().flatten());
+        let filter = filter(network).filter(|filter| apart(|| screen(filter)).is_ok());
+        Self { ruleset: ruleset.filter(|_| landlock.is_some()), landlock, filter }
+    }
+
+    pub(super) fn level(&self) -> Level {
+        match self.landlock {
+            None => Level::None,
+            // Older ones do not keep files from being cut short.
+            Some(version) if version >= ABI::V3 && self.filters() => Level::Full,
+            Some(_) => Level::Partial,
+        }
+    }
+
+    /// Whether system calls are filtered.
+    pub(super) fn filters(&self) -> bool {
+        self.filter.is_some()
+    }
+
+    /// What holds commands.
+    pub(super) fn names(&self) -> String {
+        let landlock = match self.landlock {
+            Some(version) if version < ABI::V3 => {
+                format!("Landlock {}, which lets files be cut short anywhere", version as i32)
+            }
+            Some(version) => format!("Landlock {}", version as i32),
+            None => "no Landlock".to_owned(),
+        };
+        format!("{landlock}, {}", if self.filters() { "seccomp" } else { "no seccomp" })
+    }
+
+    /// Gives up the rights of this thread.
+    pub(super) fn apply(&self) -> io::Result<()> {
+        if let Some(ruleset) = &self.ruleset
+            && confine(ruleset)?.is_none()
+        {
+            return Err(io::Error::other("Landlock no longer holds commands"));
+        }
+        self.filter.as_ref().map_or(Ok(()), screen)?;
+        disarm()
+    }
+}
+
+/// Limits the process, and whatever it starts from now on. What cannot be set is no boundary that anything relies on.
+pub(super) fn limit(process: u32) {
+    let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
+    for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, FILE_BYTES), (Resource::Nproc, PROCESSES)]
+    {
+        let now = rustix::process::getrlimit(resource);
+        let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+        let _ = prlimit(
+            Some(process),
+            resource,
+            Rlimit { current: least(now.current), maximum: least(now.maximum) },
+        );
+    }
+}
+
+fn ruleset(writable: &[PathBuf], network: bool) -> Result<RulesetCreated, RulesetError> {
+    let all = AccessFs::from_all(ABI::V5);
+    let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
+    if !network {
+        ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
+    }
+    ruleset
+        .create()?
+        .add_rules(path_beneath_rules(["/"], AccessFs::from_read(ABI::V5)))?
+        .add_rules(path_beneath_rules(DEVICES, all))?
+        .add_rules(path_beneath_rules([SHARED_MEMORY], all))?
+        .add_rules(path_beneath_rules(writable, all))
+}
+
+/// Holds this thread to `ruleset`. The version that holds it, if any does.
+fn confine(ruleset: &RulesetCreated) -> io::Result<Option<ABI>> {
+    let status = ruleset.try_clone()?.restrict_self().map_err(io::Error::other)?;
+    Ok(match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, _) => None,
+        (_, LandlockStatus::Available { effective_abi, .. }) => Some(effective_abi),
+        _ => None,
+    })
+}
+
+/// Refuses system calls to this thread.
+fn screen(filter: &BpfProgram) -> io::Result<()> {
+    seccompiler::apply_filter(filter).map_err(io::Error::other)
+}
+
+/// What the administrator's programs may keep. The rest would let them look into other processes, and lift limits.
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::KILL)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::NET_BIND_SERVICE);
+
+/// Takes from this thread what only the administrator may do. Programs that it starts do not get it back: the other
+/// holds forbid that they gain rights.
+fn disarm() -> io::Result<()> {
+    let mut sets = capabilities(None)?;
+    sets.effective &= KEPT;
+    sets.permitted &= KEPT;
+    sets.inheritable &= KEPT;
+    Ok(set_capabilities(None, sets)?)
+}
+
+/// The filter, where this processor is known.
+fn filter(network: bool) -> Option<BpfProgram> {
+    let target = TargetArch::try_from(std::env::consts::ARCH).ok()?;
+    // Local sockets too: behind them are servers with all the user's rights, such as the one that starts services.
+    let sockets: &[i64] = if network { &[] } else { &[libc::SYS_socket] };
+    let mut refused = BTreeMap::new();
+    for call in REFUSED.iter().chain(sockets) {
+        refused.insert(*call, Vec::new());
+        if target == TargetArch::x86_64 {
+            refused.insert(*call | X32, Vec::new());
+        }
+    }
+    if target == TargetArch::x86_64 {
+        refused.insert(X32_PTRACE, Vec::new());
+    }
+    let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let filter = SeccompFilter::new(refused, SeccompAction::Allow, refuse, target).ok()?;
+    filter.try_into().ok()
+}
+
+/// Marks the calls of programs with short pointers, which are the same calls to the kernel; a few have other numbers.
+const X32: i64 = 0x4000_0000;
+const X32_PTRACE: i64 = X32 | 521;
