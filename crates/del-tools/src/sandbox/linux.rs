@@ -190,4 +190,4 @@ fn filter(network: bool) -> Option<BpfProgram> {
 
 /// Marks the calls of programs with short pointers, which are the same calls to the kernel; a few have other numbers.
 const X32: i64 = 0x4000_0000;
-const X32_PTRACE: i64 = X32 | 521;
+const X32_PTRACE: i64 = X32 + 521;
