@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::Result;
+use del_dialects::Tool;
+use del_wire::tools;
 
 use crate::exit::Exit;
 use crate::say;
@@ -176,6 +178,12 @@ pub(crate) fn read_text(path: &Path, exit: Exit) -> Result<String> {
         let at = error.utf8_error().valid_up_to();
         exit.because(format!("{name}: expected UTF-8, got something else at byte {at}"))
     })
+}
+
+/// The definitions of tools in a file.
+pub(crate) fn read_tools(path: &Path) -> Result<Vec<Tool>> {
+    tools::read_text(&read_text(path, Exit::BadInput)?)
+        .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
 }
 
 fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {

@@ -172,7 +172,7 @@ impl<'c> Record<'c> {
                 }
                 Some("tool") if !fields.has("tool_call_id") && !self.waiting.is_empty() => {
                     let id = self.waiting.pop_front().unwrap_or_default();
-                    out.push_str(&with_members(&fields, &[], &[("tool_call_id", Value::from(id))]));
+                    out.push_str(&with_members(&fields, |_| false, &[("tool_call_id", Value::from(id))]));
                 }
                 _ => out.push_str(message),
             }
@@ -187,37 +187,32 @@ impl<'c> Record<'c> {
         let answer = match (&self.converter.from, native) {
             (Source::Native, false) => return Ok(json.to_owned()),
             (Source::Native, true) => native::read(json)?,
-            (_, false) => self.read(&content(fields)?),
+            (_, false) => self.read(&content(fields)?)?,
             // The calls in the text come first, as the model wrote them.
             (_, true) => {
-                let mut answer = self.read(&content(fields)?);
-                for call in native::read(json)?.calls {
+                let (mut answer, native) = (self.read(&content(fields)?)?, native::read(json)?);
+                for call in native.calls {
                     answer.parts.push(Part::Call(answer.calls.len()));
                     answer.calls.push(call);
                 }
+                answer.faults.extend(native.faults);
                 answer
             }
         };
         let mut answer = self.checked(answer)?;
-        match &self.converter.to {
-            Target::Text(dialect) => {
-                // The template itself shows the model its thinking when it stands in a member of its own.
-                if THINKING.iter().any(|name| fields.has(name)) {
-                    without_thinking(&mut answer);
-                }
-                let content = dialect.render_answer(&answer, &self.tools)?;
-                let dropped = if self.converter.thinking { &CALLS[..] } else { &CALLS_AND_THINKING[..] };
-                Ok(with_members(fields, dropped, &[("content", Value::from(content))]))
-            }
-            Target::Native => {
-                if THINKING.iter().any(|name| fields.has(name)) {
-                    without_thinking(&mut answer);
-                }
-                let members = self.native(&answer);
-                let dropped = if self.converter.thinking { &CALLS[..] } else { &CALLS_AND_THINKING[..] };
-                Ok(with_members(fields, dropped, &members))
-            }
+        // The template itself shows the model its thinking when it stands in a member of its own.
+        if THINKING.iter().any(|name| fields.has(name)) {
+            without_thinking(&mut answer);
         }
+        let members = match &self.converter.to {
+            Target::Text(dialect) => {
+                vec![("content", Value::from(dialect.render_answer(&answer, &self.tools)?))]
+            }
+            Target::Native => self.native(&answer),
+        };
+        let thinking = self.converter.thinking;
+        let dropped = |name: &str| CALLS.contains(&name) || (!thinking && THINKING.contains(&name));
+        Ok(with_members(fields, dropped, &members))
     }
 
     /// The members of a message that hold the answer. Content is never null: some servers' templates cannot take it.
@@ -246,10 +241,7 @@ impl<'c> Record<'c> {
     }
 
     fn text(&mut self, text: &str) -> Result<String, ConvertError> {
-        let answer = match &self.converter.from {
-            Source::Native => native::read(text)?,
-            Source::Text(_) | Source::Any(_) => self.read(text),
-        };
+        let answer = self.read(text)?;
         let answer = self.checked(answer)?;
         match &self.converter.to {
             Target::Text(dialect) => Ok(dialect.render_answer(&answer, &self.tools)?),
@@ -261,17 +253,17 @@ impl<'c> Record<'c> {
         }
     }
 
-    fn read(&self, text: &str) -> Message {
+    fn read(&self, text: &str) -> Result<Message, ConvertError> {
         let turn = Turn { starts: Start::Unknown, ..Turn::new(Arc::clone(&self.tools)) };
         let mut parser = match &self.converter.from {
             Source::Text(dialect) => dialect.parser(turn),
             Source::Any(all) => all.parser(turn),
-            Source::Native => return Message { content: text.to_owned(), ..Message::default() },
+            Source::Native => return Ok(native::read(text)?),
         };
         let mut collect = Collect::new();
         parser.push(text, &mut collect);
         parser.finish(End::End, &mut collect);
-        collect.into_message()
+        Ok(collect.into_message())
     }
 
     /// An answer all of whose calls count.
@@ -291,8 +283,6 @@ impl<'c> Record<'c> {
 /// Members in which servers put what the model thought.
 const THINKING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 const CALLS: [&str; 2] = ["tool_calls", "function_call"];
-const CALLS_AND_THINKING: [&str; 5] =
-    ["tool_calls", "function_call", "reasoning_content", "reasoning", "thinking"];
 
 fn without_thinking(answer: &mut Message) {
     answer.reasoning.clear();
@@ -316,7 +306,7 @@ fn content(fields: &Fields<'_>) -> Result<String, WireError> {
 }
 
 /// An object without some members and with others: where it has those, in their places.
-fn with_members(fields: &Fields<'_>, without: &[&str], with: &[(&str, Value)]) -> String {
+fn with_members(fields: &Fields<'_>, without: impl Fn(&str) -> bool, with: &[(&str, Value)]) -> String {
     let mut out = String::from("{");
     let mut add = |key: &str, value: &str| {
         out.push_str(if out.len() > 1 { ", " } else { "" });
@@ -328,7 +318,7 @@ fn with_members(fields: &Fields<'_>, without: &[&str], with: &[(&str, Value)]) -
     for (key, text) in fields.iter() {
         match given(key) {
             Some((_, value)) => add(key, &text_of(value)),
-            None if without.contains(&key) => {}
+            None if without(key) => {}
             None => add(key, text),
         }
     }

@@ -115,6 +115,12 @@ fn what_cannot_be_rewritten_says_why() {
             .starts_with("invalid_request: messages[0]: ")
     );
     assert!(refused("hermes", "qwen3-coder", r#"{"text": 3}"#).starts_with("invalid_request: text: "));
+    let call = json!({"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{\"city\": \"Par"}});
+    let cut =
+        json!({"messages": [{"role": "assistant", "content": "Hi.", "tool_calls": [call]}]}).to_string();
+    for from in [native::NAME, "hermes"] {
+        assert!(refused(from, "qwen3-coder", &cut).starts_with("broken_call: messages[0]: "), "{from}");
+    }
     assert!(refused(native::NAME, "hermes", &text("no JSON")).starts_with("invalid_request: text: "));
 }
 

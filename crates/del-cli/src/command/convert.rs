@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use del_dialects::Tool;
 use del_wire::convert::{ConvertError, Converter, Source, Target};
-use del_wire::{native, tools};
+use del_wire::native;
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
-use crate::input::{Input, read_text};
+use crate::input::{Input, read_tools};
 
 /// Rewrite calls from one dialect in another
 #[derive(Debug, Args)]
@@ -50,12 +49,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let from = source(&options.from, catalog)?;
     let to = target(&options.to, catalog)?;
-    let tools = options.tools.as_deref().map(|path| {
-        let text = read_text(path, Exit::BadInput)?;
-        tools::read_text(&text)
-            .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
-    });
-    let tools: Vec<Tool> = tools.transpose()?.unwrap_or_default();
+    let tools = options.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default();
     let converter = Converter::new(from, to, !options.drop_thinking, tools);
     let input = Input::open(options.file.as_deref())?;
     if options.jsonl {

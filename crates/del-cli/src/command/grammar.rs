@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use del_dialects::{Choice, Grammar, GrammarError};
-use del_wire::tools;
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
-use crate::input::read_text;
+use crate::input::read_tools;
 use crate::say;
 
 /// Write a grammar that holds a model to calls of these tools
@@ -58,16 +57,14 @@ enum Format {
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let dialect = Catalog::load(common.dialect_dir.as_deref())?.get(&options.dialect)?;
-    let name = options.tools.display();
-    let tools = tools::read_text(&read_text(&options.tools, Exit::BadInput)?)
-        .map_err(|error| Exit::BadInput.because(format!("{name}: {error}")))?;
+    let tools = read_tools(&options.tools)?;
     let choice = match options.choice.as_str() {
         "auto" => Choice::Auto,
         "required" => Choice::Required,
         tool => Choice::Named(tool.to_owned()),
     };
     let grammar = dialect.grammar(&tools, &choice, !options.no_parallel).map_err(|error| match error {
-        GrammarError::NoTools => Exit::BadInput.because(format!("{name}: {error}")),
+        GrammarError::NoTools => Exit::BadInput.because(format!("{}: {error}", options.tools.display())),
         GrammarError::UnknownTool { .. } => {
             Exit::Usage.because(format!("--choice: expected auto, required or a name; {error}"))
         }

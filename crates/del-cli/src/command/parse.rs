@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_dialects::{Collect, End, Event, Message, Parser, Sink, Span, Start, Tool, Turn};
-use del_wire::{Ids, answer, events, native, tools};
+use del_dialects::{Collect, End, Event, Message, Parser, Sink, Span, Start, Turn};
+use del_wire::{Ids, answer, events, native};
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
-use crate::input::{Input, read_text};
+use crate::input::{Input, read_tools};
 use crate::terminal::shown;
 
 /// Read what a model wrote: text, thinking and tool calls
@@ -81,12 +81,7 @@ enum Dialect {
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-    let tools = options.tools.as_deref().map(|path| {
-        let text = read_text(path, Exit::BadInput)?;
-        tools::read_text(&text)
-            .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
-    });
-    let tools: Vec<Tool> = tools.transpose()?.unwrap_or_default();
+    let tools = options.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default();
     let starts = match options.starts_in {
         Some(StartsIn::Text) => Start::Text,
         Some(StartsIn::Reasoning) => Start::Reasoning,

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_wire::{Prompt, prompt, tools};
+use del_wire::{Prompt, prompt};
 use serde_json::Value;
 
 use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
-use crate::input::read_text;
+use crate::input::{read_text, read_tools};
 use crate::terminal;
 
 /// Write tools, calls and results as a model is shown them
@@ -49,9 +49,7 @@ enum Part {
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let dialect = catalog.get(&options.dialect)?;
-    let name = options.tools.display();
-    let tools = tools::read_text(&read_text(&options.tools, Exit::BadInput)?)
-        .map_err(|error| Exit::BadInput.because(format!("{name}: {error}")))?;
+    let tools = read_tools(&options.tools)?;
     let mut prompt = Prompt::new(dialect, &tools);
     if let Some(path) = &options.messages {
         let bad = |error: String| Exit::BadInput.because(format!("{}: {error}", path.display()));

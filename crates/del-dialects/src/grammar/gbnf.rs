@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Class, Expr, Rules};
-use super::without::Automaton;
+use super::rules::{Class, Expr, Rules, times};
+use super::without::{Automaton, place_of};
 
 /// One rule a line, the first of them `root`.
 pub(super) fn print(rules: &Rules) -> String {
@@ -85,21 +85,10 @@ impl Printer<'_> {
                 } else {
                     self.item(of);
                 }
-                let _ = match (min, max) {
-                    (0, Some(1)) => self.out.write_char('?'),
-                    (0, None) => self.out.write_char('*'),
-                    (1, None) => self.out.write_char('+'),
-                    (min, None) => write!(self.out, "{{{min},}}"),
-                    (min, Some(max)) if min == max => write!(self.out, "{{{min}}}"),
-                    (min, Some(max)) => write!(self.out, "{{{min},{max}}}"),
-                };
+                self.out.push_str(&times(*min, *max));
             }
             Expr::Without(words) => {
-                let known = self.automata.iter().position(|known| known == words);
-                let place = known.unwrap_or_else(|| {
-                    self.automata.push(words.clone());
-                    self.automata.len() - 1
-                });
+                let place = place_of(words, &mut self.automata);
                 self.out.push_str(&state_name(place, 0));
             }
         }

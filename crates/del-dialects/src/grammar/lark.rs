@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use super::conflict::is_free_of_conflicts;
 use super::linear::Linear;
 use super::regex::{class, escaped};
-use super::rules::{Class, Expr, RuleId, Rules};
-use super::without::Automaton;
+use super::rules::{Class, Expr, RuleId, Rules, times};
+use super::without::{Automaton, place_of};
 use crate::parse::automaton::SUFFIX;
 use crate::schema::quoted;
 
@@ -156,21 +156,10 @@ impl Printer<'_> {
                 self.out.push_str(if nested { "(" } else { "" });
                 self.item(of, split);
                 self.out.push_str(if nested { ")" } else { "" });
-                let _ = match (min, max) {
-                    (0, Some(1)) => self.out.write_char('?'),
-                    (0, None) => self.out.write_char('*'),
-                    (1, None) => self.out.write_char('+'),
-                    (min, None) => write!(self.out, "{{{min},}}"),
-                    (min, Some(max)) if min == max => write!(self.out, "{{{min}}}"),
-                    (min, Some(max)) => write!(self.out, "{{{min},{max}}}"),
-                };
+                self.out.push_str(&times(*min, *max));
             }
             Expr::Without(words) => {
-                let known = self.automata.iter().position(|known| known == words);
-                let place = known.unwrap_or_else(|| {
-                    self.automata.push(words.clone());
-                    self.automata.len() - 1
-                });
+                let place = place_of(words, &mut self.automata);
                 let _ = if split { write!(self.out, "w_{place}_0") } else { write!(self.out, "W_{place}") };
             }
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use super::rules::{Class, Expr, Rules};
+use super::rules::{Class, Expr, Rules, times};
 use super::without::Automaton;
 
 /// The longest regular expression: engines take no more.
@@ -76,14 +76,7 @@ fn item(rules: &Rules, expr: &Expr, out: &mut String) -> Result<(), RegexError> 
                 Expr::Class(set) => out.push_str(&class(set)),
                 of => group(rules, of, out)?,
             }
-            let _ = match (min, max) {
-                (0, Some(1)) => out.write_char('?'),
-                (0, None) => out.write_char('*'),
-                (1, None) => out.write_char('+'),
-                (min, None) => write!(out, "{{{min},}}"),
-                (min, Some(max)) if min == max => write!(out, "{{{min}}}"),
-                (min, Some(max)) => write!(out, "{{{min},{max}}}"),
-            };
+            out.push_str(&times(*min, *max));
         }
         Expr::Without(words) => out.push_str(&without(words)),
     }

@@ -50,6 +50,18 @@ pub(super) struct Class {
     pub(super) ranges: Vec<(char, char)>,
 }
 
+/// How often something stands, as every target writes it behind it.
+pub(super) fn times(min: u32, max: Option<u32>) -> String {
+    match (min, max) {
+        (0, Some(1)) => "?".to_owned(),
+        (0, None) => "*".to_owned(),
+        (1, None) => "+".to_owned(),
+        (min, None) => format!("{{{min},}}"),
+        (min, Some(max)) if min == max => format!("{{{min}}}"),
+        (min, Some(max)) => format!("{{{min},{max}}}"),
+    }
+}
+
 impl Rules {
     /// A rule that is defined later, under a name like `hint`.
     pub(super) fn reserve(&mut self, hint: &str) -> RuleId {

@@ -10,6 +10,14 @@ pub(super) struct Automaton {
     pub(super) states: Vec<State>,
 }
 
+/// Where these words stand among those that have an automaton; they are added where they are new.
+pub(super) fn place_of(words: &[String], known: &mut Vec<Vec<String>>) -> usize {
+    known.iter().position(|known| known == words).unwrap_or_else(|| {
+        known.push(words.to_vec());
+        known.len() - 1
+    })
+}
+
 /// What may follow in a state.
 #[derive(Debug, Default)]
 pub(super) struct State {
