@@ -54,7 +54,7 @@ pub(crate) trait Job: Send + Sync {
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure>;
 }
 
-static ENTRIES: [&Entry; 7] = [
+static ENTRIES: &[&Entry] = &[
     &tools::read_file::TOOL,
     &tools::write_file::TOOL,
     &tools::edit_file::TOOL,
@@ -92,7 +92,8 @@ impl Toolset {
     /// The tools of the set, in the order in which models see them.
     pub fn definitions(self) -> Vec<Definition> {
         ENTRIES
-            .into_iter()
+            .iter()
+            .copied()
             .filter_map(|entry| {
                 let (name, json) = match self {
                     Self::Core => entry.core?,
@@ -150,7 +151,7 @@ impl Definition {
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     let exact = |name: &str| {
         let name = folded(name);
-        ENTRIES.into_iter().find(|entry| {
+        ENTRIES.iter().copied().find(|entry| {
             folded(entry.name) == name
                 || entry.core.is_some_and(|(core, _)| folded(core) == name)
                 || entry.aliases.contains(&name.as_ref())
@@ -162,7 +163,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Entry> {
 
 /// The engine's names.
 pub(crate) fn canonical_names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.into_iter().map(|entry| entry.name)
+    ENTRIES.iter().copied().map(|entry| entry.name)
 }
 
 #[cfg(test)]
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn no_name_means_two_tools() {
         let mut seen = HashSet::new();
-        for entry in ENTRIES {
+        for entry in ENTRIES.iter().copied() {
             let core = entry.core.map(|(name, _)| folded(name).into_owned());
             let mut own: HashSet<_> = entry.aliases.iter().map(|alias| (*alias).to_owned()).collect();
             own.insert(folded(entry.name).into_owned());
