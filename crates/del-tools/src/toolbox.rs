@@ -58,6 +58,8 @@ pub struct Cancel(Arc<AtomicBool>);
 pub enum Progress<'a> {
     /// A command wrote this, without terminal escapes.
     Output(&'a str),
+    /// So many files were looked at so far.
+    Files(usize),
 }
 
 impl Toolbox {
