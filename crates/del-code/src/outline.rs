@@ -198,11 +198,16 @@ impl Reader<'_> {
             cost: (function && found.body.is_some()).then_some(Cost { complexity: 1, nesting: 0 }),
             at: found.name.start_byte(),
         };
-        if self.outline.symbols.len() == MAX_SYMBOLS {
+        // Some nodes wrap another that says the same.
+        let again = self.outline.symbols.last().is_some_and(|last| last.at == symbol.at);
+        if again || self.outline.symbols.len() == MAX_SYMBOLS {
             return;
         }
         let at = self.outline.symbols.len();
         self.outline.symbols.push(symbol);
+        if shape.form.flat {
+            return;
+        }
         let kind = node.kind_id();
         self.push(Scope {
             depth,
@@ -235,13 +240,22 @@ impl Reader<'_> {
             return None;
         }
         let body = field(holder, "body");
+        let value = field(holder, "value").filter(|_| shape.sort == Sort::Other);
         let parameters = field(holder, "parameters").or_else(|| field(holder, "parameter"));
         let owner = shape.owner.and_then(|owner| node.child_by_field_id(owner));
         let signature = match shape.value {
             Some(_) => parameters.map_or(name.end_byte(), |found| found.start_byte()),
             None => name.end_byte(),
         };
-        let end = body.map_or(holder.end_byte(), |body| body.start_byte());
+        let told = || {
+            (0..holder.named_child_count())
+                .next_back()
+                .and_then(|last| holder.named_child(last.try_into().ok()?))
+        };
+        let end = match body.or(value) {
+            Some(body) => body.start_byte(),
+            None => told().map_or(signature, |last| last.end_byte()),
+        };
         Some(Found { name, body, owner, signature: signature..end.max(signature) })
     }
 
@@ -285,11 +299,12 @@ impl Reader<'_> {
     }
 
     fn signature(&self, found: &Found<'_>) -> String {
-        let text = on_one_line(&self.text[found.signature.clone()], MAX_SIGNATURE);
-        let text = text.trim().trim_end_matches(['{', ':', ';']).trim_end();
-        let text = text.strip_suffix("=>").unwrap_or(text).trim_end();
-        let space = text.starts_with(|c: char| c.is_alphanumeric()) || text.starts_with(['=', ':', '-']);
-        if space && !text.starts_with("::") { format!(" {text}") } else { text.to_owned() }
+        let written = &self.text[found.signature.clone()];
+        let text = on_one_line(written, MAX_SIGNATURE);
+        let text = text.trim_end_matches(['{', ':', ';', ' ']);
+        let text = text.strip_suffix("=>").unwrap_or(text).trim_end_matches(['=', ' ']);
+        let space = if written.starts_with(char::is_whitespace) && !text.is_empty() { " " } else { "" };
+        format!("{space}{text}")
     }
 
     fn is_open(&self, node: Node<'_>) -> bool {
@@ -322,7 +337,7 @@ impl Reader<'_> {
         if words().any(|word| rules.words.has(word)) {
             return true;
         }
-        if !rules.unless.is_empty() && !words().any(|word| rules.unless.has(word)) {
+        if inside.is_some() && !rules.unless.is_empty() && !words().any(|word| rules.unless.has(word)) {
             return true;
         }
         !rules.without.is_empty() && !has_child(node, name, &rules.without)

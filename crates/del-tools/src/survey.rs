@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cap_std::fs::Metadata;
+use del_code::Language;
 
 use crate::context::Context;
 use crate::outcome::{Code, Failure, counted};
@@ -33,7 +34,7 @@ pub(crate) struct Text<'a> {
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
     pub(crate) metadata: &'a Metadata,
-    /// Which of the files it is, in the order of their paths.
+    /// Which of the files in a known language it is, in the order of their paths.
     pub(crate) number: usize,
     watch: &'a Watch,
 }
@@ -45,6 +46,8 @@ pub(crate) struct Survey<T> {
     pub(crate) found: Vec<(String, T)>,
     /// Files that were read.
     pub(crate) read: usize,
+    /// Files whose names tell a language.
+    pub(crate) sources: usize,
     /// Files that are too large to read.
     pub(crate) too_large: usize,
     /// Whether the place is one file.
@@ -122,31 +125,34 @@ pub(crate) fn survey<T: Send>(
     let read = AtomicUsize::new(0);
     let (sender, receiver) = sync_channel(WAITING);
     let receiver = Mutex::new(receiver);
-    let mut hunt = Hunt { sender, watch, sent: 0, too_large: 0, over: None };
+    let mut hunt = Hunt { sender, watch, sent: 0, sources: 0, too_large: 0, over: None };
     let walked = thread::scope(|scope| {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         for _ in 0..threads {
             scope.spawn(|| work(&receiver, watch, &read, &found, look));
         }
         let walked = hunt.tree(context, control, place, wanted);
-        let Hunt { sender, too_large, over, .. } = hunt;
+        let Hunt { sender, sources, too_large, over, .. } = hunt;
         drop(sender);
-        walked.map(|()| (too_large, over))
+        walked.map(|()| (sources, too_large, over))
     });
     control.check()?;
-    let (too_large, mut over) = walked.map_err(|obstacle| context.failure(&obstacle, place))?;
+    let (sources, too_large, mut over) = walked.map_err(|obstacle| context.failure(&obstacle, place))?;
     if watch.is_over() {
         over = Some(Over::Time);
     }
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by_key(|(number, _)| *number);
     let found = found.into_iter().map(|(_, found)| found).collect();
-    Ok(Survey { found, read: read.into_inner(), too_large, one: false, over })
+    Ok(Survey { found, read: read.into_inner(), sources, too_large, one: false, over })
 }
 
 /// A file that waits to be read.
 struct Job {
+    /// Which file it is.
     number: usize,
+    /// Which source file it is.
+    source: usize,
     path: String,
     file: std::fs::File,
     metadata: Metadata,
@@ -157,6 +163,7 @@ struct Hunt<'a> {
     sender: SyncSender<Job>,
     watch: &'a Watch,
     sent: usize,
+    sources: usize,
     too_large: usize,
     over: Option<Over>,
 }
@@ -198,9 +205,12 @@ impl Hunt<'_> {
             self.over = Some(Over::Files);
             return;
         }
-        // The threads outlive the channel: they end when it closes.
-        let _ = self.sender.send(Job { number: self.sent, path, file, metadata });
+        let is_source = Language::of_file(&path, "").is_some();
+        let job = Job { number: self.sent, source: self.sources, path, file, metadata };
         self.sent += 1;
+        self.sources += usize::from(is_source);
+        // The threads outlive the channel: they end when it closes.
+        let _ = self.sender.send(job);
         if self.sent.is_multiple_of(REPORTED) {
             control.report(Progress::Files(self.sent));
         }
@@ -216,13 +226,13 @@ fn work<T>(
 ) {
     loop {
         let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { number, path, file, metadata }) = next else { return };
+        let Ok(Job { number, source, path, file, metadata }) = next else { return };
         if watch.is_over() {
             continue;
         }
         let Some(text) = content(file) else { continue };
         read.fetch_add(1, Ordering::Relaxed);
-        let said = look(&Text { path: &path, text: &text, metadata: &metadata, number, watch });
+        let said = look(&Text { path: &path, text: &text, metadata: &metadata, number: source, watch });
         if let Some(said) = said {
             found.lock().unwrap_or_else(PoisonError::into_inner).push((number, (path, said)));
         }
@@ -263,5 +273,5 @@ fn one<T>(
     let said = look(&Text { path: &place.shown, text: &text, metadata: &metadata, number: 0, watch });
     let over = if watch.is_over() { Some(Over::Time) } else { None };
     let found = said.map(|said| (place.shown.clone(), said)).into_iter().collect();
-    Ok(Survey { found, read: 1, too_large: 0, one: true, over })
+    Ok(Survey { found, read: 1, sources: 1, too_large: 0, one: true, over })
 }

@@ -239,8 +239,8 @@ fn tree(place: &Place, surveyed: &Survey<Facts>) -> ToolResult {
     if uncounted > 0 {
         result.note(&format!("[{} in no known language not counted]", counted(uncounted, "file")));
     }
-    if surveyed.read > MAX_PARSED {
-        result.note(&format!("[only the first {} parsed for functions]", counted(MAX_PARSED, "file")));
+    if surveyed.sources > MAX_PARSED {
+        result.note(&format!("[only the first {} parsed for functions]", counted(MAX_PARSED, "source file")));
     }
     for note in surveyed.notes() {
         result.note(&note);

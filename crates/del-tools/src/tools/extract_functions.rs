@@ -80,8 +80,11 @@ impl ExtractFunctions {
         if unread > 0 {
             notes.push(format!("[{} could not be parsed in time]", counted(unread, "file")));
         }
-        if surveyed.read > MAX_PARSED {
-            notes.push(format!("[only the first {} parsed. Narrow path.]", counted(MAX_PARSED, "file")));
+        if surveyed.sources > MAX_PARSED {
+            notes.push(format!(
+                "[only the first {} parsed. Narrow path.]",
+                counted(MAX_PARSED, "source file")
+            ));
         }
         Ok(listing.result(&place.shown, &notes).shortened(surveyed.is_cut()))
     }

@@ -114,6 +114,8 @@ struct InFile {
 
 struct Reference {
     label: Label,
+    /// The definition of a function or a type, which says more than that of a variable.
+    symbol: bool,
     qualified: bool,
     line: usize,
     column: usize,
@@ -140,8 +142,10 @@ impl Job for FindReferences {
             .flat_map(|(path, file)| file.references.into_iter().map(move |found| (path.clone(), found)))
             .filter(|(_, found)| self.include_definition || found.label != Label::Def)
             .collect();
-        let rank =
-            |found: &Reference| (!found.qualified, found.label != Label::Def, found.label == Label::Text);
+        let rank = |found: &Reference| {
+            let use_of_it = matches!(found.label, Label::Call | Label::Import | Label::Type);
+            (!found.qualified, !found.symbol, found.label == Label::Text, !use_of_it)
+        };
         found.sort_by_cached_key(|(path, found)| (rank(found), path.clone(), found.line, found.column));
         let mut result = if found.is_empty() {
             self.nothing(read, skipped, context, control)?
@@ -165,6 +169,7 @@ impl FindReferences {
             let qualified = self.symbol.is_qualified(&file.text[start..at], symbol);
             Reference {
                 label,
+                symbol: symbol.is_some(),
                 qualified,
                 line,
                 column: lines.column(start, at),

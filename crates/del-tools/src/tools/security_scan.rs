@@ -178,7 +178,7 @@ impl SecurityScan {
             shown += 1;
         }
         if shown == 0 {
-            text = format!("No findings in {}.", self.place.shown);
+            text = format!("No findings in {} ({} scanned).", self.place.shown, counted(read, "file"));
         }
         let mut result = ToolResult::success(text);
         let of = |severity| all.found.iter().filter(|finding| finding.severity == severity).count();
