@@ -247,16 +247,17 @@ impl Reader<'_> {
             Some(_) => parameters.map_or(name.end_byte(), |found| found.start_byte()),
             None => name.end_byte(),
         };
-        let told = || {
-            (0..holder.named_child_count())
-                .next_back()
-                .and_then(|last| holder.named_child(last.try_into().ok()?))
-        };
-        let end = match body.or(value) {
-            Some(body) => body.start_byte(),
-            None => told().map_or(signature, |last| last.end_byte()),
-        };
-        Some(Found { name, body, owner, signature: signature..end.max(signature) })
+        let body_start = body.or(value).map_or(usize::MAX, |body| body.start_byte());
+        let end = self.last_before(holder, body_start).max(signature);
+        Some(Found { name, body, owner, signature: signature..end })
+    }
+
+    /// Where the last part of a node before its body ends; comments are no part.
+    fn last_before(&self, node: Node<'_>, body: usize) -> usize {
+        let mut cursor = node.walk();
+        let parts = node.named_children(&mut cursor).take_while(|part| part.start_byte() < body);
+        let said = parts.filter(|part| !self.grammar.is(part.kind_id(), role::COMMENT));
+        said.last().map_or(0, |part| part.end_byte())
     }
 
     /// The name inside of declarators, and whether a node of the kind `through` was among them.
@@ -301,8 +302,6 @@ impl Reader<'_> {
     fn signature(&self, found: &Found<'_>) -> String {
         let written = &self.text[found.signature.clone()];
         let text = on_one_line(written, MAX_SIGNATURE);
-        let text = text.trim_end_matches(['{', ':', ';', ' ']);
-        let text = text.strip_suffix("=>").unwrap_or(text).trim_end_matches(['=', ' ']);
         let space = if written.starts_with(char::is_whitespace) && !text.is_empty() { " " } else { "" };
         format!("{space}{text}")
     }

@@ -192,7 +192,7 @@ mod tests {
         let about = |name, text| read(name, text).unwrap().about;
         let cargo =
             "[package]\nname = \"a\"\nversion = \"1.0\"\n[dependencies]\nserde = \"1\"\nlog = \"0.4\"\n";
-        assert_eq!(about("Cargo.toml", cargo), "a 1.0; depends on serde, log");
+        assert_eq!(about("Cargo.toml", cargo), "a 1.0; depends on log, serde");
         let workspace = "[workspace]\nmembers = [\"crates/*\"]\n";
         assert_eq!(about("Cargo.toml", workspace), "workspace of crates/*");
         let python =

@@ -144,7 +144,7 @@ impl Job for FindReferences {
             .collect();
         let rank = |found: &Reference| {
             let use_of_it = matches!(found.label, Label::Call | Label::Import | Label::Type);
-            (!found.qualified, !found.symbol, found.label == Label::Text, !use_of_it)
+            (found.label == Label::Text, !found.qualified, !found.symbol, !use_of_it)
         };
         found.sort_by_cached_key(|(path, found)| (rank(found), path.clone(), found.line, found.column));
         let mut result = if found.is_empty() {
