@@ -19,7 +19,7 @@ use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::End;
-use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
+use crate::parse::automaton::{Anchored, Automaton, Match, Scan, is_word};
 use crate::schema::Types;
 use ahead::{AHEAD, Found, Outline};
 use header::Header;
@@ -83,6 +83,13 @@ enum Phase {
     /// In a body that has just begun: a field, or what closes a call without any.
     First,
     Header,
+    /// Behind what seems to close the header, from `end` to `behind`, inside the quotes of an attribute: it is data if
+    /// the quotes close before the header does.
+    Quoted {
+        end: usize,
+        behind: usize,
+        pattern: u16,
+    },
     /// Behind the header, where the value has an opener of its own.
     Between,
     /// In the type of the value.
@@ -287,12 +294,43 @@ impl FieldsReader {
                     let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
                         return beyond(window, *kept);
                     };
+                    let closes = text[hit.start..].starts_with('>');
+                    if closes && header::is_quoted(&text[*kept..hit.start], &form.key) {
+                        let (end, behind) = (hit.start - *kept, hit.end - *kept);
+                        self.enter(Phase::Quoted { end, behind, pattern: hit.pattern });
+                        continue;
+                    }
                     let Some(header) = Header::declared(&text[*kept..hit.start], &form.key, tool) else {
                         return FieldsProgress::Broken;
                     };
                     self.open_field(form, &header, tool, hit.start);
                     *kept = hit.end;
                     self.pass_header(marks, hit);
+                }
+                Phase::Quoted { end, behind, pattern } => {
+                    let window = window(bytes, *kept);
+                    let within = |byte: &&u8| !matches!(byte, b'"' | b'<' | b'\n');
+                    *look += window[(*look).min(window.len())..].iter().take_while(within).count();
+                    match window.get(*look..) {
+                        Some([] | [b'"']) if !last && window.len() < *kept + MAX_HEADER => {
+                            return FieldsProgress::More;
+                        }
+                        Some([b'"', b'>', ..]) => {
+                            *look += 1;
+                            self.enter(Phase::Header);
+                        }
+                        _ => {
+                            rewind(look, *kept + behind, work);
+                            let header = &text[*kept..*kept + end];
+                            let Some(header) = Header::declared(header, &form.key, tool) else {
+                                return FieldsProgress::Broken;
+                            };
+                            let hit = Match { pattern, start: *kept + end, end: *kept + behind };
+                            self.open_field(form, &header, tool, hit.start);
+                            *kept = hit.end;
+                            self.pass_header(marks, hit);
+                        }
+                    }
                 }
                 Phase::Between => {
                     if let Some(progress) = self.between(marks, bytes, look, kept, work) {
