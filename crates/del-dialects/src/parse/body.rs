@@ -7,7 +7,7 @@ use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
-use crate::codec::fields::{FieldsProgress, FieldsReader, Next};
+use crate::codec::fields::{self, FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
 use crate::codec::loose::{Given, LooseProgress, LooseReader};
 use crate::dialect::{Codec, FieldForm, Literal};
@@ -349,7 +349,8 @@ impl Engine {
                 };
                 reader.base = base;
                 reader.doubted = reader.doubted.max(self.doubted);
-                let progress = reader.read(form, marks, tool(), text, look, &mut kept, end, again, &mut emit);
+                let given = fields::Given { form, marks, tool: tool(), text, end };
+                let progress = reader.read(given, look, &mut kept, again, &mut emit);
                 self.doubted = reader.doubted;
                 notes = reader.notes.take();
                 let whole = progress == FieldsProgress::Ended
