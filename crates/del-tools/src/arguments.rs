@@ -224,7 +224,8 @@ impl Arguments {
 }
 
 impl Parameter {
-    fn answers_to(&self, key: &str) -> bool {
+    /// Whether a key is one of the spellings.
+    pub(crate) fn answers_to(&self, key: &str) -> bool {
         let key = folded(key);
         key == folded(self.name) || self.aliases.contains(&key.as_ref())
     }
@@ -289,7 +290,8 @@ pub(crate) fn folded(key: &str) -> Cow<'_, str> {
     Cow::Owned(key.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect())
 }
 
-fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
+/// The JSON text of a call as an object.
+pub(crate) fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
     let bad = |detail: String| {
         let cause = format!("arguments of {tool} are not valid JSON ({detail}). Send one JSON object.");
         Failure::new(Code::BadJson, cause)
@@ -316,7 +318,10 @@ fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
 }
 
 /// Small models wrap arguments once more: `{"arguments": {…}}`.
-fn unwrapped(mut object: Map<String, Value>, parameters: &[&'static Parameter]) -> Map<String, Value> {
+pub(crate) fn unwrapped(
+    mut object: Map<String, Value>,
+    parameters: &[&'static Parameter],
+) -> Map<String, Value> {
     for wrapper in ["arguments", "parameters", "args"] {
         let known = parameters.iter().any(|p| object.keys().any(|key| p.answers_to(key)));
         if !known && let Some(Value::Object(inner)) = object.get_mut(wrapper) {
