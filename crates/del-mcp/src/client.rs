@@ -348,7 +348,9 @@ impl Link {
     fn title(&self) -> String {
         let info = self.peer.peer_info();
         let server = info.as_ref().and_then(|info| info.server_info.as_ref());
-        server.map_or_else(String::new, |server| format!("{} {}", server.name, server.version))
+        server.map_or_else(String::new, |server| {
+            format!("{} {}", server.name, server.version).trim().to_owned()
+        })
     }
 
     /// Calls a tool; stops waiting when `stop` is cancelled, and tells the server.

@@ -183,6 +183,12 @@ impl Config {
 }
 
 impl Server {
+    /// A server of the user's own. Fails for a name that no server can have.
+    pub fn new(name: &str, launch: Launch, timeout: Option<Duration>) -> Result<Self, ConfigError> {
+        check_name(name)?;
+        Ok(Self { name: name.to_owned(), source: Source::Own, launch, disabled: false, timeout })
+    }
+
     fn read(name: &str, entry: &Value, source: Source) -> Result<Self, String> {
         check_name(name)
             .map_err(|_| "its name is empty, too long, or has characters that are not allowed".to_owned())?;
@@ -326,7 +332,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Fails for a name that could not be told apart in the names of tools.
-pub(crate) fn check_name(name: &str) -> Result<(), ConfigError> {
+fn check_name(name: &str) -> Result<(), ConfigError> {
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '));
     let fits = !name.trim().is_empty() && name.len() <= 40 && plain && !name.contains("__");
     if fits { Ok(()) } else { Err(ConfigError::Name(name.to_owned())) }

@@ -248,6 +248,7 @@ impl Gate {
                     if self.verdict(&plan) == Verdict::Run {
                         return Ok(plan);
                     }
+                    consent.object(&denied("the rule is taken, but it does not cover this call."));
                 }
                 answer => return self.take(&plan, answer).map(|()| plan),
             }
