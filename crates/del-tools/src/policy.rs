@@ -6,6 +6,7 @@ use std::path::Path;
 use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
+use crate::program::written;
 use crate::question::{Question, Subject};
 use crate::rule::Rule;
 use crate::toolbox::Plan;
@@ -76,6 +77,8 @@ pub struct Gate {
     allowed: Vec<Rule>,
     denied: Vec<Rule>,
     granted: HashSet<Grant>,
+    /// Where something may be sent for the rest of the session.
+    reached: HashSet<String>,
 }
 
 /// A call that the user allowed for good: this tool, these arguments, this directory.
@@ -84,6 +87,8 @@ pub(crate) struct Grant {
     pub(crate) tool: &'static str,
     pub(crate) arguments: String,
     pub(crate) directory: std::path::PathBuf,
+    /// What the user was warned of.
+    pub(crate) cautions: Vec<String>,
 }
 
 impl Gate {
@@ -134,8 +139,13 @@ impl Gate {
             Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
-        let allowed = self.allowed.iter().any(|rule| rule.allows(question));
+        let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
         if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// Whether the user has let something be sent there in this session.
+    fn has_reached(&self, question: &Question) -> bool {
+        destination(question).is_some_and(|to| self.reached.contains(to))
     }
 
     /// What the policy says to a shell command that was judged so.
@@ -209,9 +219,13 @@ impl Gate {
             return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
         };
         match consent.ask(plan.question()) {
-            Answer::Yes => Ok(()),
+            Answer::Yes => {
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
+                Ok(())
+            }
             Answer::Always => {
                 self.granted.insert(plan.grant().clone());
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
             }
             Answer::No { reason: Some(reason) } if !reason.trim().is_empty() => {
@@ -221,6 +235,14 @@ impl Gate {
                 Err(denied("the user said no. Do not try this again; ask what to do instead."))
             }
         }
+    }
+}
+
+/// Where a call sends something.
+fn destination(question: &Question) -> Option<&str> {
+    match &question.subject {
+        Subject::Network { to, .. } => Some(to),
+        _ => None,
     }
 }
 
@@ -307,6 +329,10 @@ impl Rule {
         match &question.subject {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+            Subject::Program { about, .. } => {
+                about.first().is_some_and(|about| self.is_meant(&question.tool, about))
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
         }
     }
 
@@ -315,6 +341,15 @@ impl Rule {
         match &question.subject {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+            // What is forbidden to commands is forbidden to the tools that run the same.
+            Subject::Program { commands, about, .. } => {
+                let command = |words: &Vec<String>| {
+                    let command = written(words);
+                    self.forbids("run_command", &command, &members(&command))
+                };
+                about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
         }
     }
 }

@@ -62,6 +62,7 @@ static ENTRIES: &[&Entry] = &[
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
+    &tools::git_operation::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

@@ -1,6 +1,7 @@
 //! The tools, a file each.
 
 pub(crate) mod edit_file;
+pub(crate) mod git_operation;
 pub(crate) mod glob_files;
 pub(crate) mod list_dir;
 pub(crate) mod read_file;
