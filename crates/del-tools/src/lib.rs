@@ -32,6 +32,7 @@ compile_error!("commands run in Unix sessions; other systems are not supported")
 mod arguments;
 mod capture;
 mod closest;
+mod commit;
 mod context;
 mod diff;
 mod edit;
@@ -59,6 +60,7 @@ mod suggest;
 mod text;
 mod toolbox;
 mod tools;
+mod undo;
 mod visible;
 mod workspace;
 
@@ -69,5 +71,6 @@ pub use registry::{Definition, Toolset, UnknownToolset};
 pub use rule::{Rule, RuleError};
 pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError};
 pub use toolbox::{Cancel, Control, Plan, Progress, Toolbox};
+pub use undo::{Selection, Undo, UndoError, UndoState, UndoStore, Undoable};
 pub use visible::visible;
 pub use workspace::WorkspaceError;

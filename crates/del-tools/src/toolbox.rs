@@ -9,12 +9,13 @@ use del_dialects::Tool;
 
 use crate::arguments::Arguments;
 use crate::context::{Context, Limits};
-use crate::outcome::{Code, Failure, ToolResult};
+use crate::outcome::{Code, Failure, FileChange, ToolResult};
 use crate::policy::{Class, Grant};
 use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
+use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
 use crate::workspace::{Workspace, WorkspaceError};
 
 /// The tools that a model is offered, over one working directory.
@@ -132,6 +133,29 @@ impl Toolbox {
     /// What commands are held to: nothing, until [`Toolbox::confine`].
     pub fn sandbox(&self) -> &Sandbox {
         &self.context.sandbox
+    }
+
+    /// Keeps what stands in the way of each write in `store` from now on, so that it can be taken back. Tools write
+    /// nothing in its folder.
+    pub fn keep_undo(&mut self, store: UndoStore) {
+        self.context.workspace.guard(store.folder());
+        self.context.undo = Some(store);
+    }
+
+    /// The changes that tools made in the working directory, in this process or another, the latest first.
+    pub fn undoable(&self) -> Result<Vec<Undoable>, UndoError> {
+        self.context.undoable()
+    }
+
+    /// Works out what taking changes back comes to, without doing it. Fails where a file is not as the change left it,
+    /// unless `force` says that this does not matter.
+    pub fn plan_undo(&self, selection: &Selection, force: bool) -> Result<Undo, UndoError> {
+        self.context.plan_undo(selection, force)
+    }
+
+    /// Takes back what was planned: all of it or nothing. That is a change itself, and can be taken back.
+    pub fn undo(&self, undo: &Undo) -> Result<Vec<FileChange>, UndoError> {
+        self.context.undo(undo)
     }
 
     /// Understands a call: the name in any spelling, the arguments with aliases and types put right, the path resolved.

@@ -11,4 +11,5 @@ mod repositories;
 mod safe;
 mod sandbox;
 mod schemas;
+mod undo;
 mod writing;
