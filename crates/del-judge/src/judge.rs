@@ -102,6 +102,11 @@ impl Judge {
         Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless }
     }
 
+    /// Where it looks for programs.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
     /// How a program that is known here is started so that it does no more than it is told: from where, in which
     /// environment, and with the options that hold it back. Further arguments are the caller's, who answers for them, and
     /// for what a repository's configuration says. `None` where the program is unknown, or not where it is trusted.

@@ -329,6 +329,9 @@ impl Rule {
         match &question.subject {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+            Subject::Rewrite { paths, .. } => {
+                paths.iter().all(|path| self.matches_path(&question.tool, path))
+            }
             Subject::Program { about, .. } => {
                 about.first().is_some_and(|about| self.is_meant(&question.tool, about))
             }
@@ -341,6 +344,9 @@ impl Rule {
         match &question.subject {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+            Subject::Rewrite { paths, .. } => {
+                paths.iter().any(|path| self.matches_path(&question.tool, path))
+            }
             // What is forbidden to commands is forbidden to the tools that run the same.
             Subject::Program { commands, about, .. } => {
                 let command = |words: &Vec<String>| {

@@ -55,6 +55,13 @@ pub enum Subject {
         /// What is known of it. A safe one is run without the shell.
         judgement: Judgement,
     },
+    /// Write several files anew.
+    Rewrite {
+        /// The paths, relative to the working directory.
+        paths: Vec<String>,
+        /// The changes, as one unified diff.
+        diff: String,
+    },
     /// Run programs, without a shell.
     Program {
         /// What is run, in this order: each a program and its arguments.
@@ -103,6 +110,9 @@ impl Question {
                     let _ = write!(text, "\n  $ {line}");
                 }
                 text
+            }
+            Subject::Rewrite { paths, diff } => {
+                format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, DIFF_LINES))
             }
             Subject::Program { commands, input, directory, timeout, .. } => {
                 let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());

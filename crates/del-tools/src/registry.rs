@@ -63,6 +63,9 @@ static ENTRIES: &[&Entry] = &[
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
     &tools::git_operation::TOOL,
+    &tools::format_code::TOOL,
+    &tools::lint_code::TOOL,
+    &tools::test_runner::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.
