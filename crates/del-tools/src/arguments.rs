@@ -33,6 +33,8 @@ enum Kind {
         max: u64,
     },
     Flag,
+    /// A list of words, or text that holds them.
+    Words,
 }
 
 macro_rules! parameters {
@@ -71,6 +73,17 @@ parameters! {
     COMMAND = "command", Kind::Command, ["cmd", "script", "code", "input"];
     WORKING_DIRECTORY = "working_directory", Kind::Text, ["workingdir", "workdir", "cwd", "dirpath", "dir", "directory"];
     TIMEOUT = "timeout", Kind::Seconds { max: 600 }, ["timeoutsecs", "timeoutseconds"];
+    OPERATION = "operation", Kind::Text, ["op", "action", "command", "cmd", "subcommand"];
+    FILES = "files", Kind::Words, ["file", "path", "paths", "filepath", "filename", "pathspec"];
+    MESSAGE = "message", Kind::Text, ["msg", "commitmessage", "m"];
+    BRANCH = "branch", Kind::Text, ["branchname", "ref", "revision", "name", "target"];
+    COMMITS = "limit", Kind::Integer { min: 1, max: 200 }, ["n", "count", "maxcount", "max"];
+    STAGED = "staged", Kind::Flag, ["cached"];
+    CHECK = "check", Kind::Flag, ["checkonly", "dryrun"];
+    FIX = "fix", Kind::Flag, ["autofix"];
+    FILTER = "filter", Kind::Text, ["test", "testname", "name", "pattern", "k"];
+    QUERY = "query", Kind::Text, ["q", "search", "searchquery", "text"];
+    MAX_RESULTS = "max_results", Kind::Integer { min: 1, max: 20 }, ["numresults", "limit", "count", "n"];
     TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
 }
 
@@ -78,6 +91,7 @@ parameters! {
 #[derive(Debug, Clone)]
 pub(crate) struct Arguments {
     tool: String,
+    called: String,
     values: Vec<(&'static str, Typed)>,
     spellings: Vec<(&'static str, String)>,
     /// The keys that were sent, for messages.
@@ -90,6 +104,7 @@ enum Typed {
     Text(String),
     Number(u64),
     Flag(bool),
+    Words(Vec<String>),
     Json(Value),
 }
 
@@ -107,8 +122,14 @@ impl Arguments {
         let keys = object.keys().map(String::as_str).collect::<Vec<_>>();
         let keys = named(&keys);
         let spellings = parameters.iter().map(|p| (p.name, p.declared(properties))).collect();
-        let mut arguments =
-            Self { tool: tool.to_owned(), values: Vec::new(), spellings, keys, notes: Vec::new() };
+        let mut arguments = Self {
+            tool: tool.to_owned(),
+            called: tool.to_owned(),
+            values: Vec::new(),
+            spellings,
+            keys,
+            notes: Vec::new(),
+        };
         let chosen = parameters.iter().map(|p| arguments.exact(p, &mut object)).collect::<Vec<_>>();
         for (parameter, exact) in parameters.iter().zip(chosen) {
             let found = match exact {
@@ -133,6 +154,17 @@ impl Arguments {
         Ok(arguments)
     }
 
+    /// The same arguments of a call by this name.
+    pub(crate) fn called(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.called);
+        self
+    }
+
+    /// Whether the tool was called by `name`, in any spelling.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.called.rsplit(['.', ':', '/']).next().is_some_and(|called| folded(called) == folded(name))
+    }
+
     /// Text that must be there.
     pub(crate) fn need_text(&mut self, parameter: &Parameter) -> Result<String, Failure> {
         self.text(parameter).ok_or_else(|| self.missing(parameter, "string"))
@@ -142,6 +174,14 @@ impl Arguments {
     pub(crate) fn text(&mut self, parameter: &Parameter) -> Option<String> {
         match self.take(parameter)? {
             Typed::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A list of words, if there is one.
+    pub(crate) fn words(&mut self, parameter: &Parameter) -> Option<Vec<String>> {
+        match self.take(parameter)? {
+            Typed::Words(words) => Some(words),
             _ => None,
         }
     }
@@ -255,6 +295,13 @@ impl Parameter {
                     Err(_) => return wrong(&Value::String("\0".into()), "words without NUL"),
                 }
             }
+            (Kind::Words, Value::Array(words)) if words.iter().all(Value::is_string) => {
+                Typed::Words(words.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+            }
+            (Kind::Words, value) => match text(value) {
+                Ok(text) => Typed::Words(shlex::split(&text).unwrap_or_else(|| vec![text])),
+                Err(value) => return wrong(&value, "a string or a list of strings"),
+            },
             (Kind::Text | Kind::Command | Kind::Content, value) => match text(value) {
                 Ok(text) => Typed::Text(text),
                 Err(value) => return wrong(&value, "a string"),

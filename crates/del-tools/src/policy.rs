@@ -6,6 +6,7 @@ use std::path::Path;
 use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
+use crate::program::written;
 use crate::question::{Question, Subject};
 use crate::rule::Rule;
 use crate::toolbox::{Plan, Toolbox};
@@ -83,6 +84,8 @@ pub struct Gate {
     allowed: Vec<Rule>,
     denied: Vec<Rule>,
     granted: HashSet<Grant>,
+    /// Where something may be sent for the rest of the session.
+    reached: HashSet<String>,
 }
 
 /// A call that the user allowed for good: this tool, these arguments, this directory.
@@ -91,6 +94,8 @@ pub(crate) struct Grant {
     pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) directory: std::path::PathBuf,
+    /// What the user was warned of.
+    pub(crate) cautions: Vec<String>,
 }
 
 impl Gate {
@@ -141,8 +146,13 @@ impl Gate {
             Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
-        let allowed = self.allowed.iter().any(|rule| rule.allows(question));
+        let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
         if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// Whether the user has let something be sent there in this session.
+    fn has_reached(&self, question: &Question) -> bool {
+        destination(question).is_some_and(|to| self.reached.contains(to))
     }
 
     /// What the policy says to a shell command that was judged so.
@@ -258,9 +268,13 @@ impl Gate {
     /// Does what an answer says to the question of `plan`.
     pub fn take(&mut self, plan: &Plan, answer: Answer) -> Result<(), Failure> {
         match answer {
-            Answer::Yes => Ok(()),
+            Answer::Yes => {
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
+                Ok(())
+            }
             Answer::Always => {
                 self.granted.insert(plan.grant().clone());
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
             }
             Answer::Allow(rules) => {
@@ -278,6 +292,14 @@ impl Gate {
                 Err(denied("the user said no. Do not try this again; ask what to do instead."))
             }
         }
+    }
+}
+
+/// Where a call sends something.
+fn destination(question: &Question) -> Option<&str> {
+    match &question.subject {
+        Subject::Network { to, .. } => Some(to),
+        _ => None,
     }
 }
 
@@ -365,6 +387,13 @@ impl Rule {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
             Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            Subject::Rewrite { paths, .. } => {
+                paths.iter().all(|path| self.matches_path(&question.tool, path))
+            }
+            Subject::Program { about, .. } => {
+                about.first().is_some_and(|about| self.is_meant(&question.tool, about))
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
         }
     }
 
@@ -374,6 +403,18 @@ impl Rule {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
             Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            Subject::Rewrite { paths, .. } => {
+                paths.iter().any(|path| self.matches_path(&question.tool, path))
+            }
+            // What is forbidden to commands is forbidden to the tools that run the same.
+            Subject::Program { commands, about, .. } => {
+                let command = |words: &Vec<String>| {
+                    let command = written(words);
+                    self.forbids("run_command", &command, &members(&command))
+                };
+                about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
         }
     }
 }

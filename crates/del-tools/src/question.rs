@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use del_judge::Judgement;
 
 use crate::diff::first_lines;
+use crate::program::written;
 use crate::visible::visible;
 use crate::workspace::on_one_line;
 
@@ -73,6 +74,34 @@ pub enum Subject {
         /// All that it is sent, as JSON.
         arguments: String,
     },
+    /// Write several files anew.
+    Rewrite {
+        /// The paths, relative to the working directory.
+        paths: Vec<String>,
+        /// The changes, as one unified diff.
+        diff: String,
+    },
+    /// Run programs, without a shell.
+    Program {
+        /// What is run, in this order: each a program and its arguments.
+        commands: Vec<Vec<String>>,
+        /// What the last one reads.
+        input: Option<String>,
+        /// Where they run.
+        directory: PathBuf,
+        /// Seconds after which each is ended.
+        timeout: u64,
+        /// What the call is about, which rules are held against: the path, or what is done. Behind it what the call
+        /// does besides.
+        about: Vec<String>,
+    },
+    /// Send something over the network.
+    Network {
+        /// Where it goes: the host, with its port unless that is the usual one.
+        to: String,
+        /// What is sent.
+        query: String,
+    },
 }
 
 impl Question {
@@ -127,6 +156,22 @@ impl Question {
                     let _ = write!(text, "\n  ... [{more} more lines]");
                 }
                 text
+            }
+            Subject::Rewrite { paths, diff } => {
+                format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, lines))
+            }
+            Subject::Program { commands, input, directory, timeout, .. } => {
+                let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());
+                for command in commands {
+                    let _ = write!(text, "\n  $ {}", written(command).replace('\n', "\n    "));
+                }
+                for line in input.iter().flat_map(|input| input.lines()) {
+                    let _ = write!(text, "\n  < {line}");
+                }
+                text
+            }
+            Subject::Network { to, query } => {
+                format!("{}: send to {to}\n  > {}", self.tool, query.replace('\n', "\n  > "))
             }
         };
         for caution in self.cautions.iter().chain(&self.remarks) {

@@ -67,6 +67,10 @@ static ENTRIES: &[&Entry] = &[
     &tools::find_references::TOOL,
     &tools::project_context::TOOL,
     &tools::security_scan::TOOL,
+    &tools::git_operation::TOOL,
+    &tools::format_code::TOOL,
+    &tools::lint_code::TOOL,
+    &tools::test_runner::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

@@ -194,7 +194,8 @@ impl Toolbox {
         let definition = self.definition(name).ok_or_else(|| self.unknown(name))?;
         let entry = definition.entry;
         let schema = &self.tools[self.position(entry.name).unwrap_or_default()].parameters;
-        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?;
+        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?
+            .called(name);
         let notes = read.notes().to_vec();
         let job = (entry.prepare)(read, &self.context)?;
         self.planned(entry.name.to_owned(), job, arguments, notes)
@@ -212,6 +213,7 @@ impl Toolbox {
             tool: tool.clone(),
             arguments: arguments.to_owned(),
             directory: self.directory().to_owned(),
+            cautions: question.cautions.clone(),
         };
         Ok(Plan { tool, class: job.class(), job, question, notes, grant })
     }

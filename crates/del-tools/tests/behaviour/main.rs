@@ -7,6 +7,7 @@ mod confinement;
 mod consent;
 mod desk;
 mod reading;
+mod repositories;
 mod safe;
 mod sandbox;
 mod schemas;
