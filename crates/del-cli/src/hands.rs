@@ -6,11 +6,12 @@ use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, Tool};
 use del_tools::{
     Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Rule, ToolResult,
-    Toolbox, Toolset, Verdict,
+    Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::{input, state};
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -78,6 +79,8 @@ pub(crate) struct Hands {
     pub(crate) gate: Gate,
     /// Whether the user knows how far commands are confined.
     announced: bool,
+    /// Why changes cannot be undone, until the user knows.
+    lasting: Option<String>,
 }
 
 /// Whoever watches calls run.
@@ -140,7 +143,24 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
-        Ok(Self { toolbox: workplace.open(toolset)?, gate: consenting.gate(), announced: false })
+        let mut toolbox = workplace.open(toolset)?;
+        let lasting = keep_undo(&mut toolbox).err();
+        let hands = Self { toolbox, gate: consenting.gate(), announced: false, lasting };
+        hands.tell_unfinished();
+        Ok(hands)
+    }
+
+    /// Tells of changes in the middle of which an earlier run died.
+    fn tell_unfinished(&self) {
+        for change in self.toolbox.undoable().unwrap_or_default() {
+            if change.state == UndoState::Unfinished {
+                let Undoable { id, tool, files, .. } = change;
+                crate::say(format!(
+                    "a {tool} of {} was cut off halfway; `del undo {id}` takes it back, `del undo --finish {id}` completes it",
+                    files.join(", ")
+                ));
+            }
+        }
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
@@ -192,8 +212,13 @@ impl Hands {
         self.toolbox.run(plan, &Control::new(cancel.clone()))
     }
 
-    /// Says how far commands are confined, before the first one.
+    /// Says how far commands are confined, before the first one, and that changes cannot be undone if so.
     fn announce(&mut self, plan: &Plan) {
+        if plan.class() == Class::Write
+            && let Some(trouble) = self.lasting.take()
+        {
+            crate::say(format!("changes cannot be undone: {trouble}"));
+        }
         let sandbox = self.toolbox.sandbox();
         if plan.class() == Class::Execute && !self.announced && sandbox.level() != Level::Off {
             self.announced = true;
@@ -223,6 +248,15 @@ impl Hands {
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken())).collect()
         })
     }
+}
+
+/// Has what stands in the way of each write kept; fails with the reason why that cannot be done.
+pub(crate) fn keep_undo(toolbox: &mut Toolbox) -> Result<(), String> {
+    let folder = state::folder().ok_or("there is no home directory")?.join("undo");
+    let store = UndoStore::open(&folder)
+        .map_err(|error| format!("cannot use {}: {}", folder.display(), input::plain(&error)))?;
+    toolbox.keep_undo(store);
+    Ok(())
 }
 
 /// A result as the model is told of it.

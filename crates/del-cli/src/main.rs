@@ -14,6 +14,7 @@ mod interrupt;
 mod screen;
 mod server;
 mod session;
+mod state;
 mod table;
 mod terminal;
 
@@ -52,6 +53,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Convert(options)) => command::convert::run(&options, &common),
         Some(Command::Grammar(options)) => command::grammar::run(&options, &common),
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
+        Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),

@@ -36,6 +36,7 @@ mod commit;
 mod context;
 mod diff;
 mod edit;
+mod edited;
 mod endings;
 mod glob;
 mod hits;
@@ -62,7 +63,7 @@ mod workspace;
 
 pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult};
 pub use policy::{Answer, Approval, Class, Consent, Gate, Verdict};
-pub use question::{Question, Subject};
+pub use question::{Action, Part, Question, Subject};
 pub use registry::{Definition, Toolset, UnknownToolset};
 pub use rule::{Rule, RuleError};
 pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError};

@@ -6,7 +6,7 @@ use std::path::Path;
 use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
-use crate::question::{Question, Subject};
+use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::toolbox::Plan;
 
@@ -114,16 +114,22 @@ impl Gate {
 
     /// What the policy says to `plan`, without asking anybody.
     pub fn verdict(&self, plan: &Plan) -> Verdict {
-        let question = plan.question();
-        if let Subject::Command { command, judgement, .. } = &question.subject {
-            let granted = self.granted.contains(plan.grant());
-            let cautioned = !question.cautions.is_empty();
-            return self.command(&question.tool, command, judgement, granted, cautioned);
+        self.decide(plan.question(), plan.class(), self.granted.contains(plan.grant()))
+    }
+
+    fn decide(&self, question: &Question, class: Class, granted: bool) -> Verdict {
+        match &question.subject {
+            Subject::Command { command, judgement, .. } => {
+                let cautioned = !question.cautions.is_empty();
+                return self.command(&question.tool, command, judgement, granted, cautioned);
+            }
+            Subject::Several { parts } => return self.all(question, parts, granted),
+            _ => {}
         }
         if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
             return Verdict::Deny(forbidden(rule));
         }
-        if plan.class() == Class::Read {
+        if class == Class::Read {
             return Verdict::Run;
         }
         if self.approval == Approval::Plan {
@@ -131,11 +137,28 @@ impl Gate {
         }
         let unasked = match self.approval {
             Approval::Yolo => true,
-            Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
+            Approval::AutoEdit => class == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
         let allowed = self.allowed.iter().any(|rule| rule.allows(question));
-        if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+        if unasked || allowed || granted { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// What the policy says to several things at once: what is denied to one of them is denied to all, and each has to
+    /// be allowed by itself.
+    fn all(&self, question: &Question, parts: &[Part], granted: bool) -> Verdict {
+        if let Some(rule) = self.denied.iter().find(|rule| rule.is_for_all(&question.tool)) {
+            return Verdict::Deny(forbidden(rule));
+        }
+        let mut verdict = Verdict::Run;
+        for part in parts {
+            match self.decide(&part.question, part.class, granted) {
+                Verdict::Run => {}
+                Verdict::Ask => verdict = Verdict::Ask,
+                Verdict::Deny(failure) => return Verdict::Deny(failure),
+            }
+        }
+        verdict
     }
 
     /// What the policy says to a shell command that was judged so.
@@ -304,18 +327,15 @@ pub(crate) fn caution(path: &Path) -> Option<&'static str> {
 impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
-        match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-        }
+        let paths = question.subject.paths();
+        self.is_for_all(&question.tool)
+            || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
     }
 
     /// Whether a denying rule forbids the call that `question` shows.
     fn covers(&self, question: &Question) -> bool {
-        match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-        }
+        let mut paths = question.subject.paths().into_iter();
+        self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
     }
 }
 

@@ -58,10 +58,12 @@ static ENTRIES: &[&Entry] = &[
     &tools::read_file::TOOL,
     &tools::write_file::TOOL,
     &tools::edit_file::TOOL,
+    &tools::multi_edit::TOOL,
     &tools::list_dir::TOOL,
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
+    &tools::batch_operations::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

@@ -101,6 +101,7 @@ impl Toolbox {
             })?;
             kept.push(definition.entry.name);
         }
+        self.context.only = Some(kept.clone());
         self.definitions.retain(|definition| kept.contains(&definition.entry.name));
         self.tools = self.definitions.iter().map(Definition::tool).collect();
         Ok(())

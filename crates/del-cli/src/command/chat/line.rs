@@ -91,8 +91,7 @@ impl Completer for Reader {
 
 /// Where lines are kept, its folder made.
 fn history() -> Option<PathBuf> {
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = state.or_else(|| Some(std::env::home_dir()?.join(".local/state")))?.join("del");
+    let folder = crate::state::folder()?;
     std::fs::create_dir_all(&folder).ok()?;
     Some(folder.join("history"))
 }
