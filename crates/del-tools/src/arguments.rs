@@ -35,6 +35,8 @@ enum Kind {
     Flag,
     /// A list of words, or text that holds them.
     Words,
+    /// A list of anything, or JSON text that holds one; anything else is the only item.
+    List,
 }
 
 macro_rules! parameters {
@@ -52,6 +54,8 @@ parameters! {
     OFFSET = "offset", Kind::Integer { min: 1, max: u64::MAX }, ["startline", "line", "from", "start"];
     LIMIT = "limit", Kind::Integer { min: 1, max: u64::MAX }, ["maxlines", "lines", "count"];
     END_LINE = "end_line", Kind::Integer { min: 1, max: u64::MAX }, ["end", "toline"];
+    FROM = "path", Kind::Text, ["from", "source", "src", "oldpath", "filepath", "file", "directory", "dir", "folder"];
+    TO = "to", Kind::Text, ["destination", "dest", "newpath", "newname", "target"];
     PATTERN = "pattern", Kind::Text, ["query", "regex", "search"];
     GLOB = "pattern", Kind::Text, ["query", "glob", "filepattern", "search"];
     NAME_GLOB = "pattern", Kind::Text, ["query", "glob", "filter", "filepattern"];
@@ -84,6 +88,9 @@ parameters! {
     FILTER = "filter", Kind::Text, ["test", "testname", "name", "pattern", "k"];
     QUERY = "query", Kind::Text, ["q", "search", "searchquery", "text"];
     MAX_RESULTS = "max_results", Kind::Integer { min: 1, max: 20 }, ["numresults", "limit", "count", "n"];
+    OPERATIONS = "operations", Kind::List, ["edits", "changes", "actions"];
+    DRY_RUN = "dry_run", Kind::Flag, ["preview"];
+    STOP_ON_ERROR = "stop_on_error", Kind::Flag, ["failfast"];
     TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
 }
 
@@ -202,6 +209,19 @@ impl Arguments {
         }
     }
 
+    /// The items of a list that must be there.
+    pub(crate) fn need_list(&mut self, parameter: &Parameter) -> Result<Vec<Value>, Failure> {
+        match self.take(parameter) {
+            Some(Typed::Json(Value::Array(items))) => Ok(items),
+            _ => Err(self.missing(parameter, "list")),
+        }
+    }
+
+    /// Whether nothing was given for it.
+    pub(crate) fn is_absent(&self, parameter: &Parameter) -> bool {
+        self.values.iter().all(|(name, _)| *name != parameter.name)
+    }
+
     /// The content of a file: text, or JSON that was not written as text.
     pub(crate) fn need_content(&mut self, parameter: &Parameter) -> Result<Value, Failure> {
         match self.take(parameter) {
@@ -288,6 +308,7 @@ impl Parameter {
         }
         let typed = match (self.kind, value) {
             (Kind::Content, value @ (Value::Array(_) | Value::Object(_))) => Typed::Json(value),
+            (Kind::List, value) => Typed::Json(Value::Array(list(value))),
             (Kind::Command, Value::Array(words)) if words.iter().all(Value::is_string) => {
                 let words = words.iter().filter_map(Value::as_str);
                 match shlex::try_join(words) {
@@ -385,6 +406,17 @@ fn text(value: Value) -> Result<String, Value> {
         Value::Bool(flag) => Ok(flag.to_string()),
         Value::Array(mut list) if list.len() == 1 && list[0].is_string() => text(list.remove(0)),
         other => Err(other),
+    }
+}
+
+fn list(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(inner @ (Value::Array(_) | Value::Object(_))) => list(inner),
+            _ => vec![Value::String(text)],
+        },
+        other => vec![other],
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Context {
     pub(crate) limits: Limits,
     /// Names under which tools are offered, by the engine's name.
     pub(crate) names: Vec<(&'static str, &'static str)>,
+    /// The only tools that may be called, by the engine's name, if the user left no others.
+    pub(crate) only: Option<Vec<&'static str>>,
     seen: Mutex<HashMap<Place, Stamp>>,
     /// A private directory for output that is too long to show.
     pub(crate) scratch: Option<TempDir>,
@@ -76,6 +78,7 @@ impl Context {
             workspace,
             limits: Limits::default(),
             names,
+            only: None,
             seen: Mutex::default(),
             scratch: scratch.filter(|_| readable),
             background: Mutex::default(),

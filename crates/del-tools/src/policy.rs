@@ -7,7 +7,7 @@ use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
 use crate::program::written;
-use crate::question::{Question, Subject};
+use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::toolbox::{Plan, Toolbox};
 
@@ -126,16 +126,22 @@ impl Gate {
 
     /// What the policy says to `plan`, without asking anybody.
     pub fn verdict(&self, plan: &Plan) -> Verdict {
-        let question = plan.question();
-        if let Subject::Command { command, judgement, .. } = &question.subject {
-            let granted = self.granted.contains(plan.grant());
-            let cautioned = !question.cautions.is_empty();
-            return self.command(&question.tool, command, judgement, granted, cautioned);
+        self.decide(plan.question(), plan.class(), self.granted.contains(plan.grant()))
+    }
+
+    fn decide(&self, question: &Question, class: Class, granted: bool) -> Verdict {
+        match &question.subject {
+            Subject::Command { command, judgement, .. } => {
+                let cautioned = !question.cautions.is_empty();
+                return self.command(&question.tool, command, judgement, granted, cautioned);
+            }
+            Subject::Several { parts } => return self.all(question, parts, granted),
+            _ => {}
         }
         if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
             return Verdict::Deny(forbidden(rule));
         }
-        if plan.class() == Class::Read {
+        if class == Class::Read {
             return Verdict::Run;
         }
         if self.approval == Approval::Plan {
@@ -143,11 +149,28 @@ impl Gate {
         }
         let unasked = match self.approval {
             Approval::Yolo => true,
-            Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
+            Approval::AutoEdit => class == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
         let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
-        if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+        if unasked || allowed || granted { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// What the policy says to several things at once: what is denied to one of them is denied to all, and each has to
+    /// be allowed by itself.
+    fn all(&self, question: &Question, parts: &[Part], granted: bool) -> Verdict {
+        if let Some(rule) = self.denied.iter().find(|rule| rule.is_for_all(&question.tool)) {
+            return Verdict::Deny(forbidden(rule));
+        }
+        let mut verdict = Verdict::Run;
+        for part in parts {
+            match self.decide(&part.question, part.class, granted) {
+                Verdict::Run => {}
+                Verdict::Ask => verdict = Verdict::Ask,
+                Verdict::Deny(failure) => return Verdict::Deny(failure),
+            }
+        }
+        verdict
     }
 
     /// Whether the user has let something be sent there in this session.
@@ -384,28 +407,21 @@ impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-            Subject::Foreign { .. } => self.is_for_all(&question.tool),
-            Subject::Rewrite { paths, .. } => {
-                paths.iter().all(|path| self.matches_path(&question.tool, path))
-            }
             Subject::Program { about, .. } => {
                 about.first().is_some_and(|about| self.is_meant(&question.tool, about))
             }
             Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            subject => {
+                let paths = subject.paths();
+                self.is_for_all(&question.tool)
+                    || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
+            }
         }
     }
 
     /// Whether a denying rule forbids the call that `question` shows.
     fn covers(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-            Subject::Foreign { .. } => self.is_for_all(&question.tool),
-            Subject::Rewrite { paths, .. } => {
-                paths.iter().any(|path| self.matches_path(&question.tool, path))
-            }
             // What is forbidden to commands is forbidden to the tools that run the same.
             Subject::Program { commands, about, .. } => {
                 let command = |words: &Vec<String>| {
@@ -415,6 +431,10 @@ impl Rule {
                 about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
             }
             Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            subject => {
+                let mut paths = subject.paths().into_iter();
+                self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
+            }
         }
     }
 }

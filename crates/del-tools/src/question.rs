@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use del_judge::Judgement;
 
 use crate::diff::first_lines;
+use crate::outcome::counted;
+use crate::policy::Class;
 use crate::program::written;
 use crate::visible::visible;
 use crate::workspace::on_one_line;
@@ -102,6 +104,51 @@ pub enum Subject {
         /// What is sent.
         query: String,
     },
+    /// Move something about in the workspace.
+    Arrange {
+        /// What is done.
+        action: Action,
+        /// The path, relative to the working directory.
+        path: String,
+        /// Where it goes, for what is moved or copied.
+        to: Option<String>,
+        /// What it is: `3 files, 1.2 kB`.
+        what: String,
+    },
+    /// What comes before decides what this will come to, so that it cannot be shown yet.
+    Later {
+        /// The paths that it is about, relative to the working directory.
+        paths: Vec<String>,
+        /// The arguments, as JSON text.
+        arguments: String,
+    },
+    /// Several things, in this order.
+    Several {
+        /// Each of them.
+        parts: Vec<Part>,
+    },
+}
+
+/// What is done to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It is removed, with all that is in it.
+    Delete,
+    /// It gets another path.
+    Move,
+    /// It is there twice afterwards.
+    Copy,
+    /// A directory is made.
+    MakeDirectory,
+}
+
+/// One of several things that a call would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it does to the world.
+    pub class: Class,
+    /// The question that it would be by itself.
+    pub question: Question,
 }
 
 impl Question {
@@ -173,10 +220,84 @@ impl Question {
             Subject::Network { to, query } => {
                 format!("{}: send to {to}\n  > {}", self.tool, query.replace('\n', "\n  > "))
             }
+            Subject::Arrange { action, path, to, what } => {
+                let to = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
+                format!("{}: {} {path}{to} ({what})", self.tool, action.verb())
+            }
+            Subject::Later { paths, arguments } => {
+                let head = format!("{} {}", self.tool, paths.join(", "));
+                format!("{}: with these arguments\n  {arguments}", head.trim_end())
+            }
+            Subject::Several { parts } => {
+                let mut text = format!("{}: {}", self.tool, counted(parts.len(), "operation"));
+                for (place, part) in parts.iter().enumerate() {
+                    let inner = part.question.text();
+                    let _ = write!(text, "\n[{}/{}] {}", place + 1, parts.len(), inner.trim_end());
+                }
+                text
+            }
         };
         for caution in self.cautions.iter().chain(&self.remarks) {
             let _ = write!(text, "\n! {caution}");
         }
         visible(&text).into_owned()
+    }
+
+    /// Whether consent to this question covers what turns out to be asked: the same thing to the same path. What a
+    /// file has become meanwhile is the tool's own affair.
+    pub(crate) fn covers(&self, now: &Self) -> bool {
+        let as_safe = |shown: &Judgement, now: &Judgement| {
+            shown.verdict == now.verdict || now.verdict == del_judge::Verdict::Safe
+        };
+        self.tool == now.tool
+            && now.cautions.iter().all(|caution| self.cautions.contains(caution))
+            && match (&self.subject, &now.subject) {
+                (Subject::Read { path: shown }, Subject::Read { path })
+                | (Subject::Write { path: shown, .. }, Subject::Write { path, .. }) => shown == path,
+                (Subject::Later { paths, .. }, now) => {
+                    !paths.is_empty() && now.paths() == paths.iter().collect::<Vec<_>>()
+                }
+                (
+                    Subject::Command { command: a, shell: b, directory: c, timeout: d, judgement: shown },
+                    Subject::Command { command, shell, directory, timeout, judgement },
+                ) => (a, b, c, d) == (command, shell, directory, timeout) && as_safe(shown, judgement),
+                (
+                    Subject::Arrange { action: a, path: b, to: c, .. },
+                    Subject::Arrange { action, path, to, .. },
+                ) => (a, b, c) == (action, path, to),
+                (Subject::Several { parts: shown }, Subject::Several { parts }) => {
+                    shown.len() == parts.len()
+                        && shown.iter().zip(parts).all(|(shown, now)| {
+                            now.class <= shown.class && shown.question.covers(&now.question)
+                        })
+                }
+                (shown, now) => shown == now,
+            }
+    }
+}
+
+impl Subject {
+    /// The paths that it is about, where it is about paths.
+    pub(crate) fn paths(&self) -> Vec<&String> {
+        match self {
+            Self::Read { path } | Self::Write { path, .. } => vec![path],
+            Self::Arrange { path, to, .. } => [Some(path), to.as_ref()].into_iter().flatten().collect(),
+            Self::Rewrite { paths, .. } | Self::Later { paths, .. } => paths.iter().collect(),
+            Self::Several { parts } => parts.iter().flat_map(|part| part.question.subject.paths()).collect(),
+            Self::Command { .. } | Self::Foreign { .. } | Self::Program { .. } | Self::Network { .. } => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Action {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Copy => "copy",
+            Self::MakeDirectory => "make the directory",
+        }
     }
 }

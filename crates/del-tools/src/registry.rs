@@ -58,6 +58,7 @@ static ENTRIES: &[&Entry] = &[
     &tools::read_file::TOOL,
     &tools::write_file::TOOL,
     &tools::edit_file::TOOL,
+    &tools::multi_edit::TOOL,
     &tools::list_dir::TOOL,
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
@@ -71,6 +72,7 @@ static ENTRIES: &[&Entry] = &[
     &tools::format_code::TOOL,
     &tools::lint_code::TOOL,
     &tools::test_runner::TOOL,
+    &tools::batch_operations::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

@@ -126,6 +126,7 @@ impl Toolbox {
             })?;
             kept.push(definition.entry.name);
         }
+        self.context.only = Some(kept.clone());
         self.definitions.retain(|definition| kept.contains(&definition.entry.name));
         let foreign = self.foreign.iter().map(|tool| tool.tool().clone());
         self.tools = self.definitions.iter().map(Definition::tool).chain(foreign).collect();
