@@ -44,11 +44,20 @@ fn sets_name_their_tools() {
             "read_file",
             "write_file",
             "multi_edit",
+            "batch_operations",
             "list_dir",
             "search_code",
             "run_command",
-            "batch_operations"
-        ]
+            "git_operation",
+            "analyze_code",
+            "extract_functions",
+            "find_references",
+            "format_code",
+            "lint_code",
+            "project_context",
+            "security_scan",
+            "test_runner"
+        ],
     );
     assert_eq!(
         names(Toolset::All),
@@ -57,12 +66,21 @@ fn sets_name_their_tools() {
             "write_file",
             "edit_file",
             "multi_edit",
+            "batch_operations",
             "list_dir",
             "glob_files",
             "search_code",
             "run_command",
-            "batch_operations"
-        ]
+            "git_operation",
+            "analyze_code",
+            "extract_functions",
+            "find_references",
+            "format_code",
+            "lint_code",
+            "project_context",
+            "security_scan",
+            "test_runner"
+        ],
     );
 }
 
