@@ -101,6 +101,9 @@ impl Workplace {
             let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
         }
+        if let Some(web) = crate::web::service()? {
+            toolbox.search_with(web);
+        }
         toolbox.confine(&self.confinement()).map_err(|error| Exit::Sandbox.because(error.to_string()))?;
         Ok(toolbox)
     }

@@ -16,6 +16,7 @@ mod server;
 mod session;
 mod table;
 mod terminal;
+mod web;
 
 use std::fmt::Display;
 use std::io::Write;

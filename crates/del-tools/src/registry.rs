@@ -66,6 +66,7 @@ static ENTRIES: &[&Entry] = &[
     &tools::format_code::TOOL,
     &tools::lint_code::TOOL,
     &tools::test_runner::TOOL,
+    &tools::web_search::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

@@ -16,6 +16,7 @@ use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
 use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
+use crate::web::Web;
 use crate::workspace::{Workspace, WorkspaceError};
 
 /// The tools that a model is offered, over one working directory.
@@ -121,6 +122,11 @@ impl Toolbox {
     /// Lets commands see these variables of the environment though their names look like secrets.
     pub fn keep_variables(&mut self, names: Vec<String>) {
         self.context.kept_variables = names;
+    }
+
+    /// Searches the web there.
+    pub fn search_with(&mut self, web: Web) {
+        self.context.web = Some(web);
     }
 
     /// Confines the commands that run from now on. They may write in the working directory, in the allowed ones and in
@@ -287,6 +293,11 @@ impl<'a> Control<'a> {
         if let Some(listener) = &self.progress {
             listener(progress);
         }
+    }
+
+    /// Whether the call is to stop.
+    pub(crate) fn is_over(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 
     /// Fails once the call is to stop.

@@ -10,4 +10,5 @@ pub(crate) mod read_file;
 pub(crate) mod run_command;
 pub(crate) mod search_code;
 pub(crate) mod test_runner;
+pub(crate) mod web_search;
 pub(crate) mod write_file;
