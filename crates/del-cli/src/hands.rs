@@ -111,6 +111,9 @@ impl Workplace {
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
         }
+        if let Some(web) = crate::web::service()? {
+            toolbox.search_with(web);
+        }
         toolbox.confine(&self.confinement()).map_err(|error| Exit::Sandbox.because(error.to_string()))?;
         Ok(toolbox)
     }

@@ -18,6 +18,7 @@ mod servers;
 mod session;
 mod table;
 mod terminal;
+mod web;
 
 use std::fmt::Display;
 use std::io::Write;

@@ -14,6 +14,7 @@ use crate::sandbox::Sandbox;
 use crate::suggest;
 use crate::text;
 use crate::undo::UndoStore;
+use crate::web::Web;
 use crate::workspace::{Access, Obstacle, Place, Stamp, Workspace};
 
 /// Files above this are neither edited nor compared.
@@ -56,6 +57,8 @@ pub(crate) struct Context {
     pub(crate) sandbox: Sandbox,
     /// Says which commands only read.
     pub(crate) judge: Judge,
+    /// The service that searches the web, where there is one.
+    pub(crate) web: Option<Web>,
     /// Where what stood there before a change is kept, if it is.
     pub(crate) undo: Option<UndoStore>,
 }
@@ -85,6 +88,7 @@ impl Context {
             kept_variables: Vec::new(),
             sandbox: Sandbox::default(),
             judge: Judge::default(),
+            web: None,
             undo: None,
         }
     }

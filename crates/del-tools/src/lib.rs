@@ -75,6 +75,7 @@ mod toolbox;
 mod tools;
 mod undo;
 mod visible;
+mod web;
 mod workspace;
 
 pub use environment::looks_secret;
@@ -88,4 +89,5 @@ pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError};
 pub use toolbox::{Cancel, Control, Plan, Progress, Toolbox};
 pub use undo::{Selection, Undo, UndoError, UndoState, UndoStore, Undoable};
 pub use visible::visible;
+pub use web::{Fetch, Provider, UnknownProvider, Web, WebAnswer, WebError, WebRequest};
 pub use workspace::WorkspaceError;

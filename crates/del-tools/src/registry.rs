@@ -73,6 +73,7 @@ static ENTRIES: &[&Entry] = &[
     &tools::project_context::TOOL,
     &tools::security_scan::TOOL,
     &tools::test_runner::TOOL,
+    &tools::web_search::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

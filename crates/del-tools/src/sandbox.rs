@@ -148,9 +148,8 @@ impl Sandbox {
         if !self.network && says(&NO_NETWORK) {
             remedies.push("commands have no network (--allow-network gives it)".to_owned());
         }
-        (!remedies.is_empty()).then(|| {
-            format!("[the sandbox may have been in the way: {}; restart del so]", remedies.join("; "))
-        })
+        (!remedies.is_empty())
+            .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
     }
 
     /// Starts `command` in a session of its own and in the sandbox.

@@ -56,7 +56,7 @@ struct Failures {
     names: Vec<Template>,
     /// Beginnings count behind such a line.
     #[serde(default)]
-    after: Option<String>,
+    after: Option<Template>,
     /// The first line of what a test wrote.
     begin: Vec<Template>,
     /// A line that ends it.
@@ -103,7 +103,7 @@ impl Summary {
 
 impl Counts {
     fn read(&self, output: &str, add: bool) -> Option<Outcome> {
-        let mut found = [None::<u64>; 3];
+        let mut found: [Vec<(&str, u64)>; 3] = Default::default();
         let mut total = None;
         let mut failed = None;
         for line in output.lines() {
@@ -118,38 +118,42 @@ impl Counts {
                 continue;
             }
             for (found, words) in found.iter_mut().zip([&self.passed, &self.failed, &self.skipped]) {
-                if let Some(count) = beside(line, words, self.behind) {
-                    *found = Some(if add { found.unwrap_or(0) + count } else { count });
+                for (word, count) in beside(line, words, self.behind) {
+                    let before = if add {
+                        found.iter().find(|(own, _)| *own == word).map_or(0, |(_, n)| *n)
+                    } else {
+                        0
+                    };
+                    found.retain(|(own, _)| *own != word);
+                    found.push((word, before + count));
                 }
             }
         }
-        let [passed, counted, skipped] = found;
+        let sum =
+            |counts: &[(&str, u64)]| (!counts.is_empty()).then(|| counts.iter().map(|(_, n)| n).sum::<u64>());
+        let [passed, counted, skipped] = found.map(|counts| sum(&counts));
         let failed = failed.or(counted);
         if passed.or(failed).or(skipped).or(total).is_none() {
             return None;
         }
         let (failed, skipped) = (failed.unwrap_or(0), skipped.unwrap_or(0));
-        let rest = total.map_or(0, |total| total.saturating_sub(failed + skipped));
+        let rest = total.map_or(0, |total: u64| total.saturating_sub(failed + skipped));
         Some(Outcome { passed: passed.unwrap_or(rest), failed, skipped, failures: Vec::new() })
     }
 }
 
-/// The sum of the numbers beside any of `words`.
-fn beside(line: &str, words: &[String], behind: bool) -> Option<u64> {
+/// The numbers beside any of `words`, each with its word.
+fn beside<'w>(line: &str, words: &'w [String], behind: bool) -> Vec<(&'w str, u64)> {
     let tokens: Vec<_> =
         line.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty()).collect();
-    let mut sum = None;
+    let number = |at: Option<usize>| at.and_then(|at| tokens.get(at)?.parse::<u64>().ok());
+    let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        if !words.iter().any(|word| word == token) {
-            continue;
-        }
-        let neighbour =
-            if behind { tokens.get(at + 1) } else { at.checked_sub(1).and_then(|at| tokens.get(at)) };
-        if let Some(number) = neighbour.and_then(|token| token.parse::<u64>().ok()) {
-            sum = Some(sum.unwrap_or(0) + number);
-        }
+        let word = words.iter().find(|word| word == token);
+        let count = number(if behind { Some(at + 1) } else { at.checked_sub(1) });
+        found.extend(word.map(String::as_str).zip(count));
     }
-    sum
+    found
 }
 
 impl Tally {
@@ -176,7 +180,7 @@ impl Failures {
         let mut counts = self.after.is_none();
         for line in output.lines() {
             if let Some(after) = &self.after
-                && Template::from(after.clone()).read(line.trim()).is_some()
+                && after.read(line.trim()).is_some()
             {
                 counts = true;
             }

@@ -23,7 +23,7 @@ pub(crate) struct Formatter {
     pub(crate) program: String,
     /// Where in the project it may lie.
     #[serde(default)]
-    pub(crate) local: Names,
+    pub(crate) local: Vec<String>,
     /// `{path}` stands for the file.
     pub(crate) arguments: Vec<String>,
     /// It runs nothing that the project names, so it may run before anybody is asked.
@@ -64,7 +64,7 @@ pub(crate) struct Linter {
     #[serde(default)]
     pub(crate) needs: Option<String>,
     #[serde(default)]
-    pub(crate) local: Names,
+    pub(crate) local: Vec<String>,
     /// It is run where this file lies, at the path or above it.
     #[serde(default)]
     pub(crate) project: Option<String>,
@@ -107,7 +107,7 @@ pub(crate) struct Runner {
     #[serde(default)]
     pub(crate) beside: Option<String>,
     #[serde(default)]
-    pub(crate) local: Names,
+    pub(crate) local: Vec<String>,
     pub(crate) arguments: Vec<String>,
     /// What is added for a filter.
     #[serde(default)]
@@ -159,10 +159,6 @@ impl From<String> for Names {
 impl Names {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|own| own == name)
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
     }
 }
 

@@ -79,11 +79,6 @@ pub(crate) fn upward<'p>(directory: &'p Path, context: &Context) -> impl Iterato
 }
 
 /// The folders in `names`, in `directory` and above, in which a project keeps programs.
-pub(crate) fn local<'a>(
-    names: impl Iterator<Item = &'a str>,
-    directory: &Path,
-    context: &Context,
-) -> Vec<PathBuf> {
-    let names: Vec<_> = names.collect();
+pub(crate) fn local(names: &[String], directory: &Path, context: &Context) -> Vec<PathBuf> {
     upward(directory, context).flat_map(|place| names.iter().map(move |name| place.join(name))).collect()
 }

@@ -18,6 +18,7 @@ use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
 use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
+use crate::web::Web;
 use crate::workspace::{Workspace, WorkspaceError, on_one_line};
 
 /// The tools that a model is offered, over one working directory.
@@ -148,6 +149,11 @@ impl Toolbox {
     /// Lets commands see these variables of the environment though their names look like secrets.
     pub fn keep_variables(&mut self, names: Vec<String>) {
         self.context.kept_variables = names;
+    }
+
+    /// Searches the web there.
+    pub fn search_with(&mut self, web: Web) {
+        self.context.web = Some(web);
     }
 
     /// Confines the commands that run from now on. They may write in the working directory, in the allowed ones and in

@@ -17,4 +17,5 @@ pub(crate) mod run_command;
 pub(crate) mod search_code;
 pub(crate) mod security_scan;
 pub(crate) mod test_runner;
+pub(crate) mod web_search;
 pub(crate) mod write_file;

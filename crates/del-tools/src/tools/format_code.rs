@@ -105,7 +105,7 @@ fn choose(place: &Place, context: &Context) -> Option<Target> {
     let directory = path.parent()?;
     let fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
     for formatter in fitting {
-        let own = local(formatter.local.iter(), directory, context);
+        let own = local(&formatter.local, directory, context);
         let own =
             own.iter().map(|folder| folder.join(&formatter.program)).find(|path| program::is_program(path));
         let trusted = || context.judge.search().trusted_program(&formatter.program, context.workspace.root());

@@ -102,7 +102,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
 /// How `linter` would be run, if it and what it needs are there.
 fn run(linter: &'static Linter, targets: &Targets, fix: bool, context: &Context) -> Option<Run> {
     let around = targets.directory(context);
-    let program = find(&linter.program, &local(linter.local.iter(), &around, context))?;
+    let program = find(&linter.program, &local(&linter.local, &around, context))?;
     if let Some(needed) = &linter.needs {
         find(needed, &[])?;
     }

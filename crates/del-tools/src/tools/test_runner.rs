@@ -26,6 +26,8 @@ use crate::workspace::{Access, on_one_line};
 
 const DEFAULT_TIMEOUT: u64 = 300;
 const MAX_TIMEOUT: u64 = 600;
+/// Characters of the end of an output of which the rest is told.
+const TAIL: usize = 1500;
 
 pub(crate) static TOOL: Entry = Entry {
     name: "test_runner",
@@ -125,7 +127,7 @@ fn locate(runner: &Runner, directory: &Path, context: &Context) -> Result<Locate
     if let Some(needed) = &runner.needs {
         find(needed, &[]).ok_or_else(|| needed.clone())?;
     }
-    let near = local(runner.local.iter(), directory, context);
+    let near = local(&runner.local, directory, context);
     let instead = runner
         .instead
         .iter()
@@ -270,8 +272,9 @@ impl TestRunner {
         parts.push(format!("$ {}", written(&self.words())));
         let told = outcome.as_ref().map(|outcome| told(&outcome.failures, context.limits.command_chars / 2));
         let failures = told.filter(|told| !told.is_empty());
-        let clean = finished.code == 0 && outcome.is_some();
-        let room = if clean { 2000 } else { context.limits.command_chars / 2 };
+        // What failed is told above; without it, the output has to tell.
+        let known = outcome.is_some() && (finished.code == 0 || failures.is_some());
+        let room = if known { TAIL } else { context.limits.command_chars / 2 };
         let tail = last_lines(&shown.text, room);
         let cut = tail.len() < shown.text.len() || shown.cut;
         parts.extend(failures);
