@@ -29,6 +29,7 @@ mod repository;
 mod rough;
 mod search;
 mod secret;
+mod startup;
 mod syntax;
 mod wildcard;
 
@@ -37,3 +38,5 @@ pub use judge::{Judge, Judgement, Verdict};
 pub use members::{Member, Members, members};
 pub use plan::{Action, Input, Link, Output, Plan, Process, Redirect, Step};
 pub use search::Search;
+pub use secret::is_secret;
+pub use startup::{is_obeyed, is_repository, is_startup};
