@@ -18,3 +18,4 @@ mod server;
 mod surface;
 mod task;
 mod tools;
+mod undo;

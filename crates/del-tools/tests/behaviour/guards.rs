@@ -94,7 +94,10 @@ fn what_runs_later_asks_in_every_tool() {
     ] {
         for (tool, arguments) in [
             ("write_file", write(path)),
-            ("multi_edit", json!({"operations": [{"file": "a.txt", "old": "a", "new": "b"}, {"file": path, "old": if path == "innocent" || path == ".envrc" { "old" } else { "" }, "new": "x\n"}]})),
+            (
+                "multi_edit",
+                json!({"operations": [{"file": "a.txt", "old": "a", "new": "b"}, {"file": path, "old": if path == "innocent" || path == ".envrc" { "old" } else { "" }, "new": "x\n"}]}),
+            ),
             ("batch_operations", json!({"operations": [{"tool": "write_file", "arguments": write(path)}]})),
         ] {
             let plan = desk.toolbox.plan(tool, &arguments.to_string()).unwrap();
@@ -116,7 +119,9 @@ fn what_runs_later_asks_in_every_tool() {
 #[test]
 fn a_working_directory_that_programs_obey_asks() {
     let desk = Desk::new();
-    for (folder, file) in [(".cargo", "config.toml"), (".github", "workflows/ci.yml"), (".vscode", "tasks.json")] {
+    for (folder, file) in
+        [(".cargo", "config.toml"), (".github", "workflows/ci.yml"), (".vscode", "tasks.json")]
+    {
         fs::create_dir(desk.path(folder)).unwrap();
         let inner = Toolbox::open(&desk.path(folder), &[], Toolset::All).unwrap();
         let plan = inner.plan("write_file", &write(file).to_string()).unwrap();
@@ -143,7 +148,11 @@ fn pipes_and_devices_are_neither_read_nor_written_nor_waited_for() {
     for path in ["pipe", "socket"] {
         desk.fails("read_file", &json!({"path": path}), "not_regular");
         desk.fails("write_file", &write(path), "not_regular");
-        desk.fails("multi_edit", &json!({"operations": [{"file": path, "old": "a", "new": "b"}]}), "not_regular");
+        desk.fails(
+            "multi_edit",
+            &json!({"operations": [{"file": path, "old": "a", "new": "b"}]}),
+            "not_regular",
+        );
         for operation in [
             json!({"tool": "delete", "arguments": {"path": path}}),
             json!({"tool": "copy", "arguments": {"from": path, "to": "x"}}),
@@ -216,8 +225,10 @@ fn nothing_that_writes_follows_a_link_that_was_swapped_in() {
     for name in ["a.txt", "sub/b.txt"] {
         assert_eq!(fs::read_to_string(desk.outside().join(name)).unwrap(), "canary\n");
     }
-    let mut names: Vec<_> =
-        fs::read_dir(desk.outside()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(desk.outside())
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     assert_eq!(names, ["a.txt", "secret.txt", "sub"]);
     for (path, what) in desk.snapshot() {
