@@ -29,6 +29,7 @@ mod repository;
 mod rough;
 mod search;
 mod secret;
+mod startup;
 mod syntax;
 mod wildcard;
 
@@ -38,3 +39,5 @@ pub use members::{Member, Members, members};
 pub use plan::{Action, Input, Link, Output, Plan, Process, Redirect, Step};
 pub use repository::is_harmless as is_harmless_setting;
 pub use search::Search;
+pub use secret::is_secret;
+pub use startup::{is_obeyed, is_repository, is_startup};

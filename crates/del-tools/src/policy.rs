@@ -1,15 +1,17 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use del_judge::{Judgement, Member, Members, members};
+use del_judge::{Judgement, Member, Members, is_obeyed, is_repository, is_secret, members};
 
+use crate::context::Context;
 use crate::outcome::{Code, Failure};
 use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::toolbox::{Plan, Toolbox};
+use crate::workspace::Place;
 
 /// What a call does to the world. Later ones weigh more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -93,7 +95,7 @@ pub struct Gate {
 pub(crate) struct Grant {
     pub(crate) tool: String,
     pub(crate) arguments: String,
-    pub(crate) directory: std::path::PathBuf,
+    pub(crate) directory: PathBuf,
     /// What the user was warned of.
     pub(crate) cautions: Vec<String>,
 }
@@ -340,67 +342,38 @@ fn denied(cause: impl Into<String>) -> Failure {
 
 /// Refuses what no tool writes, whoever consents: the inside of a repository.
 pub(crate) fn may_write(path: &Path, shown: &str) -> Result<(), Failure> {
-    if path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+    if is_repository(path) {
         return Err(denied(format!("{shown} is inside .git; use git commands instead of writing there.")));
     }
     Ok(())
 }
 
-/// What shells read when they start.
-const SHELL: [&str; 12] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".kshrc",
-    ".cshrc",
-    ".inputrc",
-];
-/// What other programs take orders from.
-const CONFIGURATION: [&str; 13] = [
-    ".gitconfig",
-    ".gitmodules",
-    ".gitattributes",
-    ".envrc",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".mcp.json",
-    ".ripgreprc",
-    ".vimrc",
-    ".exrc",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-];
-
 /// Why writing this file needs a question even where writing does not: it holds secrets, or something runs it.
 pub(crate) fn caution(path: &Path) -> Option<&'static str> {
-    const SECRET: &str = "this file usually holds secrets";
-    const RUN: &str = "other programs run what this file says";
-    let lower = path.to_string_lossy().to_lowercase().replace('\\', "/");
+    let lower = path.to_string_lossy().to_lowercase();
     let name = lower.rsplit('/').next().unwrap_or_default();
-    let within =
-        |folder: &str| lower.starts_with(&format!("{folder}/")) || lower.contains(&format!("/{folder}/"));
-    let ends = |end: &str| lower == end || lower.ends_with(&format!("/{end}"));
-    let extension = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default();
-    if name == ".env" || name.starts_with(".env.") || matches!(extension, "pem" | "key" | "p12" | "pfx") {
-        return Some(SECRET);
+    if is_secret(path) || name.starts_with(".env.") || name.starts_with("id_") {
+        return Some("this file usually holds secrets");
     }
-    if name.starts_with("id_") || within(".ssh") || within(".gnupg") || within(".aws") {
-        return Some(SECRET);
+    is_obeyed(path).then_some("other programs run what this file says")
+}
+
+impl Context {
+    /// Refuses what no tool writes, whoever consents.
+    pub(crate) fn may_write(&self, place: &Place) -> Result<(), Failure> {
+        may_write(&self.workspace.absolute(place), &place.shown)
     }
-    let folders = [".vscode", ".idea", ".husky", ".github/workflows", ".claude", ".codex", ".gemini", ".del"];
-    let run = SHELL.contains(&name)
-        || CONFIGURATION.contains(&name)
-        || folders.iter().any(|folder| within(folder))
-        || ends(".cargo/config.toml")
-        || ends(".cargo/config");
-    run.then_some(RUN)
+
+    /// Why writing here needs a question even where writing does not.
+    pub(crate) fn caution(&self, place: &Place) -> Option<&'static str> {
+        let absolute = self.workspace.absolute(place);
+        // The working directory may itself be a folder that programs obey.
+        let above = absolute.components().count().saturating_sub(place.path().components().count() + 2);
+        let near: PathBuf = absolute.components().skip(above).collect();
+        let own =
+            || self.workspace.lies_in_repository(place).then_some("it belongs to a git repository itself");
+        caution(&near).or_else(own)
+    }
 }
 
 impl Rule {

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::diff::{Difference, first_lines};
 use crate::edited::{Applied, Edited, Wanted};
 use crate::outcome::{Failure, ToolResult, counted};
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::toolbox::Control;
@@ -39,7 +39,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let (old, new) = (arguments.need_text(&OLD_STRING)?, arguments.need_text(&NEW_STRING)?);
     let all = arguments.flag(&REPLACE_ALL).unwrap_or(false);
     let place = context.workspace.resolve(&path, Access::Write)?;
-    policy::may_write(place.path(), &place.shown)?;
+    context.may_write(&place)?;
     if !place.exists && !old.is_empty() {
         return Err(context.not_found(&place.shown));
     }
@@ -61,11 +61,11 @@ impl Job for EditFile {
         Class::Write
     }
 
-    fn question(&self, _: &Context) -> Result<Question, Failure> {
+    fn question(&self, context: &Context) -> Result<Question, Failure> {
         let (path, diff) = (self.place.shown.clone(), self.shown.unified.clone());
         let subject = Subject::Write { path, new: self.is_new, diff };
         let mut question = Question::new(TOOL.name, subject).with_editable(NEW_STRING.name, &self.wanted.new);
-        question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
+        question.cautions.extend(context.caution(&self.place).map(str::to_owned));
         question.remarks.extend(self.note.map(str::to_owned));
         Ok(question)
     }

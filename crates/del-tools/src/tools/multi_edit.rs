@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::diff::Difference;
 use crate::edited::{Edited, Wanted};
 use crate::outcome::{Code, Failure, ToolResult, counted};
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::toolbox::Control;
@@ -97,7 +97,7 @@ fn operation(
     let (old, new) = (arguments.need_text(&OLD_STRING)?, arguments.need_text(&NEW_STRING)?);
     let all = arguments.flag(&REPLACE_ALL).unwrap_or(false);
     let place = context.workspace.resolve(&given, Access::Write)?;
-    policy::may_write(place.path(), &place.shown)?;
+    context.may_write(&place)?;
     Ok(Operation { place, wanted: Wanted::new(&old, &new, all)? })
 }
 
@@ -156,7 +156,7 @@ impl Job for MultiEdit {
         if self.dry_run { Class::Read } else { Class::Write }
     }
 
-    fn question(&self, _: &Context) -> Result<Question, Failure> {
+    fn question(&self, context: &Context) -> Result<Question, Failure> {
         let part = |((place, difference), new): (&(Place, Difference), &bool)| {
             let (path, diff) = (place.shown.clone(), difference.unified.clone());
             let subject = match self.dry_run {
@@ -164,7 +164,7 @@ impl Job for MultiEdit {
                 false => Subject::Write { path, new: *new, diff },
             };
             let mut question = Question::new(TOOL.name, subject);
-            question.cautions.extend(policy::caution(place.path()).map(str::to_owned));
+            question.cautions.extend(context.caution(place).map(str::to_owned));
             Part { class: self.class(), question }
         };
         let parts = self.shown.iter().zip(&self.new).map(part).collect();

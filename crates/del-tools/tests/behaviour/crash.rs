@@ -24,7 +24,7 @@ fn open(root: &Path) -> Toolbox {
 }
 
 fn generation(number: usize) -> String {
-    format!("generation {number:08}\n{}", format!("{number:08} ").repeat(500))
+    format!("generation {number:08}\n{}\nend of {number:08}\n", "some line of text\n".repeat(1000))
 }
 
 /// Goes from one generation of all files to the next until it is killed.
@@ -100,7 +100,7 @@ fn a_killed_process_leaves_whole_files_and_can_be_taken_back_or_finished() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let status = killed(child, Duration::from_micros(700 * (round as u64 * 37 % 101)));
+        let status = killed(child, Duration::from_micros(1500 * (round as u64 * 37 % 101)));
         assert_eq!(status, Some(9), "the child ended by itself");
         let now = generations(&project);
         let (least, most) = (*now.iter().min().unwrap(), *now.iter().max().unwrap());

@@ -6,7 +6,7 @@ use crate::arguments::{Arguments, FROM, PATH, RECURSIVE, TO};
 use crate::commit::{Change, MAX_KEPT, Purpose};
 use crate::context::Context;
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted, sized};
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Action, Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::toolbox::Control;
@@ -108,7 +108,7 @@ fn relocate(mut arguments: Arguments, context: &Context, action: Action) -> Prep
     };
     let found = movable(context, &place)?;
     let target = target(context, &to, &place)?;
-    policy::may_write(target.path(), &target.shown)?;
+    context.may_write(&target)?;
     if !found_nothing(context, &target)? {
         let cause = format!("{} is there already; delete it first or take another name.", target.shown);
         return Err(Failure::new(Code::Exists, cause));
@@ -137,7 +137,7 @@ fn target(context: &Context, to: &str, place: &Place) -> Result<Place, Failure> 
 fn make(mut arguments: Arguments, context: &Context) -> Prepared {
     let path = arguments.need_text(&PATH)?;
     let place = context.workspace.resolve(path.trim_end_matches('/'), Access::Write)?;
-    policy::may_write(place.path(), &place.shown)?;
+    context.may_write(&place)?;
     if place.exists && !context.workspace.metadata(&place).is_ok_and(|metadata| metadata.is_dir()) {
         return Err(Failure::new(
             Code::Exists,
@@ -156,13 +156,13 @@ fn make(mut arguments: Arguments, context: &Context) -> Prepared {
 
 /// What stands at a place that may be taken from there, and below it: no repository.
 fn movable(context: &Context, place: &Place) -> Result<Vec<(Place, Found)>, Failure> {
-    policy::may_write(place.path(), &place.shown)?;
+    context.may_write(place)?;
     let found = context.found_at(place)?;
     if found[0].1 == Found::Nothing {
         return Err(context.not_found(&place.shown));
     }
     for (inner, _) in &found {
-        policy::may_write(inner.path(), &inner.shown)?;
+        context.may_write(inner)?;
     }
     Ok(found)
 }
@@ -208,7 +208,7 @@ impl Job for Arrange {
         let moved = |place: &Place| self.to.as_ref().map(|to| place.moved(&self.place, to));
         let places = self.found.iter().flat_map(|(place, _)| [Some(place.clone()), moved(place)]).flatten();
         for place in places.chain([self.place.clone()]) {
-            if let Some(caution) = policy::caution(place.path())
+            if let Some(caution) = context.caution(&place)
                 && question.cautions.len() < 5
             {
                 question.cautions.push(format!("{}: {caution}", place.shown));

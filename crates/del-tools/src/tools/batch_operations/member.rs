@@ -6,7 +6,7 @@ use super::arrange;
 use crate::arguments::{Arguments, PATH, folded};
 use crate::context::Context;
 use crate::outcome::{Code, Failure, ToolResult};
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
 use crate::registry::{self, Entry, Job};
 use crate::toolbox::Control;
@@ -137,7 +137,7 @@ impl Member {
             let access = if writes { Access::Write } else { Access::Read };
             vec![context.workspace.resolve(&arguments.text(parameter)?, access).ok()?]
         };
-        let allowed = |place: &Place| !writes || policy::may_write(place.path(), &place.shown).is_ok();
+        let allowed = |place: &Place| !writes || context.may_write(place).is_ok();
         places.iter().all(allowed).then_some(places)
     }
 
@@ -146,7 +146,7 @@ impl Member {
         let subject = Subject::Later { paths, arguments: self.arguments.clone() };
         let mut question = Question::new(self.question_name(), subject);
         if self.entry.class > Class::Read {
-            let cautions = places.iter().filter_map(|place| policy::caution(place.path()));
+            let cautions = places.iter().filter_map(|place| context.caution(place));
             let loss = arrange::loss(self.entry, context);
             question.cautions.extend(cautions.chain(loss).map(str::to_owned));
             let unknown = "what comes before it decides what this changes; it cannot be shown yet";
