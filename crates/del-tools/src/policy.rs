@@ -6,7 +6,8 @@ use std::path::Path;
 use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
-use crate::question::{Question, Subject};
+use crate::program::written;
+use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::toolbox::{Plan, Toolbox};
 
@@ -83,6 +84,8 @@ pub struct Gate {
     allowed: Vec<Rule>,
     denied: Vec<Rule>,
     granted: HashSet<Grant>,
+    /// Where something may be sent for the rest of the session.
+    reached: HashSet<String>,
 }
 
 /// A call that the user allowed for good: this tool, these arguments, this directory.
@@ -91,6 +94,8 @@ pub(crate) struct Grant {
     pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) directory: std::path::PathBuf,
+    /// What the user was warned of.
+    pub(crate) cautions: Vec<String>,
 }
 
 impl Gate {
@@ -121,16 +126,22 @@ impl Gate {
 
     /// What the policy says to `plan`, without asking anybody.
     pub fn verdict(&self, plan: &Plan) -> Verdict {
-        let question = plan.question();
-        if let Subject::Command { command, judgement, .. } = &question.subject {
-            let granted = self.granted.contains(plan.grant());
-            let cautioned = !question.cautions.is_empty();
-            return self.command(&question.tool, command, judgement, granted, cautioned);
+        self.decide(plan.question(), plan.class(), self.granted.contains(plan.grant()))
+    }
+
+    fn decide(&self, question: &Question, class: Class, granted: bool) -> Verdict {
+        match &question.subject {
+            Subject::Command { command, judgement, .. } => {
+                let cautioned = !question.cautions.is_empty();
+                return self.command(&question.tool, command, judgement, granted, cautioned);
+            }
+            Subject::Several { parts } => return self.all(question, parts, granted),
+            _ => {}
         }
         if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
             return Verdict::Deny(forbidden(rule));
         }
-        if plan.class() == Class::Read {
+        if class == Class::Read {
             return Verdict::Run;
         }
         if self.approval == Approval::Plan {
@@ -138,11 +149,33 @@ impl Gate {
         }
         let unasked = match self.approval {
             Approval::Yolo => true,
-            Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
+            Approval::AutoEdit => class == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
-        let allowed = self.allowed.iter().any(|rule| rule.allows(question));
-        if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+        let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
+        if unasked || allowed || granted { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// What the policy says to several things at once: what is denied to one of them is denied to all, and each has to
+    /// be allowed by itself.
+    fn all(&self, question: &Question, parts: &[Part], granted: bool) -> Verdict {
+        if let Some(rule) = self.denied.iter().find(|rule| rule.is_for_all(&question.tool)) {
+            return Verdict::Deny(forbidden(rule));
+        }
+        let mut verdict = Verdict::Run;
+        for part in parts {
+            match self.decide(&part.question, part.class, granted) {
+                Verdict::Run => {}
+                Verdict::Ask => verdict = Verdict::Ask,
+                Verdict::Deny(failure) => return Verdict::Deny(failure),
+            }
+        }
+        verdict
+    }
+
+    /// Whether the user has let something be sent there in this session.
+    fn has_reached(&self, question: &Question) -> bool {
+        destination(question).is_some_and(|to| self.reached.contains(to))
     }
 
     /// What the policy says to a shell command that was judged so.
@@ -258,9 +291,13 @@ impl Gate {
     /// Does what an answer says to the question of `plan`.
     pub fn take(&mut self, plan: &Plan, answer: Answer) -> Result<(), Failure> {
         match answer {
-            Answer::Yes => Ok(()),
+            Answer::Yes => {
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
+                Ok(())
+            }
             Answer::Always => {
                 self.granted.insert(plan.grant().clone());
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
             }
             Answer::Allow(rules) => {
@@ -278,6 +315,14 @@ impl Gate {
                 Err(denied("the user said no. Do not try this again; ask what to do instead."))
             }
         }
+    }
+}
+
+/// Where a call sends something.
+fn destination(question: &Question) -> Option<&str> {
+    match &question.subject {
+        Subject::Network { to, .. } => Some(to),
+        _ => None,
     }
 }
 
@@ -362,18 +407,34 @@ impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-            Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            Subject::Program { about, .. } => {
+                about.first().is_some_and(|about| self.is_meant(&question.tool, about))
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            subject => {
+                let paths = subject.paths();
+                self.is_for_all(&question.tool)
+                    || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
+            }
         }
     }
 
     /// Whether a denying rule forbids the call that `question` shows.
     fn covers(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-            Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            // What is forbidden to commands is forbidden to the tools that run the same.
+            Subject::Program { commands, about, .. } => {
+                let command = |words: &Vec<String>| {
+                    let command = written(words);
+                    self.forbids("run_command", &command, &members(&command))
+                };
+                about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            subject => {
+                let mut paths = subject.paths().into_iter();
+                self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
+            }
         }
     }
 }

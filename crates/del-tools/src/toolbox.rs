@@ -11,12 +11,13 @@ use serde_json::Value;
 use crate::arguments::{Arguments, object, unwrapped};
 use crate::context::{Context, Limits};
 use crate::foreign::{self, Foreign};
-use crate::outcome::{Code, Failure, ToolResult};
+use crate::outcome::{Code, Failure, FileChange, ToolResult};
 use crate::policy::{Class, Grant};
 use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
+use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
 use crate::workspace::{Workspace, WorkspaceError, on_one_line};
 
 /// The tools that a model is offered, over one working directory.
@@ -64,6 +65,8 @@ pub struct Cancel(Arc<AtomicBool>);
 pub enum Progress<'a> {
     /// A command wrote this, without terminal escapes.
     Output(&'a str),
+    /// So many files were looked at so far.
+    Files(usize),
 }
 
 impl Toolbox {
@@ -123,6 +126,7 @@ impl Toolbox {
             })?;
             kept.push(definition.entry.name);
         }
+        self.context.only = Some(kept.clone());
         self.definitions.retain(|definition| kept.contains(&definition.entry.name));
         let foreign = self.foreign.iter().map(|tool| tool.tool().clone());
         self.tools = self.definitions.iter().map(Definition::tool).chain(foreign).collect();
@@ -158,6 +162,29 @@ impl Toolbox {
         &self.context.sandbox
     }
 
+    /// Keeps what stands in the way of each write in `store` from now on, so that it can be taken back. Tools write
+    /// nothing in its folder.
+    pub fn keep_undo(&mut self, store: UndoStore) {
+        self.context.workspace.guard(store.folder());
+        self.context.undo = Some(store);
+    }
+
+    /// The changes that tools made in the working directory, in this process or another, the latest first.
+    pub fn undoable(&self) -> Result<Vec<Undoable>, UndoError> {
+        self.context.undoable()
+    }
+
+    /// Works out what taking changes back comes to, without doing it. Fails where a file is not as the change left it,
+    /// unless `force` says that this does not matter.
+    pub fn plan_undo(&self, selection: &Selection, force: bool) -> Result<Undo, UndoError> {
+        self.context.plan_undo(selection, force)
+    }
+
+    /// Takes back what was planned: all of it or nothing. That is a change itself, and can be taken back.
+    pub fn undo(&self, undo: &Undo) -> Result<Vec<FileChange>, UndoError> {
+        self.context.undo(undo)
+    }
+
     /// Understands a call: the name in any spelling, the arguments with aliases and types put right, the path resolved.
     /// Nothing is changed yet. A failure is the result to give to the model.
     pub fn plan(&self, name: &str, arguments: &str) -> Result<Plan, Failure> {
@@ -168,7 +195,8 @@ impl Toolbox {
         let definition = self.definition(name).ok_or_else(|| self.unknown(name))?;
         let entry = definition.entry;
         let schema = &self.tools[self.position(entry.name).unwrap_or_default()].parameters;
-        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?;
+        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?
+            .called(name);
         let notes = read.notes().to_vec();
         let job = (entry.prepare)(read, &self.context)?;
         self.planned(entry.name.to_owned(), job, arguments, notes)
@@ -186,6 +214,7 @@ impl Toolbox {
             tool: tool.clone(),
             arguments: arguments.to_owned(),
             directory: self.directory().to_owned(),
+            cautions: question.cautions.clone(),
         };
         Ok(Plan { tool, class: job.class(), job, question, notes, grant })
     }
