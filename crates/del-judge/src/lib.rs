@@ -23,8 +23,11 @@ mod ground;
 mod judge;
 mod kind;
 mod language;
+mod late;
+mod mark;
 mod members;
 mod plan;
+mod planner;
 mod repository;
 mod rough;
 mod search;
@@ -35,5 +38,7 @@ mod wildcard;
 pub use ground::Ground;
 pub use judge::{Judge, Judgement, Verdict};
 pub use members::{Member, Members, members};
-pub use plan::{Action, Input, Link, Output, Plan, Process, Redirect, Step};
+pub use plan::{
+    Action, Body, Gather, Group, Input, Late, Link, Output, Plan, Process, Redirect, Stage, Step, Unsettled,
+};
 pub use search::Search;
