@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cap_std::fs::PermissionsExt;
 use del_judge::Judge;
 use tempfile::TempDir;
 
@@ -12,6 +13,7 @@ use crate::process::Background;
 use crate::sandbox::Sandbox;
 use crate::suggest;
 use crate::text;
+use crate::undo::UndoStore;
 use crate::workspace::{Access, Obstacle, Place, Stamp, Workspace};
 
 /// Files above this are neither edited nor compared.
@@ -52,13 +54,17 @@ pub(crate) struct Context {
     pub(crate) sandbox: Sandbox,
     /// Says which commands only read.
     pub(crate) judge: Judge,
+    /// Where what stood there before a change is kept, if it is.
+    pub(crate) undo: Option<UndoStore>,
 }
 
 /// A file as it was loaded whole.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Loaded {
     pub(crate) bytes: Vec<u8>,
     pub(crate) stamp: Stamp,
+    /// Permission bits.
+    pub(crate) mode: u32,
 }
 
 impl Context {
@@ -76,6 +82,7 @@ impl Context {
             kept_variables: Vec::new(),
             sandbox: Sandbox::default(),
             judge: Judge::default(),
+            undo: None,
         }
     }
 
@@ -145,7 +152,7 @@ impl Context {
         let mut bytes = Vec::new();
         file.take(MAX_EDITED + 1).read_to_end(&mut bytes).map_err(|e| self.failure(&e.into(), place))?;
         let stamp = Stamp::of(&metadata, Some(&bytes));
-        Ok(Loaded { bytes, stamp })
+        Ok(Loaded { bytes, stamp, mode: metadata.permissions().mode() & 0o7777 })
     }
 
     /// The text of a file that is to be edited.

@@ -87,6 +87,8 @@ pub enum ChangeKind {
     Created,
     /// It was there with other content.
     Modified,
+    /// It is gone.
+    Removed,
 }
 
 /// A tool call that did not do what was asked: the cause, and the remedy where there is one.

@@ -62,6 +62,11 @@ static ENTRIES: &[&Entry] = &[
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
+    &tools::analyze_code::TOOL,
+    &tools::extract_functions::TOOL,
+    &tools::find_references::TOOL,
+    &tools::project_context::TOOL,
+    &tools::security_scan::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

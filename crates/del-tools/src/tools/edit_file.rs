@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::arguments::{Arguments, NEW_STRING, OLD_STRING, PATH, REPLACE_ALL};
 use crate::closest::closest;
+use crate::commit;
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference, first_lines};
 use crate::edit::{self, Miss};
@@ -79,8 +80,8 @@ impl Job for EditFile {
             self.change(context)?
         };
         let (path, new) = (self.place.shown.clone(), change.old.is_none());
-        let mut question =
-            Question::new(TOOL.name, Subject::Write { path, new, diff: change.difference.unified });
+        let subject = Subject::Write { path, new, diff: change.difference.unified };
+        let mut question = Question::new(TOOL.name, subject).with_editable(NEW_STRING.name, &self.new);
         question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
         question.remarks.extend(change.note.map(str::to_owned));
         Ok(question)
@@ -88,17 +89,12 @@ impl Job for EditFile {
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
-        let _writing = context.workspace.lock();
+        let writing = context.workspace.writing([&self.place]);
         let change = self.change(context)?;
-        let note = context
-            .workspace
-            .replace(&self.place, &change.content, change.old.as_ref().map(|old| &old.stamp))
-            .map_err(|obstacle| context.failure(&obstacle, &self.place))?;
-        context.remember_written(&self.place, &change.content);
+        let write = commit::Change::write(&self.place, &change.content, change.old.as_ref());
+        let notes = context.commit(&TOOL.name.into(), &[write], &writing)?;
         let mut result = self.result(change);
-        if let Some(note) = note {
-            result.note(note);
-        }
+        notes.into_iter().for_each(|note| result.note(note));
         Ok(result)
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use del_tools::{Control, ToolResult, Toolbox, Toolset};
+use del_tools::{Control, ToolResult, Toolbox, Toolset, UndoStore};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -25,6 +25,24 @@ impl Desk {
         fs::write(root.path().join("outside/secret.txt"), "secret\n").unwrap();
         let toolbox = Toolbox::open(&root.path().join("project"), &[], toolset).unwrap();
         Self { root, toolbox }
+    }
+
+    /// A desk whose changes can be undone.
+    pub(crate) fn keeping() -> Self {
+        let mut desk = Self::new();
+        desk.toolbox.keep_undo(UndoStore::open(&desk.store()).unwrap());
+        desk
+    }
+
+    /// Another toolbox over the same directory and the same store, as another process has it.
+    pub(crate) fn another(&self) -> Toolbox {
+        let mut toolbox = Toolbox::open(&self.work(), &[], Toolset::All).unwrap();
+        toolbox.keep_undo(UndoStore::open(&self.store()).unwrap());
+        toolbox
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.path().join("state/undo")
     }
 
     pub(crate) fn work(&self) -> PathBuf {

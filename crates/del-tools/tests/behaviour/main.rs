@@ -10,4 +10,5 @@ mod reading;
 mod safe;
 mod sandbox;
 mod schemas;
+mod undo;
 mod writing;
