@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::environment;
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::output::Output;
-use crate::pipeline;
+use crate::pipeline::{self, Means};
 use crate::policy::Class;
 use crate::process::{self, Ended, How, Spec, Stream};
 use crate::question::{Question, Subject};
@@ -126,7 +126,8 @@ impl RunCommand {
             let cause = "what this command would read has changed since it was looked at; call it again.";
             return Err(Failure::new(Code::Stale, cause));
         }
-        pipeline::run(plan, Duration::from_secs(self.timeout), &context.sandbox, control, take)
+        let means = Means { judge: &context.judge, sandbox: &context.sandbox };
+        pipeline::run(plan, Duration::from_secs(self.timeout), means, control, take)
             .map_err(|error| Failure::new(Code::System, format!("cannot run the command: {error}.")))
     }
 
