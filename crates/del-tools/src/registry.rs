@@ -72,8 +72,8 @@ static ENTRIES: &[&Entry] = &[
     &tools::lint_code::TOOL,
     &tools::project_context::TOOL,
     &tools::security_scan::TOOL,
-    &tools::test_runner::TOOL,
     &tools::web_search::TOOL,
+    &tools::test_runner::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

@@ -56,6 +56,7 @@ fn sets_name_their_tools() {
             "lint_code",
             "project_context",
             "security_scan",
+            "web_search",
             "test_runner"
         ],
     );
@@ -79,6 +80,7 @@ fn sets_name_their_tools() {
             "lint_code",
             "project_context",
             "security_scan",
+            "web_search",
             "test_runner"
         ],
     );
