@@ -96,8 +96,10 @@ fn ends(findings: &Findings, material: &Material) -> Vec<String> {
     let mut marks: Vec<&str> = text::marks(word).take(MOST).collect();
     marks.retain(|mark| findings.turns.iter().all(|turn| is_last(mark, &turn.text)));
     let signs = word.chars().filter(char::is_ascii_punctuation).count();
-    if marks.is_empty() && signs > 1 && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
-        marks.push(word);
+    let token = signs > 1 || (signs == 1 && word.starts_with(|c: char| c.is_ascii_punctuation()));
+    let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
+    if !whole && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
+        marks = vec![word];
     }
     // Where the template leaves it to the checkpoint, and that does not say it, it is one of these.
     let untold = |mark: &str| mark == UNTOLD_END && !material.tokens.contains_key("eos_token");

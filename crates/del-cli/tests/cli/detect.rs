@@ -164,7 +164,7 @@ fn a_hostile_template_is_stopped() {
         ("tokenizer_config.json", &"[".repeat(500_000)),
     ]);
     let detect = |name: &str| plain(&["detect", &text(&files.path().join(name))]);
-    detect("memory.jinja").fails(42, "512 MiB of memory, got one that needs more memory");
+    detect("memory.jinja").fails(42, "512 MiB of memory and 1 s of work, got one that needs more");
     detect("steps.jinja").fails(42, "does not come to an end");
     detect("range.jinja").fails(42, "expected ranges of at most 100000 numbers");
     detect("tokenizer_config.json").fails(42, "expected a JSON object, got");

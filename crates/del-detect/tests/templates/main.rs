@@ -139,9 +139,30 @@ fn forms_of_no_family_are_described() {
     for (name, template) in templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms")) {
         let found = found(&template, DESCRIBE);
         let end = found.report.reasoning.as_ref().map(|thinking| thinking.end.is_empty());
-        assert_eq!(end, Some(name == "thinking-without-an-end"), "{name}");
+        let endless = name == "thinking-without-an-end";
+        assert_eq!(end, Some(endless), "{name}");
         assert_eq!(wrong_with(found.description.as_ref()), None, "{name}: {:#?}", found.description);
+        // What ends in nothing but a call cannot be told from text behind it.
+        let description = found.description.unwrap();
+        let missed = description.turns - description.read;
+        assert_eq!(missed, 0, "{name}: {}", description.toml);
+        let missing = description.turns - description.cases.len();
+        assert_eq!(missing, usize::from(endless), "{name}: {}", description.toml);
     }
+}
+
+#[test]
+fn a_turn_of_a_plain_answer_is_nothing_but_its_words() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms");
+    let template = std::fs::read_to_string(folder.join("marked-text.jinja")).unwrap();
+    let description = found(&template, DESCRIBE).description.unwrap();
+    let dialect = Arc::new(Dialect::from_toml("seen", &description.toml).unwrap());
+    let mut parser = dialect.parser(del_dialects::Turn::default());
+    let mut collect = del_dialects::Collect::new();
+    parser.push("<|think|>Hm.<|stop|><|say|>It is so.<|stop|>", &mut collect);
+    parser.finish(del_dialects::End::End, &mut collect);
+    let message = collect.into_message();
+    assert_eq!((message.reasoning.as_str(), message.content.as_str()), ("Hm.", "It is so."));
 }
 
 #[test]

@@ -37,8 +37,16 @@ enum Answer {
 
 /// Bytes of memory, the program itself included.
 const MEMORY: u64 = 512 << 20;
-/// Seconds of work. A template takes a tenth of one; a debug build is many times slower.
-const SECONDS: u64 = if cfg!(debug_assertions) { 60 } else { 1 };
+
+impl Subject {
+    /// Seconds of work. A template takes a tenth of one, and examples may be many.
+    fn seconds(&self) -> u64 {
+        match self {
+            Self::Material(_) => 1,
+            Self::Examples(_) => 10,
+        }
+    }
+}
 
 /// Asks a process that is confined.
 pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
@@ -61,7 +69,9 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     match serde_json::from_slice(&output.stdout) {
         Ok(Answer::Found(found)) => Ok(*found),
         Ok(Answer::Error(error)) => Err(Exit::BadInput.because(error)),
-        Err(_) if output.status.code().is_none() => Err(Exit::BadInput.because(ended(output.status))),
+        Err(_) if output.status.code().is_none() => {
+            Err(Exit::BadInput.because(ended(output.status, question.subject.seconds())))
+        }
         Err(_) => {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             Err(Exit::Failed.because(told.trim_start_matches("del: error: ").trim()))
@@ -70,24 +80,27 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
 }
 
 /// Which limit ended the process.
-fn ended(status: ExitStatus) -> String {
+fn ended(status: ExitStatus, seconds: u64) -> String {
     let of_time = [Signal::XCPU, Signal::KILL].map(|signal| Some(signal.as_raw()));
     let got = if of_time.contains(&status.signal()) { "time" } else { "memory, or is nested too deep" };
     format!(
-        "expected a template that needs at most {SECONDS} seconds and {} MiB of memory, got one that needs more {got}",
+        "expected a template that needs at most {} MiB of memory and {seconds} s of work, got one that needs more {got}",
         MEMORY >> 20
     )
 }
 
 /// Answers the question on standard input, as the process that is confined.
 pub(crate) fn answer(catalog: Catalog) -> Result<Exit> {
-    for (resource, limit) in [(Resource::As, MEMORY), (Resource::Cpu, SECONDS), (Resource::Core, 0)] {
-        // Where a limit cannot be set, the template's steps and its text are limited all the same.
-        let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
-    }
+    // Where a limit cannot be set, the template's steps and its text are limited all the same.
+    let limit = |resource, most| {
+        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    };
+    limit(Resource::As, MEMORY);
+    limit(Resource::Core, 0);
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let Question { subject, options } = serde_json::from_str(&text)?;
+    limit(Resource::Cpu, subject.seconds());
     let answer = match subject {
         Subject::Material(material) => match del_detect::detect(&material, catalog.all(), options) {
             Ok(found) => Answer::Found(Box::new(found)),
