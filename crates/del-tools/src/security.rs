@@ -206,7 +206,9 @@ impl Line {
             let (start, above) = (at, before);
             (at, before) = (at + line.len(), line);
             let line = &line[..boundary(line, MAX_LINE)];
-            let Some(captures) = self.regex.captures(line.trim_end_matches(['\n', '\r']).as_bytes()) else { continue };
+            let Some(captures) = self.regex.captures(line.trim_end_matches(['\n', '\r']).as_bytes()) else {
+                continue;
+            };
             let Some(whole) = captures.get(0) else { continue };
             let value = captures.name("value").map(|value| String::from_utf8_lossy(value.as_bytes()));
             let value = value.as_deref();
