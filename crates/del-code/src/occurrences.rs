@@ -72,8 +72,7 @@ pub fn words<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 
         let after = text[at + name.len()..].chars().next().is_some_and(part);
         !(open && before) && !(close && after)
     };
-    let name = if name.is_empty() { "\0\0" } else { name };
-    memmem::find_iter(text.as_bytes(), name).filter(whole)
+    memmem::find_iter(text.as_bytes(), name).filter(move |at| !name.is_empty() && whole(at))
 }
 
 impl Source<'_> {

@@ -80,9 +80,8 @@ fn step(
             }
             Ok(())
         }
-        // Whether `.*` matches `.` and `..` differs from version to version.
-        [Piece::Text(name), ..] if name.starts_with('.') => Err(Unexpanded::Place),
         _ => {
+            let dotted = matches!(part.first(), Some(Piece::Text(text)) if text.starts_with('.'));
             let directory = if prefix.is_empty() { "." } else { prefix };
             if ground.look(directory)? != Found::Directory {
                 return Ok(());
@@ -97,7 +96,8 @@ fn step(
                 }
                 let Ok(entry) = entry else { return Err(Forbidden::Unknown.into()) };
                 let name = entry.file_name();
-                if name.as_encoded_bytes().starts_with(b".") {
+                // Of names with a dot before them only those that are asked for; `.` and `..` never are.
+                if name.as_encoded_bytes().starts_with(b".") && !dotted {
                     continue;
                 }
                 let Some(name) = name.to_str() else { return Err(Unexpanded::Name) };
@@ -150,7 +150,13 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
                     next[first..].fill(true);
                 }
             }
-            Piece::Variable { .. } => {}
+            Piece::Variable { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Value(_) => {}
+            Piece::Set { others, ranges } => {
+                for at in 0..name.len() {
+                    let within = ranges.iter().any(|(first, last)| (*first..=*last).contains(&name[at]));
+                    next[at + 1] = ends[at] && within != *others;
+                }
+            }
             Piece::One => {
                 next[1..].copy_from_slice(&ends[..name.len()]);
             }

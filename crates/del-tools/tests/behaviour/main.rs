@@ -3,11 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod code;
+mod batch;
 mod commands;
 mod confinement;
 mod consent;
+mod crash;
 mod desk;
+mod guards;
 mod reading;
+mod repositories;
 mod safe;
 mod sandbox;
 mod schemas;
