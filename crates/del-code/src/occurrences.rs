@@ -72,8 +72,7 @@ pub fn words<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 
         let after = text[at + name.len()..].chars().next().is_some_and(part);
         !(open && before) && !(close && after)
     };
-    let name = if name.is_empty() { "\0\0" } else { name };
-    memmem::find_iter(text.as_bytes(), name).filter(whole)
+    memmem::find_iter(text.as_bytes(), name).filter(move |at| !name.is_empty() && whole(at))
 }
 
 impl Source<'_> {
@@ -106,6 +105,8 @@ struct Above {
     /// The field in which it has the next one.
     field: u16,
     end: usize,
+    /// Whether what is in it is part of a comment or a string.
+    quoted: bool,
 }
 
 struct Reader<'a> {
@@ -130,7 +131,11 @@ impl Reader<'_> {
             parent.field = cursor.field_id().map_or(0, u16::from);
         }
         let Some(at) = self.hits.first().copied().filter(|at| *at < node.end_byte()) else { return false };
-        self.above.push(Above { kind: node.kind_id(), field: 0, end: node.end_byte() });
+        let kind = node.kind_id();
+        let around = self.above.last().is_some_and(|node| node.quoted);
+        let quoted = self.grammar.is(kind, role::COMMENT | role::STRING)
+            || (around && !self.grammar.is(kind, role::INTERPOLATION));
+        self.above.push(Above { kind, field: 0, end: node.end_byte(), quoted });
         if node.child_count() > 0 {
             return true;
         }
@@ -156,9 +161,7 @@ impl Reader<'_> {
 
     /// `exact` says that the innermost node is the name and nothing else.
     fn take(&mut self, at: usize, exact: bool) {
-        let quoted = |node: &Above| self.grammar.is(node.kind, role::COMMENT | role::STRING);
-        let code = |node: &Above| self.grammar.is(node.kind, role::INTERPOLATION);
-        if self.above.iter().rev().take_while(|node| !code(node)).any(quoted) {
+        if self.above.last().is_some_and(|node| node.quoted) {
             self.occurrences.skipped += 1;
             return;
         }

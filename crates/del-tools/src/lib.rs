@@ -64,6 +64,8 @@ mod session;
 mod shell;
 mod suggest;
 mod suggestion;
+mod survey;
+mod table;
 mod summary;
 mod survey;
 mod table;

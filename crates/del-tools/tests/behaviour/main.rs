@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod code;
 mod batch;
 mod commands;
 mod confinement;
