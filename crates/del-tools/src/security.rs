@@ -156,7 +156,8 @@ impl Rules {
             })
             .collect();
         let patterns = lines.iter().map(|line| line.rule.pattern.as_str());
-        let any = RegexSetBuilder::new(patterns).multi_line(true).size_limit(MAX_SET).build().unwrap_or_default();
+        let any =
+            RegexSetBuilder::new(patterns).multi_line(true).size_limit(MAX_SET).build().unwrap_or_default();
         let files = written.file.into_iter().map(|rule| (names(&rule.files).clone(), rule));
         Self {
             lines,
