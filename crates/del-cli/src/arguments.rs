@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 use crate::colour::When;
 use crate::command::{
     completions, convert, detect, dialects, exec, grammar, mcp, models, parse, policy, render, serve, task,
-    tools,
+    tools, undo,
 };
 use crate::session::SessionOptions;
 
@@ -88,6 +88,7 @@ pub(crate) enum Command {
     Tools(tools::Options),
     Policy(policy::Options),
     Mcp(mcp::Options),
+    Undo(undo::Options),
     Models(models::Options),
     Serve(serve::Options),
     Completions(completions::Options),

@@ -15,3 +15,4 @@ pub(crate) mod render;
 pub(crate) mod serve;
 pub(crate) mod task;
 pub(crate) mod tools;
+pub(crate) mod undo;

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, Tool};
 use del_tools::{
     Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Rule, ToolResult,
-    Toolbox, Toolset, Verdict,
+    Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
@@ -15,6 +15,7 @@ use del_mcp::Servers;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::servers::ServerTools;
+use crate::{folders, input};
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -91,6 +92,8 @@ pub(crate) struct Hands {
     announced: bool,
     /// The MCP servers whose tools are in the toolbox; they end with it.
     servers: Option<Servers>,
+    /// Why changes cannot be undone, until the user knows.
+    lasting: Option<String>,
 }
 
 /// Whoever watches calls run.
@@ -114,6 +117,9 @@ impl Workplace {
         let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
+        }
+        if let Some(web) = crate::web::service()? {
+            toolbox.search_with(web);
         }
         toolbox
             .confine(&self.confining.confinement())
@@ -176,8 +182,11 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
-        let (toolbox, gate) = workplace.open_with(toolset, consenting)?;
-        Ok(Self { toolbox, gate, announced: false, servers: None })
+        let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
+        let lasting = keep_undo(&mut toolbox).err();
+        let hands = Self { toolbox, gate, announced: false, lasting, servers: None };
+        hands.tell_unfinished();
+        Ok(hands)
     }
 
     /// Starts the MCP servers that there are and takes their tools in.
@@ -199,6 +208,19 @@ impl Hands {
     /// What became of the MCP servers.
     pub(crate) fn servers(&self) -> &[del_mcp::State] {
         self.servers.as_ref().map_or(&[], Servers::states)
+    }
+
+    /// Tells of changes in the middle of which an earlier run died.
+    fn tell_unfinished(&self) {
+        for change in self.toolbox.undoable().unwrap_or_default() {
+            if change.state == UndoState::Unfinished {
+                let Undoable { id, tool, files, .. } = change;
+                crate::say(format!(
+                    "a {tool} of {} was cut off halfway; `del undo {id}` takes it back, `del undo --finish {id}` completes it",
+                    files.join(", ")
+                ));
+            }
+        }
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
@@ -250,8 +272,13 @@ impl Hands {
         }
     }
 
-    /// Says how far commands are confined, before the first one.
+    /// Says how far commands are confined, before the first one, and that changes cannot be undone if so.
     fn announce(&mut self, plan: &Plan) {
+        if plan.class() == Class::Write
+            && let Some(trouble) = self.lasting.take()
+        {
+            crate::say(format!("changes cannot be undone: {trouble}"));
+        }
         let sandbox = self.toolbox.sandbox();
         if plan.class() == Class::Execute && !self.announced && sandbox.level() != Level::Off {
             self.announced = true;
@@ -281,6 +308,15 @@ impl Hands {
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken())).collect()
         })
     }
+}
+
+/// Has what stands in the way of each write kept; fails with the reason why that cannot be done.
+pub(crate) fn keep_undo(toolbox: &mut Toolbox) -> Result<(), String> {
+    let folder = folders::state().ok_or("there is no home directory")?.join("undo");
+    let store = UndoStore::open(&folder)
+        .map_err(|error| format!("cannot use {}: {}", folder.display(), input::plain(&error)))?;
+    toolbox.keep_undo(store);
+    Ok(())
 }
 
 /// A result as the model is told of it.

@@ -18,6 +18,7 @@ mod servers;
 mod session;
 mod table;
 mod terminal;
+mod web;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -55,6 +56,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Grammar(options)) => command::grammar::run(&options, &common),
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
         Some(Command::Mcp(options)) => command::mcp::run(&options, &common),
+        Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),

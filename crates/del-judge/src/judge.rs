@@ -3,7 +3,7 @@
 use crate::arguments::Unknown;
 use crate::destructive;
 use crate::ground::{Forbidden, Ground};
-use crate::plan::Plan;
+use crate::plan::{Plan, Process};
 use crate::planner::{Planner, Scene};
 use crate::repository::Untrusted;
 use crate::search::Search;
@@ -113,5 +113,17 @@ impl Judge {
             }
         }
         Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless }
+    }
+
+    /// Where it looks for programs.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// How a program that is known here is started so that it does no more than it is told: from where, in which
+    /// environment, and with the options that hold it back. Further arguments are the caller's, who answers for them, and
+    /// for what a repository's configuration says. `None` where the program is unknown, or not where it is trusted.
+    pub fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
+        Planner::new(self).held(name, ground)
     }
 }

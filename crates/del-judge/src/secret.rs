@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Whether a file of this name, or in a directory of this name, usually holds what nobody else should read.
-pub(crate) fn is_secret(path: &Path) -> bool {
+pub fn is_secret(path: &Path) -> bool {
     let lower = path.to_string_lossy().to_lowercase();
     let mut parts = lower.split('/').filter(|part| !part.is_empty() && *part != ".");
     let Some(name) = parts.next_back() else { return false };

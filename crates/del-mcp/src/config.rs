@@ -72,7 +72,7 @@ pub enum Launch {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read or written.
-    #[error("cannot {verb} {}: {error}", path.display())]
+    #[error("cannot {verb} {}: {}", path.display(), plain(error))]
     File {
         /// `read` or `write`.
         verb: &'static str,
@@ -105,7 +105,7 @@ impl Config {
     pub fn read(path: &Path, source: Source) -> Result<Self, ConfigError> {
         let fail = |error| ConfigError::File { verb: "read", path: path.to_owned(), error };
         match std::fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if is_absent(&error) => return Ok(Self::default()),
             Err(error) => return Err(fail(error)),
             Ok(metadata) if !metadata.is_file() => {
                 return Err(fail(io::Error::other("it is no regular file")));
@@ -195,7 +195,7 @@ impl Server {
         let entry = entry.as_object().ok_or_else(|| format!("expected an object, got {}", kind(entry)))?;
         let disabled = entry.get("disabled").and_then(Value::as_bool).unwrap_or(false);
         let timeout = match entry.get("timeout") {
-            None => None,
+            None | Some(Value::Null) => None,
             Some(value) => match value.as_u64() {
                 // Other hosts count in milliseconds.
                 Some(n @ 1..1000) => Some(Duration::from_secs(n)),
@@ -319,6 +319,17 @@ impl fmt::Display for Launch {
         }
         Ok(())
     }
+}
+
+/// Whether nothing is there that could be read.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// What the system says, without the number of its error.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// A word as a shell would have to be given it.

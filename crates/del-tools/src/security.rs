@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use del_code::{Language, Matter, Source, parse};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
 static WRITTEN: &str = include_str!("../security/rules.toml");
@@ -17,8 +17,6 @@ pub(crate) static RULES: LazyLock<Rules> =
 const MAX_FOUND: usize = 200;
 /// Bytes of a line that are shown of nothing: a longer line is generated, and only its start is looked at.
 const MAX_LINE: usize = 20_000;
-/// Bytes of the compiled patterns.
-const MAX_SET: usize = 64 << 20;
 /// What lets a line pass, or the line below it: `del:allow`, or `del:allow(rule, rule)`.
 const ALLOW: &str = "del:allow";
 
@@ -150,14 +148,13 @@ impl Rules {
         let both = secrets.chain(written.code.into_iter().map(|rule| (rule, false)));
         let lines: Vec<_> = both
             .filter_map(|(rule, secret)| {
-                let regex = Regex::new(&rule.pattern).ok()?;
+                let regex = RegexBuilder::new(&rule.pattern).unicode(false).build().ok()?;
                 let languages = rule.languages.split_whitespace().filter_map(Language::named).collect();
                 Some(Line { regex, files: names(&rule.files), languages, secret, rule })
             })
             .collect();
         let patterns = lines.iter().map(|line| line.rule.pattern.as_str());
-        let any =
-            RegexSetBuilder::new(patterns).multi_line(true).size_limit(MAX_SET).build().unwrap_or_default();
+        let any = RegexSetBuilder::new(patterns).unicode(false).multi_line(true).build().unwrap_or_default();
         let files = written.file.into_iter().map(|rule| (names(&rule.files).clone(), rule));
         Self {
             lines,
@@ -177,7 +174,7 @@ impl Rules {
     pub(crate) fn text(&'static self, path: &str, text: &str, is_over: &dyn Fn() -> bool) -> Findings {
         let mut findings = Findings::default();
         let language = Language::of_file(path, text);
-        let likely: Vec<_> = self.any.matches(text).iter().map(|at| &self.lines[at]).collect();
+        let likely: Vec<_> = self.any.matches(text.as_bytes()).iter().map(|at| &self.lines[at]).collect();
         let likely: Vec<_> = likely.into_iter().filter(|line| line.is_for(path, language)).collect();
         if likely.is_empty() {
             return findings;
@@ -209,13 +206,16 @@ impl Line {
             let (start, above) = (at, before);
             (at, before) = (at + line.len(), line);
             let line = &line[..boundary(line, MAX_LINE)];
-            let Some(captures) = self.regex.captures(line.trim_end_matches(['\n', '\r'])) else { continue };
+            let Some(captures) = self.regex.captures(line.trim_end_matches(['\n', '\r']).as_bytes()) else {
+                continue;
+            };
             let Some(whole) = captures.get(0) else { continue };
-            let value = captures.name("value").map(|value| value.as_str());
+            let value = captures.name("value").map(|value| String::from_utf8_lossy(value.as_bytes()));
+            let value = value.as_deref();
             if value.is_some_and(|value| entropy(value) < self.rule.entropy || is_placeholder(value)) {
                 continue;
             }
-            let indent = whole.as_str().len() - whole.as_str().trim_start().len();
+            let indent = whole.as_bytes().len() - whole.as_bytes().trim_ascii_start().len();
             if !self.secret && !reading.is_code(start + whole.start() + indent, self.rule.inside) {
                 continue;
             }
@@ -224,7 +224,7 @@ impl Line {
                 continue;
             }
             if self.rule.counted {
-                times += self.regex.find_iter(line).count();
+                times += self.regex.find_iter(line.as_bytes()).count();
                 first = if first == 0 { number + 1 } else { first };
                 continue;
             }

@@ -26,7 +26,7 @@ def tools():
     if how != "names":
         return [TOOL]
     deep = {}
-    for _ in range(100):
+    for _ in range(30):
         deep = {"properties": {"a": deep}}
     schema = {"type": "object"}
     return [
@@ -62,6 +62,10 @@ def call(request):
     if how == "floods":
         while True:
             send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
+    if how == "storms":
+        # Each line is answered, and the answers are not read.
+        while True:
+            sys.stdout.write("{\"jsonrpc\": \"2.0\"}\n")
     if how == "asks":
         answers = []
         for number, method in enumerate(["sampling/createMessage", "roots/list", "elicitation/create"]):
@@ -94,10 +98,10 @@ if len(sys.argv) > 2:
     open(sys.argv[2], "w").close()
 
 for line in sys.stdin:
-    if how == "garbage":
-        sys.stdout.write("starting up...\n{\n\u0000\n[]\n{\"jsonrpc\": \"2.0\"}\n")
     request = json.loads(line)
     method = request.get("method")
+    if how == "garbage" and method:
+        sys.stdout.write("starting up...\n{\n\u0000\n[]\n{\"jsonrpc\": \"2.0\"}\n")
     if method == "initialize":
         answer(
             request,

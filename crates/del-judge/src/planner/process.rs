@@ -40,6 +40,21 @@ impl Planner<'_> {
         Ok(Process { name: literal.to_owned(), program: Some(path), arguments, ..inner })
     }
 
+    /// A known program as it is started at all, without arguments of its own.
+    pub(crate) fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
+        let known = Catalog::builtin().find(name)?;
+        let search::Found::At(program) = self.judge.search.find(name, ground.root()) else { return None };
+        Some(Process {
+            name: name.to_owned(),
+            program: Some(program),
+            arguments: known.arguments.inject.clone(),
+            environment: environment(self.variables(ground), known, &[]),
+            directory: ground.directory().to_owned(),
+            input: None,
+            outputs: Vec::new(),
+        })
+    }
+
     fn program(&self, simple: &Simple, scene: &Scene) -> Result<Process, Reason> {
         let ground = &scene.ground;
         let variables = self.variables(ground);

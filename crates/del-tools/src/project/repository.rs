@@ -5,7 +5,7 @@ use std::time::Duration;
 use del_judge::Ground;
 
 use crate::context::Context;
-use crate::pipeline;
+use crate::pipeline::{self, Means};
 use crate::process::{How, Stream};
 use crate::toolbox::Control;
 
@@ -47,7 +47,8 @@ fn ask(command: &str, context: &Context, control: &Control<'_>) -> Option<String
             said.extend_from_slice(bytes);
         }
     };
-    let ended = pipeline::run(&plan, TIMEOUT, &context.sandbox, control, take).ok()?;
+    let means = Means { judge: &context.judge, sandbox: &context.sandbox };
+    let ended = pipeline::run(&plan, TIMEOUT, means, control, take).ok()?;
     let well = matches!(ended.how, How::Exited(status) if status.success());
     well.then(|| String::from_utf8_lossy(&said).into_owned())
 }

@@ -10,7 +10,7 @@ use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 use crate::placeholder::placeholder;
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, decode};
@@ -42,7 +42,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let path = arguments.need_text(&PATH)?;
     let sent = arguments.need_content(&CONTENT)?;
     let place = context.workspace.resolve(&path, Access::Write)?;
-    policy::may_write(place.path(), &place.shown)?;
+    context.may_write(&place)?;
     let (text, notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
     let old = {
         let _writing = context.workspace.lock();
@@ -107,11 +107,11 @@ impl Job for WriteFile {
         Class::Write
     }
 
-    fn question(&self, _: &Context) -> Result<Question, Failure> {
+    fn question(&self, context: &Context) -> Result<Question, Failure> {
         let (path, diff) = (self.place.shown.clone(), self.difference.unified.clone());
         let subject = Subject::Write { path, new: self.old.is_none(), diff };
         let mut question = Question::new(TOOL.name, subject).with_editable(CONTENT.name, &self.content);
-        question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
+        question.cautions.extend(context.caution(&self.place).map(str::to_owned));
         if !self.was_seen {
             question.remarks.push("the model has not read this file".to_owned());
         }
