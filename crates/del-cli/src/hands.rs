@@ -26,15 +26,22 @@ pub(crate) struct Workplace {
     /// Lets tools work in DIR as well; may be given again
     #[arg(long, value_name = "DIR")]
     allow_dir: Vec<PathBuf>,
+    #[command(flatten)]
+    confining: Confining,
+    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Vec<String>,
+}
+
+/// How commands are confined.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Confining {
     /// How far the kernel confines commands
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     sandbox: SandboxOption,
     /// Lets commands in the sandbox use the network, and sockets of any kind
     #[arg(long)]
     allow_network: bool,
-    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    tools: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -114,7 +121,9 @@ impl Workplace {
         if let Some(web) = crate::web::service()? {
             toolbox.search_with(web);
         }
-        toolbox.confine(&self.confinement()).map_err(|error| Exit::Sandbox.because(error.to_string()))?;
+        toolbox
+            .confine(&self.confining.confinement())
+            .map_err(|error| Exit::Sandbox.because(error.to_string()))?;
         Ok(toolbox)
     }
 
@@ -135,8 +144,10 @@ impl Workplace {
                 None => tool == name,
             })
     }
+}
 
-    fn confinement(&self) -> Confinement {
+impl Confining {
+    pub(crate) fn confinement(&self) -> Confinement {
         let need = match self.sandbox {
             SandboxOption::Auto => Need::Auto,
             SandboxOption::On => Need::On,

@@ -57,6 +57,8 @@ pub(crate) enum Reason {
     Input { path: String, forbidden: Forbidden },
     #[error("`{0}` holds a variable whose value is not known or not plain")]
     Value(String),
+    #[error("it would have more than {0} words")]
+    Words(usize),
     #[error("`{0}` is more than one word, or none")]
     Divided(String),
     #[error("setting `{0}` may change what the command does")]

@@ -69,18 +69,16 @@ impl Late {
         if values.iter().any(|value| Mark::within(value).is_some() || value.contains('\0')) {
             return Err(Unsettled("a value holds characters that no command has".to_owned()));
         }
-        self.planned(judge, 1, values, &status.to_string()).map_err(unsettled)
+        self.planned(&mut Planner::at(judge, 1), values, &status.to_string()).map_err(unsettled)
     }
 
     /// The same with what is known of the values now.
     pub(crate) fn planned(
         &self,
-        judge: &Judge,
-        depth: usize,
+        planner: &mut Planner<'_>,
         values: &[String],
         status: &str,
     ) -> Result<Plan, Vec<crate::judge::Reason>> {
-        let mut planner = Planner::at(judge, depth);
         let mut scene = self.scene.clone();
         match &self.then {
             Then::Pipeline(pipeline) => {

@@ -4,6 +4,7 @@ mod process;
 mod scene;
 mod xargs;
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use crate::judge::{Judge, Reason};
@@ -25,6 +26,8 @@ pub(crate) struct Planner<'a> {
     /// Of each command at the top, in their order: whether it is safe by itself.
     pub(crate) harmless: Vec<bool>,
     processes: usize,
+    /// Names that were looked through for wildcards.
+    entries: Cell<usize>,
     depth: usize,
 }
 
@@ -37,7 +40,7 @@ impl<'a> Planner<'a> {
 
     /// The same for commands inside of others.
     pub(crate) fn at(judge: &'a Judge, depth: usize) -> Self {
-        Self { judge, harmless: Vec::new(), processes: 0, depth }
+        Self { judge, harmless: Vec::new(), processes: 0, entries: Cell::new(0), depth }
     }
 
     /// Plans a script, which may change the scene for what follows it.
@@ -229,8 +232,11 @@ impl<'a> Planner<'a> {
             Gather::Outputs(_) | Gather::Lines { .. } => 1,
         };
         let values = vec![mark.character().to_string(); most];
-        let mut planned = (1..=most).map(|n| late.planned(self.judge, self.depth + 1, &values[..n], "0"));
-        planned.try_for_each(|plan| plan.map(drop))
+        self.depth += 1;
+        let mut planned = (1..=most).map(|n| late.planned(self, &values[..n], "0").map(drop));
+        let all = planned.try_for_each(|plan| plan);
+        self.depth -= 1;
+        all
     }
 
     fn change(

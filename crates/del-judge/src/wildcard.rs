@@ -1,5 +1,6 @@
 //! Wildcards, expanded as the shell expands them: before anything runs, so that every argument is known.
 
+use std::cell::Cell;
 use std::fs;
 
 use crate::ground::{Forbidden, Found, Ground};
@@ -7,6 +8,8 @@ use crate::syntax::{Piece, Word};
 
 /// More names than this are not looked through for one word.
 const MAX_ENTRIES: usize = 20_000;
+/// Nor more than this for all words.
+const MAX_ALL: usize = 100_000;
 /// More words than this do not come of one.
 const MAX_NAMES: usize = 2_000;
 
@@ -25,25 +28,28 @@ pub(crate) enum Unexpanded {
     Forbidden(#[from] Forbidden),
 }
 
-/// The words that a word becomes: itself when it has no wildcard or nothing matches, else the names in their order.
-pub(crate) fn expand(word: &Word, ground: &Ground) -> Result<Vec<String>, Unexpanded> {
+/// The words that a word becomes: itself when it has no wildcard or nothing matches, else the names in their order. The
+/// names that were looked through are added to `seen`, of which there is an end.
+pub(crate) fn expand(word: &Word, ground: &Ground, seen: &Cell<usize>) -> Result<Vec<String>, Unexpanded> {
     if let Some(text) = word.literal() {
         return Ok(vec![text.to_owned()]);
     }
     let parts = parts(word);
     let mut found = vec![String::new()];
     let mut entries = 0;
+    let left = MAX_ALL.saturating_sub(seen.get());
     for (place, part) in parts.iter().enumerate() {
         let last = place + 1 == parts.len();
         let mut next = Vec::new();
         for prefix in &found {
             step(prefix, part, last, ground, &mut next, &mut entries)?;
-            if next.len() > MAX_NAMES {
+            if next.len() > MAX_NAMES || entries > left {
                 return Err(Unexpanded::Many);
             }
         }
         found = next;
     }
+    seen.set(seen.get() + entries);
     if found.is_empty() {
         return Ok(vec![word.unmatched()]);
     }

@@ -10,6 +10,7 @@ use crate::outcome::{Code, Failure};
 use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
+use crate::sandbox::Level;
 use crate::toolbox::{Plan, Toolbox};
 use crate::workspace::Place;
 
@@ -180,9 +181,9 @@ impl Gate {
         destination(question).is_some_and(|to| self.reached.contains(to))
     }
 
-    /// What the policy says to a shell command that was judged so.
-    pub fn command_verdict(&self, command: &str, judgement: &Judgement) -> Verdict {
-        self.command("run_command", command, judgement, false, false)
+    /// What the policy says to a shell command that was judged so, where commands are confined so far.
+    pub fn command_verdict(&self, command: &str, judgement: &Judgement, level: Level) -> Verdict {
+        self.command("run_command", command, judgement, false, level == Level::None)
     }
 
     fn command(
@@ -439,6 +440,16 @@ mod tests {
         {
             assert!(caution(Path::new(path)).is_none(), "{path}");
         }
+    }
+
+    #[test]
+    fn where_nothing_keeps_commands_from_writing_safe_ones_ask_too() {
+        let judge = del_judge::Judge::default();
+        let judgement = judge.judge("pwd", &del_judge::Ground::new(Path::new(".")));
+        let gate = Gate::new(Approval::Ask);
+        assert_eq!(gate.command_verdict("pwd", &judgement, Level::Full), Verdict::Run);
+        assert_eq!(gate.command_verdict("pwd", &judgement, Level::None), Verdict::Ask);
+        assert_eq!(gate.command_verdict("pwd", &judgement, Level::Off), Verdict::Run, "the user wants it so");
     }
 
     #[test]

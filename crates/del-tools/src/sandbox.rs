@@ -101,6 +101,13 @@ impl Default for Confinement {
     }
 }
 
+impl Confinement {
+    /// How far this system confines commands like this. It is tried out.
+    pub fn level(&self) -> Result<Level, SandboxError> {
+        Sandbox::new(self, Vec::new()).map(|sandbox| sandbox.level)
+    }
+}
+
 impl Default for Sandbox {
     fn default() -> Self {
         Self { level: Level::Off, network: true, hold: Hold::default(), writable: Vec::new() }

@@ -14,6 +14,9 @@ use crate::search;
 use crate::syntax::{Assignment, Output, Redirection, Simple, VARIABLES, Word};
 use crate::wildcard;
 
+/// More words than this are not made of the words of one command.
+const MAX_EXPANDED: usize = 5_000;
+
 impl Planner<'_> {
     /// Plans one program, perhaps behind `timeout` or `nice`.
     pub(crate) fn process(&mut self, simple: &Simple, scene: &Scene) -> Result<Process, Reason> {
@@ -124,14 +127,17 @@ impl Planner<'_> {
         };
         let mut expanded = Vec::new();
         for word in words {
-            for word in word.choices() {
-                let unknown = || Reason::Value(word.unmatched());
-                let divided = word.with_values(value).ok_or_else(unknown)?.split().map_err(|_| unknown())?;
-                for word in divided {
-                    let more = wildcard::expand(&word, &scene.ground)
+            let unknown = || Reason::Value(word.unmatched());
+            for word in word.choices().map_err(|_| Reason::Words(MAX_EXPANDED))? {
+                let known = word.with_values(value).filter(Word::is_worked_out).ok_or_else(unknown)?;
+                for word in known.split().map_err(|_| unknown())? {
+                    let more = wildcard::expand(&word, &scene.ground, &self.entries)
                         .map_err(|unexpanded| Reason::Wildcard { word: word.unmatched(), unexpanded })?;
                     expanded.extend(more);
                 }
+            }
+            if expanded.len() > MAX_EXPANDED {
+                return Err(Reason::Words(MAX_EXPANDED));
             }
         }
         Ok(expanded)

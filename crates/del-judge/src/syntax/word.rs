@@ -53,8 +53,8 @@ impl Word {
         text
     }
 
-    /// The words that braces make of it.
-    pub(crate) fn choices(&self) -> Vec<Self> {
+    /// The words that braces make of it, if there are not too many.
+    pub(crate) fn choices(&self) -> Result<Vec<Self>, Unfit> {
         let mut words = vec![Self { pieces: Vec::new(), ..self.clone() }];
         for piece in &self.pieces {
             let Piece::Choice(parts) = piece else {
@@ -63,19 +63,21 @@ impl Word {
                 }
                 continue;
             };
-            let longer = |part: &String| {
-                let mut words = words.clone();
-                for word in &mut words {
+            if words.len() * parts.len() > MAX_WORDS {
+                return Err(Unfit);
+            }
+            // The first word comes with each part, then the second: `{a,b}{c,d}` is `ac ad bc bd`.
+            let longer = |word: &Self| {
+                let word = word.clone();
+                parts.iter().map(move |part| {
+                    let mut word = word.clone();
                     word.push(Piece::Text(part.clone()));
-                }
-                words
+                    word
+                })
             };
-            let many: Vec<_> = parts.iter().map(longer).collect();
-            // The first word of all comes with the first part: `{a,b}{c,d}` is `ac ad bc bd`.
-            words = (0..words.len()).flat_map(|at| many.iter().map(move |words| words[at].clone())).collect();
-            words.truncate(MAX_WORDS);
+            words = words.iter().flat_map(longer).collect();
         }
-        words
+        Ok(words)
     }
 
     /// The word with the values of its variables. `None` where one is not known, or is not plain outside of quotes.
@@ -95,6 +97,11 @@ impl Word {
             });
         }
         Some(word)
+    }
+
+    /// Whether nothing in it waits for the output of a command.
+    pub(crate) fn is_worked_out(&self) -> bool {
+        !self.has(|piece| matches!(piece, Piece::Output { .. }))
     }
 
     /// The words that blanks in values make of it, and wildcards in them as such.

@@ -260,6 +260,9 @@ impl<'a> Runner<'a> {
         if plan.is_err() && words.len() > 1 {
             let mut fitting = Vec::new();
             for word in words {
+                if self.crew.is_stopped() {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
                 match late.settle(judge, std::slice::from_ref(word), 0) {
                     Ok(_) => fitting.push(word.clone()),
                     Err(error) => {
@@ -284,6 +287,10 @@ impl<'a> Runner<'a> {
         status: ExitStatus,
         mode: Mode,
     ) -> io::Result<ExitStatus> {
+        // What is left out starts nothing that would notice.
+        if self.crew.is_stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         match plan {
             Ok(plan) => self.steps(&plan, streams, status, mode),
             Err(error) => {
