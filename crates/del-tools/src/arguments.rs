@@ -64,6 +64,12 @@ parameters! {
     RECURSIVE = "recursive", Kind::Flag, ["r"];
     DEPTH = "depth", Kind::Integer { min: 1, max: 10 }, ["maxdepth"];
     ALL = "all", Kind::Flag, ["hidden", "showhidden"];
+    CODE = "content", Kind::Text, ["contents", "text", "filetext", "data", "code", "source"];
+    LANGUAGE = "language", Kind::Text, ["lang", "filetype"];
+    INCLUDE_PRIVATE = "include_private", Kind::Flag, ["private", "showprivate", "withprivate"];
+    SYMBOL = "symbol", Kind::Text, ["symbolname", "name", "identifier", "query", "pattern", "function", "functionname"];
+    INCLUDE_DEFINITION = "include_definition", Kind::Flag, ["includedefinitions", "includedeclaration", "definition", "definitions"];
+    SEVERITY = "severity", Kind::Text, ["minseverity", "minimumseverity", "level"];
     COMMAND = "command", Kind::Command, ["cmd", "script", "code", "input"];
     WORKING_DIRECTORY = "working_directory", Kind::Text, ["workingdir", "workdir", "cwd", "dirpath", "dir", "directory"];
     TIMEOUT = "timeout", Kind::Seconds { max: 600 }, ["timeoutsecs", "timeoutseconds"];
@@ -258,7 +264,8 @@ impl Arguments {
 }
 
 impl Parameter {
-    fn answers_to(&self, key: &str) -> bool {
+    /// Whether a key is one of the spellings.
+    pub(crate) fn answers_to(&self, key: &str) -> bool {
         let key = folded(key);
         key == folded(self.name) || self.aliases.contains(&key.as_ref())
     }
@@ -330,7 +337,8 @@ pub(crate) fn folded(key: &str) -> Cow<'_, str> {
     Cow::Owned(key.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect())
 }
 
-fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
+/// The JSON text of a call as an object.
+pub(crate) fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
     let bad = |detail: String| {
         let cause = format!("arguments of {tool} are not valid JSON ({detail}). Send one JSON object.");
         Failure::new(Code::BadJson, cause)
@@ -357,7 +365,10 @@ fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
 }
 
 /// Small models wrap arguments once more: `{"arguments": {…}}`.
-fn unwrapped(mut object: Map<String, Value>, parameters: &[&'static Parameter]) -> Map<String, Value> {
+pub(crate) fn unwrapped(
+    mut object: Map<String, Value>,
+    parameters: &[&'static Parameter],
+) -> Map<String, Value> {
     for wrapper in ["arguments", "parameters", "args"] {
         let known = parameters.iter().any(|p| object.keys().any(|key| p.answers_to(key)));
         if !known && let Some(Value::Object(inner)) = object.get_mut(wrapper) {

@@ -32,8 +32,8 @@ pub(crate) fn set(variables: &mut Vec<(OsString, OsString)>, name: &str, value: 
     variables.push((name.into(), value.to_owned()));
 }
 
-/// Whether a variable of this name usually holds a secret.
-fn looks_secret(name: &OsStr) -> bool {
+/// Whether a variable of the environment with this name usually holds a secret, and is kept from other programs.
+pub fn looks_secret(name: &OsStr) -> bool {
     const WORDS: [&str; 9] =
         ["TOKEN", "TOKENS", "KEY", "KEYS", "APIKEY", "AUTHTOKEN", "CREDENTIAL", "CREDENTIALS", "PWD"];
     const PARTS: [&str; 4] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"];

@@ -9,7 +9,7 @@ use crate::outcome::{Code, Failure};
 use crate::program::written;
 use crate::question::{Question, Subject};
 use crate::rule::Rule;
-use crate::toolbox::Plan;
+use crate::toolbox::{Plan, Toolbox};
 
 /// What a call does to the world. Later ones weigh more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -43,6 +43,9 @@ pub enum Approval {
 pub trait Consent {
     /// Shows `question` and waits for the answer. Text in it comes from a model: show it through [`crate::visible`].
     fn ask(&mut self, question: &Question) -> Answer;
+
+    /// Tells whoever was asked why an answer does not do; the same question follows.
+    fn object(&mut self, _why: &Failure) {}
 }
 
 /// The answer to a question.
@@ -52,6 +55,10 @@ pub enum Answer {
     Yes,
     /// This, and the same call with the same arguments in the same directory for the rest of the session.
     Always,
+    /// What these rules cover, for the rest of the session; this, if they cover it.
+    Allow(Vec<Rule>),
+    /// The same with this text in place of what the question lets the user change. It is judged and asked about anew.
+    Edit(String),
     /// Not; the reason, if any, goes to the model.
     No {
         /// Why not, in the user's words.
@@ -84,7 +91,7 @@ pub struct Gate {
 /// A call that the user allowed for good: this tool, these arguments, this directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Grant {
-    pub(crate) tool: &'static str,
+    pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) directory: std::path::PathBuf,
     /// What the user was warned of.
@@ -218,7 +225,49 @@ impl Gate {
         let Some(consent) = consent else {
             return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
         };
-        match consent.ask(plan.question()) {
+        let answer = consent.ask(plan.question());
+        self.take(plan, answer)
+    }
+
+    /// Passes `plan` as [`Gate::pass`] does, and lets the user change it first. What comes back is what may run.
+    pub fn settle(
+        &mut self,
+        toolbox: &Toolbox,
+        plan: Plan,
+        mut consent: Option<&mut dyn Consent>,
+    ) -> Result<Plan, Failure> {
+        let (mut plan, mut revised) = (plan, false);
+        loop {
+            match self.verdict(&plan) {
+                // What was changed is shown before it runs, whatever the rules say.
+                Verdict::Run if !revised => return Ok(plan),
+                Verdict::Deny(failure) => return Err(failure),
+                _ => {}
+            }
+            let Some(consent) = consent.as_deref_mut() else { return self.pass(&plan, None).map(|()| plan) };
+            match consent.ask(plan.question()) {
+                Answer::Edit(text) => match toolbox.revise(&plan, &text) {
+                    Ok(next) => match self.verdict(&next) {
+                        Verdict::Deny(failure) => consent.object(&failure),
+                        _ => (plan, revised) = (next, true),
+                    },
+                    Err(failure) => consent.object(&failure),
+                },
+                Answer::Allow(rules) => {
+                    self.allowed.extend(rules);
+                    if self.verdict(&plan) == Verdict::Run {
+                        return Ok(plan);
+                    }
+                    consent.object(&denied("the rule is taken, but it does not cover this call."));
+                }
+                answer => return self.take(&plan, answer).map(|()| plan),
+            }
+        }
+    }
+
+    /// Does what an answer says to the question of `plan`.
+    pub fn take(&mut self, plan: &Plan, answer: Answer) -> Result<(), Failure> {
+        match answer {
             Answer::Yes => {
                 self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
@@ -228,6 +277,14 @@ impl Gate {
                 self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
             }
+            Answer::Allow(rules) => {
+                self.allowed.extend(rules);
+                if self.verdict(plan) == Verdict::Run {
+                    return Ok(());
+                }
+                Err(denied("the user allowed other calls than this one."))
+            }
+            Answer::Edit(_) => Err(denied("the user wants this done otherwise; ask how.")),
             Answer::No { reason: Some(reason) } if !reason.trim().is_empty() => {
                 Err(denied(format!("the user said no: {}", reason.trim())))
             }
@@ -329,6 +386,7 @@ impl Rule {
         match &question.subject {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+            Subject::Foreign { .. } => self.is_for_all(&question.tool),
             Subject::Rewrite { paths, .. } => {
                 paths.iter().all(|path| self.matches_path(&question.tool, path))
             }
@@ -344,6 +402,7 @@ impl Rule {
         match &question.subject {
             Subject::Command { .. } => self.is_for_all(&question.tool),
             Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
+            Subject::Foreign { .. } => self.is_for_all(&question.tool),
             Subject::Rewrite { paths, .. } => {
                 paths.iter().any(|path| self.matches_path(&question.tool, path))
             }

@@ -8,9 +8,10 @@ use del_judge::Judgement;
 use crate::diff::first_lines;
 use crate::program::written;
 use crate::visible::visible;
+use crate::workspace::on_one_line;
 
 /// Lines of a diff that a question shows.
-const DIFF_LINES: usize = 200;
+const SHOWN_LINES: usize = 200;
 
 /// What a planned call would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,17 @@ pub struct Question {
     pub cautions: Vec<String>,
     /// Remarks that do not make it ask.
     pub remarks: Vec<String>,
+    /// What of the call the user may write otherwise.
+    pub editable: Option<Editable>,
+}
+
+/// The part of a call that the user may change before it is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Editable {
+    /// The argument's canonical name: `command`, `content`.
+    pub argument: &'static str,
+    /// The argument as the model wrote it.
+    pub text: String,
 }
 
 /// What a call would do, exactly.
@@ -54,6 +66,13 @@ pub enum Subject {
         timeout: u64,
         /// What is known of it. A safe one is run without the shell.
         judgement: Judgement,
+    },
+    /// Have another program do something.
+    Foreign {
+        /// The program, as the user knows it.
+        server: String,
+        /// All that it is sent, as JSON.
+        arguments: String,
     },
     /// Write several files anew.
     Rewrite {
@@ -87,32 +106,59 @@ pub enum Subject {
 
 impl Question {
     pub(crate) fn new(tool: &str, subject: Subject) -> Self {
-        Self { tool: tool.to_owned(), subject, cautions: Vec::new(), remarks: Vec::new() }
+        Self { tool: tool.to_owned(), subject, cautions: Vec::new(), remarks: Vec::new(), editable: None }
     }
 
     pub(crate) fn read(tool: &str, path: &str) -> Self {
         Self::new(tool, Subject::Read { path: path.to_owned() })
     }
 
+    /// Lets the user change an argument.
+    pub(crate) fn with_editable(mut self, argument: &'static str, text: &str) -> Self {
+        self.editable = Some(Editable { argument, text: text.to_owned() });
+        self
+    }
+
     /// The question as text for a terminal: nothing in it can act on the terminal. A command is shown whole; of a diff
-    /// the first 200 lines and how many more there are.
+    /// and of the arguments of a foreign tool the first 200 lines and how many more there are.
     pub fn text(&self) -> String {
+        self.written(SHOWN_LINES)
+    }
+
+    /// The same with nothing left out.
+    pub fn whole(&self) -> String {
+        self.written(usize::MAX)
+    }
+
+    fn written(&self, lines: usize) -> String {
         let mut text = match &self.subject {
             Subject::Read { path } => format!("{} {path}", self.tool),
             Subject::Write { path, new, diff } => {
                 let verb = if *new { "create" } else { "change" };
-                format!("{}: {verb} {path}\n{}", self.tool, first_lines(diff, DIFF_LINES))
+                format!("{}: {verb} {path}\n{}", self.tool, first_lines(diff, lines))
             }
             Subject::Command { command, directory, timeout, .. } => {
-                let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());
+                let directory = on_one_line(&directory.display().to_string());
+                let mut text = format!("{}: in {directory} (at most {timeout} s)", self.tool);
                 for line in command.split('\n') {
                     // Writing to a string cannot fail.
                     let _ = write!(text, "\n  $ {line}");
                 }
                 text
             }
+            Subject::Foreign { server, arguments } => {
+                let mut text = format!("{}: a call to the MCP server {}", self.tool, on_one_line(server));
+                for line in arguments.lines().take(lines) {
+                    let _ = write!(text, "\n  {line}");
+                }
+                let more = arguments.lines().count().saturating_sub(lines);
+                if more > 0 {
+                    let _ = write!(text, "\n  ... [{more} more lines]");
+                }
+                text
+            }
             Subject::Rewrite { paths, diff } => {
-                format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, DIFF_LINES))
+                format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, lines))
             }
             Subject::Program { commands, input, directory, timeout, .. } => {
                 let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());

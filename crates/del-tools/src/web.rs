@@ -134,7 +134,7 @@ impl Web {
     ) -> Result<Vec<Hit>, Failure> {
         let deadline = Instant::now() + PATIENCE;
         let answer = match self.ask(query, most, deadline, control) {
-            Err(failure) if failure.code == Code::Network && !control.is_over() => {
+            Err(failure) if failure.code == Code::Network && !control.is_cancelled() => {
                 self.ask(query, most, deadline, control)
             }
             other => other,
@@ -172,7 +172,7 @@ impl Web {
             }
             let answer = self
                 .fetch
-                .fetch(&request, &|| control.is_over())
+                .fetch(&request, &|| control.is_cancelled())
                 .map_err(|error| network(&format!("cannot reach {}: {error}.", shown(&url))))?;
             control.check()?;
             let location = answer.location.as_ref().filter(|_| (300..400).contains(&answer.status));

@@ -80,8 +80,8 @@ impl Job for EditFile {
             self.change(context)?
         };
         let (path, new) = (self.place.shown.clone(), change.old.is_none());
-        let mut question =
-            Question::new(TOOL.name, Subject::Write { path, new, diff: change.difference.unified });
+        let subject = Subject::Write { path, new, diff: change.difference.unified };
+        let mut question = Question::new(TOOL.name, subject).with_editable(NEW_STRING.name, &self.new);
         question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
         question.remarks.extend(change.note.map(str::to_owned));
         Ok(question)

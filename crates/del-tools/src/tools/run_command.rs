@@ -87,7 +87,7 @@ impl Job for RunCommand {
             timeout: self.timeout,
             judgement: self.judgement.clone(),
         };
-        let mut question = Question::new(TOOL.name, subject);
+        let mut question = Question::new(TOOL.name, subject).with_editable(COMMAND.name, &self.command);
         if context.sandbox.level() == Level::None {
             question.cautions.push("this system cannot confine the command".to_owned());
         }

@@ -110,7 +110,7 @@ impl Job for WriteFile {
     fn question(&self, _: &Context) -> Result<Question, Failure> {
         let (path, diff) = (self.place.shown.clone(), self.difference.unified.clone());
         let subject = Subject::Write { path, new: self.old.is_none(), diff };
-        let mut question = Question::new(TOOL.name, subject);
+        let mut question = Question::new(TOOL.name, subject).with_editable(CONTENT.name, &self.content);
         question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
         if !self.was_seen {
             question.remarks.push("the model has not read this file".to_owned());
