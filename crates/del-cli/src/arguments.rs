@@ -9,8 +9,8 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, convert, detect, dialects, exec, grammar, models, parse, policy, render, serve, task, tools,
-    undo,
+    completions, convert, detect, dialects, exec, grammar, mcp, models, parse, policy, render, serve, task,
+    tools, undo,
 };
 use crate::session::SessionOptions;
 
@@ -88,6 +88,7 @@ pub(crate) enum Command {
     Tools(tools::Options),
     Policy(policy::Options),
     Undo(undo::Options),
+    Mcp(mcp::Options),
     Models(models::Options),
     Serve(serve::Options),
     Completions(completions::Options),

@@ -7,6 +7,7 @@ pub(crate) mod detect;
 pub(crate) mod dialects;
 pub(crate) mod exec;
 pub(crate) mod grammar;
+pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod parse;
 pub(crate) mod policy;

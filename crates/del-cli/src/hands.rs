@@ -1,6 +1,7 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, Tool};
@@ -9,9 +10,12 @@ use del_tools::{
     Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
+use del_mcp::Servers;
+
 use crate::consent::Asked;
 use crate::exit::Exit;
-use crate::{input, state};
+use crate::servers::ServerTools;
+use crate::{folders, input};
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -28,7 +32,7 @@ pub(crate) struct Workplace {
     /// Lets commands in the sandbox use the network, and sockets of any kind
     #[arg(long)]
     allow_network: bool,
-    /// Only these tools, with commas between them
+    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Vec<String>,
 }
@@ -81,6 +85,8 @@ pub(crate) struct Hands {
     announced: bool,
     /// Why changes cannot be undone, until the user knows.
     lasting: Option<String>,
+    /// The MCP servers whose tools are in the toolbox; they end with it.
+    servers: Option<Servers>,
 }
 
 /// Whoever watches calls run.
@@ -100,12 +106,31 @@ impl Workplace {
         let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
         let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
         let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
+        let own = |name: &&str| !name.starts_with("mcp__");
+        let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
-            let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
         }
         toolbox.confine(&self.confinement()).map_err(|error| Exit::Sandbox.because(error.to_string()))?;
         Ok(toolbox)
+    }
+
+    /// The tools over the working directory, and the gate in front of them, for another host.
+    pub(crate) fn open_with(
+        &self,
+        toolset: Toolset,
+        consenting: &Consenting,
+    ) -> anyhow::Result<(Toolbox, Gate)> {
+        Ok((self.open(toolset)?, consenting.gate()))
+    }
+
+    /// Whether a tool of an MCP server is wanted.
+    fn wants(&self, tool: &str) -> bool {
+        self.tools.is_empty()
+            || self.tools.iter().map(|name| name.trim()).any(|name| match name.strip_suffix('*') {
+                Some(start) => tool.starts_with(start),
+                None => tool == name,
+            })
     }
 
     fn confinement(&self) -> Confinement {
@@ -143,9 +168,9 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
-        let mut toolbox = workplace.open(toolset)?;
+        let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
         let lasting = keep_undo(&mut toolbox).err();
-        let hands = Self { toolbox, gate: consenting.gate(), announced: false, lasting };
+        let hands = Self { toolbox, gate, announced: false, lasting, servers: None };
         hands.tell_unfinished();
         Ok(hands)
     }
@@ -161,6 +186,27 @@ impl Hands {
                 ));
             }
         }
+    }
+
+    /// Starts the MCP servers that there are and takes their tools in.
+    pub(crate) fn connect(
+        &mut self,
+        options: &ServerTools,
+        workplace: &Workplace,
+        asked: &mut Asked,
+        cancel: &Cancel,
+    ) -> anyhow::Result<()> {
+        let Some(servers) = options.start(self.toolbox.directory(), asked, cancel)? else { return Ok(()) };
+        for tool in servers.tools().iter().filter(|tool| workplace.wants(&tool.tool().name)) {
+            self.toolbox.add(Arc::clone(tool));
+        }
+        self.servers = Some(servers);
+        Ok(())
+    }
+
+    /// What became of the MCP servers.
+    pub(crate) fn servers(&self) -> &[del_mcp::State] {
+        self.servers.as_ref().map_or(&[], Servers::states)
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
@@ -206,10 +252,10 @@ impl Hands {
             Err(failure) => return failure.into(),
         };
         self.announce(&plan);
-        if let Err(failure) = self.gate.pass(&plan, asked.consent()) {
-            return failure.into();
+        match self.gate.settle(&self.toolbox, plan, asked.consent()) {
+            Ok(plan) => self.toolbox.run(plan, &Control::new(cancel.clone())),
+            Err(failure) => failure.into(),
         }
-        self.toolbox.run(plan, &Control::new(cancel.clone()))
     }
 
     /// Says how far commands are confined, before the first one, and that changes cannot be undone if so.
@@ -252,7 +298,7 @@ impl Hands {
 
 /// Has what stands in the way of each write kept; fails with the reason why that cannot be done.
 pub(crate) fn keep_undo(toolbox: &mut Toolbox) -> Result<(), String> {
-    let folder = state::folder().ok_or("there is no home directory")?.join("undo");
+    let folder = folders::state().ok_or("there is no home directory")?.join("undo");
     let store = UndoStore::open(&folder)
         .map_err(|error| format!("cannot use {}: {}", folder.display(), input::plain(&error)))?;
     toolbox.keep_undo(store);

@@ -105,8 +105,10 @@ pub(crate) fn read(dialect: &Arc<Dialect>, text: &str, tools: &[Tool]) -> Messag
 pub(crate) fn is_clean(message: &Message, turn: &Turn) -> bool {
     let said = turn.said.as_deref().unwrap_or_default().trim();
     let thought = turn.thought.as_deref().unwrap_or_default().trim();
-    // In some templates a closing mark is missing behind the last call.
-    let forgiven = |fault: &del_dialects::collect::Report| fault.kind == FaultKind::MissingCloser;
+    // In some templates a closing mark is missing behind the last call, or arguments are JSON in a string.
+    let forgiven = |fault: &del_dialects::collect::Report| {
+        matches!(fault.kind, FaultKind::MissingCloser | FaultKind::DoubleEncoded)
+    };
     message.faults.iter().all(forgiven)
         && message.content.trim() == said
         && message.reasoning.trim() == thought

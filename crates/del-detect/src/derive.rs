@@ -7,7 +7,7 @@ use del_dialects::{Dialect, Tool};
 use crate::cases;
 use crate::compare::{self, Fit};
 use crate::describe::{self, Reasoning, Results, Sketch};
-use crate::probe::{self, Findings, Shown, Turn};
+use crate::probe::{self, Findings, Shown, Turn, UNTOLD_END};
 use crate::report::Description;
 use crate::source::Material;
 use crate::syntax::{self, Sample};
@@ -33,8 +33,10 @@ pub(crate) fn of_turns(
     let used: Vec<&Turn> = if few { turns.iter().collect() } else { plain };
     let samples: Vec<Sample> = used.into_iter().map(sample).collect();
     let mut best: Option<(Fit, Description)> = None;
-    for shape in syntax::shapes(&samples) {
-        let toml = describe::describe(sketch, &shape);
+    let shapes = syntax::shapes(&samples);
+    // A call stands on a line of its own, unless the turns show it right behind text.
+    for (shape, inline) in shapes.iter().flat_map(|shape| [(shape, false), (shape, true)]) {
+        let toml = describe::describe(sketch, shape, inline);
         let Ok(dialect) = Dialect::from_toml(NAME, &toml).map(Arc::new) else { continue };
         let fit = compare::fit(&dialect, findings, tools);
         if fit.read > 0 && best.as_ref().is_none_or(|(known, _)| known.key() < fit.key()) {
@@ -74,14 +76,29 @@ fn sketch(findings: &Findings, material: &Material) -> Sketch {
         reasoning: findings.reasoning.as_ref().map(|thinking| Reasoning {
             begin: thinking.begin.clone(),
             end: ends_of_thinking(findings, &thinking.end),
+            until_call: thinking.end.is_empty() || !is_ended(findings, &thinking.end),
             prefilled: thinking.prefilled,
         }),
+        content: content(findings),
         lead: lead(findings).unwrap_or_default(),
         results: findings.results.as_ref().and_then(|shown| results(shown, &findings.end)),
         definitions: definitions(&findings.definitions),
-        ends: end_of_turn(&findings.end).map(str::to_owned).into_iter().collect(),
+        ends: ends(findings, material),
     }
 }
+
+/// The tokens that end a turn.
+fn ends(findings: &Findings, material: &Material) -> Vec<String> {
+    match end_of_turn(&findings.end) {
+        // The template leaves it to the checkpoint, which does not say it.
+        Some(UNTOLD_END) if !material.tokens.contains_key("eos_token") => {
+            USUAL_ENDS.map(str::to_owned).to_vec()
+        }
+        token => token.map(str::to_owned).into_iter().collect(),
+    }
+}
+
+const USUAL_ENDS: [&str; 4] = ["</s>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>"];
 
 /// The token that ends a turn: a mark, or all there is where that is one word with signs in it.
 fn end_of_turn(end: &str) -> Option<&str> {
@@ -94,6 +111,9 @@ fn end_of_turn(end: &str) -> Option<&str> {
 
 /// What closes the thinking, with what else stands between it and a call.
 fn ends_of_thinking(findings: &Findings, end: &str) -> Vec<String> {
+    if end.is_empty() {
+        return Vec::new();
+    }
     let plain = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_none());
     let thoughtful = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_some());
     let mut ends = vec![end.to_owned()];
@@ -108,12 +128,40 @@ fn ends_of_thinking(findings: &Findings, end: &str) -> Vec<String> {
     ends
 }
 
-/// White space between text and the first call.
+/// True where the mark that ends thinking stands between it and a call as well.
+fn is_ended(findings: &Findings, end: &str) -> bool {
+    let thoughtful = findings.turns.iter().filter(|turn| turn.said.is_none());
+    let mut behind = thoughtful.filter_map(|turn| turn.text.split_once(turn.thought.as_deref()?));
+    behind.all(|(_, behind)| behind.trim_start().starts_with(end.trim()))
+}
+
+/// The marks around text: those of a plain answer, and what opens text before a call.
+fn content(findings: &Findings) -> [Vec<String>; 2] {
+    let mut marks = findings.answer.clone().map(|mark| vec![mark]);
+    if let Some(([begin, _], _)) = before_a_call(findings) {
+        marks[0].push(begin.to_owned());
+    }
+    marks.map(|mut list| {
+        list.retain(|mark| !mark.trim().is_empty());
+        list.dedup();
+        list
+    })
+}
+
+/// What stands between text and the first call.
 fn lead(findings: &Findings) -> Option<String> {
+    let plain = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_none());
+    let ([_, behind], call) = before_a_call(findings)?;
+    let marks = plain.filter(|plain| plain.calls == call.calls);
+    let lead = marks.and_then(|plain| behind.strip_suffix(plain.text.trim_start()));
+    Some(lead.unwrap_or(&behind[..behind.len() - behind.trim_start().len()]).to_owned())
+}
+
+/// What stands around text before a call, and the turn.
+fn before_a_call(findings: &Findings) -> Option<([&str; 2], &Turn)> {
     let turn = findings.turns.iter().find(|turn| turn.said.is_some() && turn.thought.is_none())?;
-    let (_, behind) = turn.text.split_once(turn.said.as_deref()?)?;
-    let len = behind.len() - behind.trim_start().len();
-    Some(behind[..len].to_owned())
+    let (before, behind) = turn.text.split_once(turn.said.as_deref()?)?;
+    Some(([before, behind], turn))
 }
 
 /// The marks right around a result.

@@ -11,6 +11,8 @@ pub(crate) struct Sketch {
     pub(crate) title: String,
     pub(crate) source: String,
     pub(crate) reasoning: Option<Reasoning>,
+    /// Marks before text, and behind it.
+    pub(crate) content: [Vec<String>; 2],
     /// Between text and the first call.
     pub(crate) lead: String,
     pub(crate) results: Option<Results>,
@@ -25,6 +27,8 @@ pub(crate) struct Reasoning {
     pub(crate) begin: String,
     /// The first is written.
     pub(crate) end: Vec<String>,
+    /// A call ends it as well.
+    pub(crate) until_call: bool,
     pub(crate) prefilled: bool,
 }
 
@@ -37,8 +41,8 @@ pub(crate) struct Results {
     pub(crate) invented: Option<[String; 2]>,
 }
 
-/// The TOML text.
-pub(crate) fn describe(sketch: &Sketch, shape: &Shape) -> String {
+/// The TOML text. `inline` calls may begin anywhere in a line, whatever their marks are made of.
+pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
     let mut out = String::new();
     for line in &shape.open {
         let _ = writeln!(out, "# Open: {line}.");
@@ -48,7 +52,7 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape) -> String {
     let _ = writeln!(out, "source = {}", quoted(&sketch.source));
     let own = shape.parts.iter().take_while(|part| !matches!(part, Part::Arguments(_)));
     let own_mark = own.filter_map(mark).any(is_distinct);
-    if !own_mark && !is_distinct(&shape.block[0]) {
+    if !inline && !own_mark && !is_distinct(&shape.block[0]) {
         let _ = writeln!(out, "frame = \"bare\"");
     }
     if !sketch.ends.is_empty() {
@@ -60,23 +64,30 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape) -> String {
             many => list(many),
         };
         let _ = write!(out, "\n[reasoning]\nbegin = {}\nend = {end}\n", quoted(&reasoning.begin));
-        if reasoning.prefilled {
-            out.push_str("prefilled = true\n");
+        for (key, set) in [("until_call", reasoning.until_call), ("prefilled", reasoning.prefilled)] {
+            if set {
+                let _ = writeln!(out, "{key} = true");
+            }
         }
+    }
+    if sketch.content.iter().any(|marks| !marks.is_empty()) {
+        let [begin, end] = &sketch.content;
+        let _ = write!(out, "\n[content]\nbegin = {}\nend = {}\n", list(begin), list(end));
     }
     let [open, close] = &shape.block;
     if !open.trim().is_empty() || !close.trim().is_empty() {
         out.push_str("\n[block]\n");
         let need = if own_mark { Some("soft") } else { None };
         for (key, marks, need) in [("open", open, need), ("close", close, Some("soft"))] {
-            let pieces: Vec<String> = seams(marks).iter().map(|mark| mark_piece(mark, need)).collect();
+            let pieces: Vec<String> =
+                seams(marks).iter().map(|mark| mark_piece(mark, need, inline)).collect();
             if !pieces.is_empty() {
                 let _ = writeln!(out, "{key} = [{}]", pieces.join(", "));
             }
         }
     }
     out.push_str("\n[call]\npieces = [\n");
-    for piece in pieces(&shape.parts) {
+    for piece in pieces(&shape.parts, inline) {
         let _ = writeln!(out, "  {piece},");
     }
     out.push_str("]\n");
@@ -132,7 +143,7 @@ fn is_distinct(mark: &str) -> bool {
 }
 
 /// The pieces of a call. Opening marks have to be there, closing ones may be missing.
-fn pieces(parts: &[Part]) -> Vec<String> {
+fn pieces(parts: &[Part], inline: bool) -> Vec<String> {
     let args = parts.iter().position(|part| matches!(part, Part::Arguments(_))).unwrap_or(parts.len());
     let mut out = Vec::new();
     let mut named = false;
@@ -146,7 +157,7 @@ fn pieces(parts: &[Part]) -> Vec<String> {
                     continue;
                 }
                 let need = (place > args).then_some("soft");
-                out.extend(seams(mark).iter().map(|mark| mark_piece(mark, need)));
+                out.extend(seams(mark).iter().map(|mark| mark_piece(mark, need, inline)));
             }
             Part::Head(form) => {
                 let follows_mark =
@@ -162,18 +173,18 @@ fn pieces(parts: &[Part]) -> Vec<String> {
     out
 }
 
-fn mark_piece(mark: &str, need: Option<&str>) -> String {
+fn mark_piece(mark: &str, need: Option<&str>, inline: bool) -> String {
     if let Some((open, close)) = mark.split_once(CLOSING_NAME) {
         let open = quoted(open);
         return format!(
             "{{ mark = {open}, head = \"{{name}}\", need = \"soft\" }}, {}",
-            mark_piece(close, need)
+            mark_piece(close, need, inline)
         );
     }
     let need = if mark.trim().is_empty() { Some("soft") } else { need };
     let mut out = format!("{{ mark = {}", quoted(mark));
     let word = mark.trim_start().starts_with(char::is_alphabetic) && is_distinct(mark);
-    if word && need.is_none() {
+    if word && need.is_none() && !inline {
         out.push_str(", line_start = true");
     }
     if let Some(need) = need {

@@ -176,6 +176,7 @@ pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Fo
         reasoning: reasoning.map(|thinking| Reasoning {
             begin: thinking.begin,
             end: vec![thinking.end],
+            until_call: false,
             prefilled: thinking.prefilled,
         }),
         ..Sketch::default()

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::template::{RenderError, Template};
 use crate::text;
-pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style};
+pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style, UNTOLD_END};
 pub(crate) use turn::Turn;
 
 /// What a template showed of itself.
@@ -26,6 +26,8 @@ pub(crate) struct Findings {
     pub(crate) reasoning: Option<Thinking>,
     /// What stands between a call and a result, and around results.
     pub(crate) results: Option<Shown>,
+    /// What stands around the words of a plain answer, beside what opens and ends a turn.
+    pub(crate) answer: [String; 2],
     /// What ends a turn of the model's.
     pub(crate) end: String,
     /// What opens a turn of the model's.
@@ -40,6 +42,7 @@ pub(crate) struct Findings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Thinking {
     pub(crate) begin: String,
+    /// Empty where nothing but a call ends it.
     pub(crate) end: String,
     /// The prompt ends inside it.
     pub(crate) prefilled: bool,
@@ -122,6 +125,7 @@ impl<'t> Probe<'t> {
         self.findings.reasoning.clone_from(&frame.thinking);
         self.findings.header.clone_from(&frame.header);
         self.findings.end.clone_from(&frame.end);
+        self.findings.answer.clone_from(&frame.around);
         if self.findings.shows_calls {
             self.look_at_calls(&frame)?;
             self.look_at_results();
@@ -324,6 +328,8 @@ fn mangled(text: &str) -> usize {
         + 10 * has("\\\"Quorville")
         + 10 * has("\\\\\"")
         + 3 * has("'Quorville'") * has("'city': ")
+        // The arguments stand in a literal of Python's, which is no text for them but for the call as a whole.
+        + 5 * has("'{\"city\"")
 }
 
 fn calls(list: &[(&str, &str)]) -> Vec<Call> {

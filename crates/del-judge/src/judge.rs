@@ -102,6 +102,28 @@ impl Judge {
         Judgement { verdict: Verdict::Ask, reasons: words, plan: None, harmless }
     }
 
+    /// Where it looks for programs.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// How a program that is known here is started so that it does no more than it is told: from where, in which
+    /// environment, and with the options that hold it back. Further arguments are the caller's, who answers for them, and
+    /// for what a repository's configuration says. `None` where the program is unknown, or not where it is trusted.
+    pub fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
+        let known = Catalog::builtin().find(name)?;
+        let search::Found::At(program) = self.search.find(name, ground.root()) else { return None };
+        Some(Process {
+            name: name.to_owned(),
+            program: Some(program),
+            arguments: known.arguments.inject.clone(),
+            environment: environment(self.variables(ground), known, &[]),
+            directory: ground.directory().to_owned(),
+            input: None,
+            outputs: Vec::new(),
+        })
+    }
+
     fn plan(&self, command: &str, ground: &Ground, harmless: &mut Vec<bool>) -> Result<Plan, Vec<Reason>> {
         let script = syntax::parse(command).map_err(|unclear| vec![unclear.into()])?;
         let mut ground = ground.clone();

@@ -37,6 +37,7 @@ pub use ground::Ground;
 pub use judge::{Judge, Judgement, Verdict};
 pub use members::{Member, Members, members};
 pub use plan::{Action, Input, Link, Output, Plan, Process, Redirect, Step};
+pub use repository::is_harmless as is_harmless_setting;
 pub use search::Search;
 pub use secret::is_secret;
 pub use startup::{is_obeyed, is_repository, is_startup};

@@ -35,6 +35,8 @@ enum Kind {
     Flag,
     /// A list of anything, or JSON text that holds one; anything else is the only item.
     List,
+    /// A list of words, or text that holds them.
+    Words,
 }
 
 macro_rules! parameters {
@@ -66,12 +68,29 @@ parameters! {
     RECURSIVE = "recursive", Kind::Flag, ["r"];
     DEPTH = "depth", Kind::Integer { min: 1, max: 10 }, ["maxdepth"];
     ALL = "all", Kind::Flag, ["hidden", "showhidden"];
+    CODE = "content", Kind::Text, ["contents", "text", "filetext", "data", "code", "source"];
+    LANGUAGE = "language", Kind::Text, ["lang", "filetype"];
+    INCLUDE_PRIVATE = "include_private", Kind::Flag, ["private", "showprivate", "withprivate"];
+    SYMBOL = "symbol", Kind::Text, ["symbolname", "name", "identifier", "query", "pattern", "function", "functionname"];
+    INCLUDE_DEFINITION = "include_definition", Kind::Flag, ["includedefinitions", "includedeclaration", "definition", "definitions"];
+    SEVERITY = "severity", Kind::Text, ["minseverity", "minimumseverity", "level"];
     COMMAND = "command", Kind::Command, ["cmd", "script", "code", "input"];
     WORKING_DIRECTORY = "working_directory", Kind::Text, ["workingdir", "workdir", "cwd", "dirpath", "dir", "directory"];
     TIMEOUT = "timeout", Kind::Seconds { max: 600 }, ["timeoutsecs", "timeoutseconds"];
     OPERATIONS = "operations", Kind::List, ["edits", "changes", "actions"];
     DRY_RUN = "dry_run", Kind::Flag, ["preview"];
     STOP_ON_ERROR = "stop_on_error", Kind::Flag, ["failfast"];
+    OPERATION = "operation", Kind::Text, ["op", "action", "command", "cmd", "subcommand"];
+    FILES = "files", Kind::Words, ["file", "path", "paths", "filepath", "filename", "pathspec"];
+    MESSAGE = "message", Kind::Text, ["msg", "commitmessage", "m"];
+    BRANCH = "branch", Kind::Text, ["branchname", "ref", "revision", "name", "target"];
+    COMMITS = "limit", Kind::Integer { min: 1, max: 200 }, ["n", "count", "maxcount", "max"];
+    STAGED = "staged", Kind::Flag, ["cached"];
+    CHECK = "check", Kind::Flag, ["checkonly", "dryrun"];
+    FIX = "fix", Kind::Flag, ["autofix"];
+    FILTER = "filter", Kind::Text, ["test", "testname", "name", "pattern", "k"];
+    QUERY = "query", Kind::Text, ["q", "search", "searchquery", "text"];
+    MAX_RESULTS = "max_results", Kind::Integer { min: 1, max: 20 }, ["numresults", "limit", "count", "n"];
     TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
 }
 
@@ -79,6 +98,7 @@ parameters! {
 #[derive(Debug, Clone)]
 pub(crate) struct Arguments {
     tool: String,
+    called: String,
     values: Vec<(&'static str, Typed)>,
     spellings: Vec<(&'static str, String)>,
     /// The keys that were sent, for messages.
@@ -91,6 +111,7 @@ enum Typed {
     Text(String),
     Number(u64),
     Flag(bool),
+    Words(Vec<String>),
     Json(Value),
 }
 
@@ -108,8 +129,14 @@ impl Arguments {
         let keys = object.keys().map(String::as_str).collect::<Vec<_>>();
         let keys = named(&keys);
         let spellings = parameters.iter().map(|p| (p.name, p.declared(properties))).collect();
-        let mut arguments =
-            Self { tool: tool.to_owned(), values: Vec::new(), spellings, keys, notes: Vec::new() };
+        let mut arguments = Self {
+            tool: tool.to_owned(),
+            called: tool.to_owned(),
+            values: Vec::new(),
+            spellings,
+            keys,
+            notes: Vec::new(),
+        };
         let chosen = parameters.iter().map(|p| arguments.exact(p, &mut object)).collect::<Vec<_>>();
         for (parameter, exact) in parameters.iter().zip(chosen) {
             let found = match exact {
@@ -134,6 +161,17 @@ impl Arguments {
         Ok(arguments)
     }
 
+    /// The same arguments of a call by this name.
+    pub(crate) fn called(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.called);
+        self
+    }
+
+    /// Whether the tool was called by `name`, in any spelling.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.called.rsplit(['.', ':', '/']).next().is_some_and(|called| folded(called) == folded(name))
+    }
+
     /// Text that must be there.
     pub(crate) fn need_text(&mut self, parameter: &Parameter) -> Result<String, Failure> {
         self.text(parameter).ok_or_else(|| self.missing(parameter, "string"))
@@ -143,6 +181,14 @@ impl Arguments {
     pub(crate) fn text(&mut self, parameter: &Parameter) -> Option<String> {
         match self.take(parameter)? {
             Typed::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A list of words, if there is one.
+    pub(crate) fn words(&mut self, parameter: &Parameter) -> Option<Vec<String>> {
+        match self.take(parameter)? {
+            Typed::Words(words) => Some(words),
             _ => None,
         }
     }
@@ -238,7 +284,8 @@ impl Arguments {
 }
 
 impl Parameter {
-    fn answers_to(&self, key: &str) -> bool {
+    /// Whether a key is one of the spellings.
+    pub(crate) fn answers_to(&self, key: &str) -> bool {
         let key = folded(key);
         key == folded(self.name) || self.aliases.contains(&key.as_ref())
     }
@@ -269,6 +316,13 @@ impl Parameter {
                     Err(_) => return wrong(&Value::String("\0".into()), "words without NUL"),
                 }
             }
+            (Kind::Words, Value::Array(words)) if words.iter().all(Value::is_string) => {
+                Typed::Words(words.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+            }
+            (Kind::Words, value) => match text(value) {
+                Ok(text) => Typed::Words(shlex::split(&text).unwrap_or_else(|| vec![text])),
+                Err(value) => return wrong(&value, "a string or a list of strings"),
+            },
             (Kind::Text | Kind::Command | Kind::Content, value) => match text(value) {
                 Ok(text) => Typed::Text(text),
                 Err(value) => return wrong(&value, "a string"),
@@ -304,7 +358,8 @@ pub(crate) fn folded(key: &str) -> Cow<'_, str> {
     Cow::Owned(key.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect())
 }
 
-fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
+/// The JSON text of a call as an object.
+pub(crate) fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
     let bad = |detail: String| {
         let cause = format!("arguments of {tool} are not valid JSON ({detail}). Send one JSON object.");
         Failure::new(Code::BadJson, cause)
@@ -331,7 +386,10 @@ fn object(tool: &str, json: &str) -> Result<Map<String, Value>, Failure> {
 }
 
 /// Small models wrap arguments once more: `{"arguments": {…}}`.
-fn unwrapped(mut object: Map<String, Value>, parameters: &[&'static Parameter]) -> Map<String, Value> {
+pub(crate) fn unwrapped(
+    mut object: Map<String, Value>,
+    parameters: &[&'static Parameter],
+) -> Map<String, Value> {
     for wrapper in ["arguments", "parameters", "args"] {
         let known = parameters.iter().any(|p| object.keys().any(|key| p.answers_to(key)));
         if !known && let Some(Value::Object(inner)) = object.get_mut(wrapper) {

@@ -7,9 +7,10 @@ use del_judge::{Judgement, Member, Members, is_obeyed, is_repository, is_secret,
 
 use crate::context::Context;
 use crate::outcome::{Code, Failure};
+use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
-use crate::toolbox::Plan;
+use crate::toolbox::{Plan, Toolbox};
 use crate::workspace::Place;
 
 /// What a call does to the world. Later ones weigh more.
@@ -44,6 +45,9 @@ pub enum Approval {
 pub trait Consent {
     /// Shows `question` and waits for the answer. Text in it comes from a model: show it through [`crate::visible`].
     fn ask(&mut self, question: &Question) -> Answer;
+
+    /// Tells whoever was asked why an answer does not do; the same question follows.
+    fn object(&mut self, _why: &Failure) {}
 }
 
 /// The answer to a question.
@@ -53,6 +57,10 @@ pub enum Answer {
     Yes,
     /// This, and the same call with the same arguments in the same directory for the rest of the session.
     Always,
+    /// What these rules cover, for the rest of the session; this, if they cover it.
+    Allow(Vec<Rule>),
+    /// The same with this text in place of what the question lets the user change. It is judged and asked about anew.
+    Edit(String),
     /// Not; the reason, if any, goes to the model.
     No {
         /// Why not, in the user's words.
@@ -78,14 +86,18 @@ pub struct Gate {
     allowed: Vec<Rule>,
     denied: Vec<Rule>,
     granted: HashSet<Grant>,
+    /// Where something may be sent for the rest of the session.
+    reached: HashSet<String>,
 }
 
 /// A call that the user allowed for good: this tool, these arguments, this directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Grant {
-    pub(crate) tool: &'static str,
+    pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) directory: PathBuf,
+    /// What the user was warned of.
+    pub(crate) cautions: Vec<String>,
 }
 
 impl Gate {
@@ -142,7 +154,7 @@ impl Gate {
             Approval::AutoEdit => class == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
-        let allowed = self.allowed.iter().any(|rule| rule.allows(question));
+        let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
         if unasked || allowed || granted { Verdict::Run } else { Verdict::Ask }
     }
 
@@ -161,6 +173,11 @@ impl Gate {
             }
         }
         verdict
+    }
+
+    /// Whether the user has let something be sent there in this session.
+    fn has_reached(&self, question: &Question) -> bool {
+        destination(question).is_some_and(|to| self.reached.contains(to))
     }
 
     /// What the policy says to a shell command that was judged so.
@@ -233,12 +250,66 @@ impl Gate {
         let Some(consent) = consent else {
             return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
         };
-        match consent.ask(plan.question()) {
-            Answer::Yes => Ok(()),
-            Answer::Always => {
-                self.granted.insert(plan.grant().clone());
+        let answer = consent.ask(plan.question());
+        self.take(plan, answer)
+    }
+
+    /// Passes `plan` as [`Gate::pass`] does, and lets the user change it first. What comes back is what may run.
+    pub fn settle(
+        &mut self,
+        toolbox: &Toolbox,
+        plan: Plan,
+        mut consent: Option<&mut dyn Consent>,
+    ) -> Result<Plan, Failure> {
+        let (mut plan, mut revised) = (plan, false);
+        loop {
+            match self.verdict(&plan) {
+                // What was changed is shown before it runs, whatever the rules say.
+                Verdict::Run if !revised => return Ok(plan),
+                Verdict::Deny(failure) => return Err(failure),
+                _ => {}
+            }
+            let Some(consent) = consent.as_deref_mut() else { return self.pass(&plan, None).map(|()| plan) };
+            match consent.ask(plan.question()) {
+                Answer::Edit(text) => match toolbox.revise(&plan, &text) {
+                    Ok(next) => match self.verdict(&next) {
+                        Verdict::Deny(failure) => consent.object(&failure),
+                        _ => (plan, revised) = (next, true),
+                    },
+                    Err(failure) => consent.object(&failure),
+                },
+                Answer::Allow(rules) => {
+                    self.allowed.extend(rules);
+                    if self.verdict(&plan) == Verdict::Run {
+                        return Ok(plan);
+                    }
+                    consent.object(&denied("the rule is taken, but it does not cover this call."));
+                }
+                answer => return self.take(&plan, answer).map(|()| plan),
+            }
+        }
+    }
+
+    /// Does what an answer says to the question of `plan`.
+    pub fn take(&mut self, plan: &Plan, answer: Answer) -> Result<(), Failure> {
+        match answer {
+            Answer::Yes => {
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
             }
+            Answer::Always => {
+                self.granted.insert(plan.grant().clone());
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
+                Ok(())
+            }
+            Answer::Allow(rules) => {
+                self.allowed.extend(rules);
+                if self.verdict(plan) == Verdict::Run {
+                    return Ok(());
+                }
+                Err(denied("the user allowed other calls than this one."))
+            }
+            Answer::Edit(_) => Err(denied("the user wants this done otherwise; ask how.")),
             Answer::No { reason: Some(reason) } if !reason.trim().is_empty() => {
                 Err(denied(format!("the user said no: {}", reason.trim())))
             }
@@ -246,6 +317,14 @@ impl Gate {
                 Err(denied("the user said no. Do not try this again; ask what to do instead."))
             }
         }
+    }
+}
+
+/// Where a call sends something.
+fn destination(question: &Question) -> Option<&str> {
+    match &question.subject {
+        Subject::Network { to, .. } => Some(to),
+        _ => None,
     }
 }
 
@@ -300,15 +379,50 @@ impl Context {
 impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
-        let paths = question.subject.paths();
-        self.is_for_all(&question.tool)
-            || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
+        match &question.subject {
+            Subject::Command { .. } => self.is_for_all(&question.tool),
+            Subject::Write { .. }
+            | Subject::Read { .. }
+            | Subject::Rewrite { .. }
+            | Subject::Arrange { .. }
+            | Subject::Later { .. }
+            | Subject::Several { .. } => {
+                let paths = question.subject.paths();
+                self.is_for_all(&question.tool)
+                    || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
+            }
+            Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            Subject::Program { about, .. } => {
+                about.first().is_some_and(|about| self.is_meant(&question.tool, about))
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+        }
     }
 
     /// Whether a denying rule forbids the call that `question` shows.
     fn covers(&self, question: &Question) -> bool {
-        let mut paths = question.subject.paths().into_iter();
-        self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
+        match &question.subject {
+            Subject::Command { .. } => self.is_for_all(&question.tool),
+            Subject::Write { .. }
+            | Subject::Read { .. }
+            | Subject::Rewrite { .. }
+            | Subject::Arrange { .. }
+            | Subject::Later { .. }
+            | Subject::Several { .. } => {
+                let mut paths = question.subject.paths().into_iter();
+                self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
+            }
+            Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            // What is forbidden to commands is forbidden to the tools that run the same.
+            Subject::Program { commands, about, .. } => {
+                let command = |words: &Vec<String>| {
+                    let command = written(words);
+                    self.forbids("run_command", &command, &members(&command))
+                };
+                about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+        }
     }
 }
 

@@ -63,6 +63,15 @@ static ENTRIES: &[&Entry] = &[
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
+    &tools::analyze_code::TOOL,
+    &tools::extract_functions::TOOL,
+    &tools::find_references::TOOL,
+    &tools::project_context::TOOL,
+    &tools::security_scan::TOOL,
+    &tools::git_operation::TOOL,
+    &tools::format_code::TOOL,
+    &tools::lint_code::TOOL,
+    &tools::test_runner::TOOL,
     &tools::batch_operations::TOOL,
 ];
 

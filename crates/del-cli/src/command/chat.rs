@@ -147,6 +147,14 @@ impl Chat {
             let class = json!(definition.class);
             say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
         }
+        for state in self.session.hands.servers() {
+            let count = match &state.outcome {
+                Ok(_) => format!("{} tools", state.tools.len()),
+                Err(why) => visible(why).into_owned(),
+            };
+            say(&format!("MCP server {}: {count}", visible(&state.name)));
+            state.tools.iter().for_each(|tool| say(&format!("  {}", tool.name)));
+        }
     }
 
     fn models(&self) {

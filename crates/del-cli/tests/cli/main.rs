@@ -9,6 +9,7 @@ mod detect;
 mod dialects;
 mod exec;
 mod grammar;
+mod mcp;
 mod parse;
 mod policy;
 mod render;

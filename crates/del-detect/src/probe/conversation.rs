@@ -93,11 +93,14 @@ pub(crate) fn id(ids: Ids, call: &Call, place: usize) -> String {
     }
 }
 
+/// Stands for the token that ends a turn where the checkpoint does not say it.
+pub(crate) const UNTOLD_END: &str = "<EOS>";
+
 /// What a template is given.
 pub(crate) fn context(messages: &[Message], style: &Style, tokens: &Map<String, Json>, prompt: bool) -> Json {
     let mut context = tokens.clone();
     for (name, token) in
-        [("bos_token", "<BOS>"), ("eos_token", "<EOS>"), ("pad_token", "<PAD>"), ("unk_token", "<UNK>")]
+        [("bos_token", "<BOS>"), ("eos_token", UNTOLD_END), ("pad_token", "<PAD>"), ("unk_token", "<UNK>")]
     {
         context.entry(name).or_insert_with(|| Json::from(token));
     }

@@ -22,16 +22,20 @@ pub(crate) struct Turn {
 }
 
 /// What stands around a turn of the model's.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Frame {
     /// All up to the model's turn, without what opens it.
     before: String,
     /// All up to the words of a plain answer.
     answered: String,
+    /// What opens a plain answer where the template shows it, without thinking.
+    shown: String,
     /// What opens it, without thinking.
     pub(crate) header: String,
     /// What closes it.
     pub(crate) end: String,
+    /// What stands around the words of a plain answer beside that.
+    pub(crate) around: [String; 2],
     pub(crate) thinking: Option<Thinking>,
 }
 
@@ -57,10 +61,39 @@ impl Frame {
         }
         let (answered, end) = answer.rsplit_once(ANSWER).unwrap_or_default();
         let (answered, end) = (answered.to_owned(), end.to_owned());
-        Ok(Self { before, answered, header, end, thinking })
+        let mut frame = Self { before, answered, header, end, thinking, ..Self::default() };
+        frame.shown = frame.shown_header().to_owned();
+        // Where the prompt opens nothing, it is a mark of text alone if calls do not have it.
+        if opened.trim().is_empty() && !frame.shown.trim().is_empty() {
+            let calls = Message::calls(&super::calls(super::CALLS[0].1));
+            let whole = probe.text(&[Message::user(), calls], false).unwrap_or_default();
+            let start = text::common_prefix(&whole, &frame.before);
+            if !whole[start..].trim_start().starts_with(frame.shown.trim()) {
+                frame.shown.clear();
+            }
+        }
+        frame.look_around();
+        Ok(frame)
     }
 
-    /// What opens a plain answer where the template shows it, without thinking.
+    /// Learns what stands right around the words of a plain answer. What closes there is no end of the turn.
+    fn look_around(&mut self) {
+        let mut opening = self.body(&self.answered).to_owned();
+        if let Some(thinking) = &self.thinking {
+            without_empty_thought(&mut opening, thinking);
+        }
+        let marks = opening.trim();
+        let Some(mark) = text::first_mark(marks).filter(|mark| marks.starts_with(mark)) else { return };
+        if marks.len() > MAX_MARKS || !text::last_mark(marks).is_some_and(|mark| marks.ends_with(mark)) {
+            return;
+        }
+        let closer = mark.replacen(['<', '['], &format!("{}/", &mark[..1]), 1);
+        let closed = self.end.trim_start().starts_with(&closer);
+        let closing = if closed { self.end.find(&closer).map_or(0, |at| at + closer.len()) } else { 0 };
+        let end = self.end.split_off(closing);
+        self.around = [opening, std::mem::replace(&mut self.end, end)];
+    }
+
     fn shown_header(&self) -> &str {
         let header = &self.answered[text::common_prefix(&self.before, &self.answered)..];
         let thought = self.thinking.as_ref().and_then(|thinking| header.find(thinking.begin.trim()));
@@ -86,7 +119,7 @@ impl Frame {
             None => {
                 let known = text::common_prefix(rest, &self.header);
                 // The prompt may open the turn otherwise than the template shows it later.
-                let known = if known == 0 { text::common_prefix(rest, self.shown_header()) } else { known };
+                let known = if known == 0 { text::common_prefix(rest, &self.shown) } else { known };
                 &rest[known..]
             }
         };
@@ -134,6 +167,9 @@ impl Turn {
 /// Takes away a thought that holds nothing, or only its end, at the start of a turn.
 fn without_empty_thought(text: &mut String, thinking: &Thinking) {
     let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
+    if end.is_empty() {
+        return;
+    }
     let start = text.trim_start();
     let inside = start.strip_prefix(begin).map_or(start, str::trim_start);
     if let Some(rest) = inside.strip_prefix(end) {
@@ -160,6 +196,7 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
         calls,
     };
     let calls = super::calls(super::CALLS[0].1);
+    let mut endless = None;
     for message in [message(Some(ANSWER), Vec::new()), message(None, calls)] {
         let Ok(whole) = probe.text(&[Message::user(), message], false) else { continue };
         let Some(at) = whole.find(THOUGHT) else { continue };
@@ -176,15 +213,17 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
         let begin = begin.filter(|begin| begin.len() <= MAX_MARKS)?.to_owned();
         let end = behind.find(ANSWER).map_or(behind, |at| &behind[..at]);
         let end = text::first_mark(end).map_or(end, |mark| up_to_text(end, mark)).to_owned();
-        // Without a mark of its own it ends where the call begins, which no mark tells.
+        let prefilled = prompt.trim_end().ends_with(begin.trim());
+        // Without a mark of its own it ends where the call begins.
         let holds_call = end.contains(super::CALLS[0].1[0].0);
         if end.trim().is_empty() || end.len() > MAX_MARKS || holds_call {
+            let words = holds_call && !begin.trim().is_empty();
+            endless = words.then(|| Thinking { begin, end: String::new(), prefilled }).or(endless);
             continue;
         }
-        let prefilled = prompt.trim_end().ends_with(begin.trim());
         return Some(Thinking { begin, end, prefilled });
     }
-    opened_by_prompt(prompt)
+    endless.or_else(|| opened_by_prompt(prompt))
 }
 
 /// A template that drops thinking may still begin one in its prompt, or close one that is empty.

@@ -67,10 +67,14 @@ fn field(text: &str, from: usize, key: &str, value: &Json) -> Option<Spans> {
     let key_end = key_at + key.len();
     let value_at = match value {
         Json::String(string) if string.is_empty() => return None,
-        Json::String(string) => spellings(string).iter().find_map(|spelling| {
-            let at = text[key_end..].find(spelling.as_str())? + key_end;
-            (at - key_end <= MAX_MARKS).then(|| at..at + spelling.len())
-        })?,
+        // One spelling may hold another, and the one that begins first is the whole.
+        Json::String(string) => spellings(string)
+            .iter()
+            .filter_map(|spelling| {
+                let at = text[key_end..].find(spelling.as_str())? + key_end;
+                (at - key_end <= MAX_MARKS).then(|| at..at + spelling.len())
+            })
+            .min_by_key(|span| span.start)?,
         other => place_of(text, key_end, other)?,
     };
     Some((key_at..key_end, value_at))

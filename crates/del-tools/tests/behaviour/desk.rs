@@ -28,6 +28,13 @@ impl Desk {
         Self { root, toolbox }
     }
 
+    /// Tools over a directory of somebody else's desk.
+    pub(crate) fn over(directory: &Path) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let toolbox = Toolbox::open(directory, &[], Toolset::All).unwrap();
+        Self { root, toolbox }
+    }
+
     /// A desk whose changes can be undone.
     pub(crate) fn keeping() -> Self {
         let mut desk = Self::new();

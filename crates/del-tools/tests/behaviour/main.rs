@@ -10,6 +10,7 @@ mod crash;
 mod desk;
 mod guards;
 mod reading;
+mod repositories;
 mod safe;
 mod sandbox;
 mod schemas;

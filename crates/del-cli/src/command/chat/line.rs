@@ -11,6 +11,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Editor, Helper, Result as LineResult};
 
 use super::word::WORDS;
+use crate::folders;
 
 /// Reads lines and remembers them.
 pub(super) struct Lines {
@@ -91,7 +92,7 @@ impl Completer for Reader {
 
 /// Where lines are kept, its folder made.
 fn history() -> Option<PathBuf> {
-    let folder = crate::state::folder()?;
+    let folder = folders::state()?;
     std::fs::create_dir_all(&folder).ok()?;
     Some(folder.join("history"))
 }
