@@ -7,7 +7,7 @@ use crate::commit::Change;
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference};
 use crate::edit::{self, Miss};
-use crate::endings::{Normalised, lf};
+use crate::endings::{self, Normalised, lf};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange};
 use crate::placeholder::placeholder;
 use crate::text;
@@ -20,8 +20,7 @@ const PLACES: usize = 5;
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     old: String,
-    /// What is to stand there, with line feeds alone.
-    pub(crate) new: String,
+    new: String,
     all: bool,
 }
 
@@ -57,6 +56,11 @@ impl Wanted {
         Ok(Self { old, new, all })
     }
 
+    /// What is to stand there, with line feeds alone.
+    pub(crate) fn new_text(&self) -> &str {
+        &self.new
+    }
+
     /// Whether it makes a file where there is none.
     pub(crate) fn creates(&self) -> bool {
         self.old.is_empty()
@@ -85,8 +89,10 @@ impl Edited {
                 let cause = format!("old_string is empty; use {tool} to replace the whole file.");
                 return Err(Failure::new(Code::NoMatch, cause));
             }
-            self.content = wanted.new.clone().into_bytes();
-            self.now = Some(wanted.new.clone());
+            let crlf = context.workspace.wants_crlf(&self.place);
+            let new = if crlf { endings::crlf(&wanted.new) } else { wanted.new.clone() };
+            self.content = new.clone().into_bytes();
+            self.now = Some(new);
             return Ok(Applied { occurrences: 0, note: None });
         }
         let text = match (&self.now, &self.loaded) {

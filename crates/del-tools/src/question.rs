@@ -231,7 +231,7 @@ impl Question {
             Subject::Several { parts } => {
                 let mut text = format!("{}: {}", self.tool, counted(parts.len(), "operation"));
                 for (place, part) in parts.iter().enumerate() {
-                    let inner = part.question.text();
+                    let inner = part.question.written(lines);
                     let _ = write!(text, "\n[{}/{}] {}", place + 1, parts.len(), inner.trim_end());
                 }
                 text
@@ -241,6 +241,15 @@ impl Question {
             let _ = write!(text, "\n! {caution}");
         }
         visible(&text).into_owned()
+    }
+
+    /// The cautions of this question and of all its parts.
+    pub(crate) fn all_cautions(&self) -> Vec<String> {
+        let mut cautions = self.cautions.clone();
+        if let Subject::Several { parts } = &self.subject {
+            cautions.extend(parts.iter().flat_map(|part| part.question.all_cautions()));
+        }
+        cautions
     }
 
     /// Whether consent to this question covers what turns out to be asked: the same thing to the same path. What a
@@ -254,6 +263,7 @@ impl Question {
             && match (&self.subject, &now.subject) {
                 (Subject::Read { path: shown }, Subject::Read { path })
                 | (Subject::Write { path: shown, .. }, Subject::Write { path, .. }) => shown == path,
+                (Subject::Rewrite { paths: shown, .. }, Subject::Rewrite { paths, .. }) => shown == paths,
                 (Subject::Later { paths, .. }, now) => {
                     !paths.is_empty() && now.paths() == paths.iter().collect::<Vec<_>>()
                 }

@@ -220,7 +220,7 @@ impl Toolbox {
             tool: tool.clone(),
             arguments: arguments.to_owned(),
             directory: self.directory().to_owned(),
-            cautions: question.cautions.clone(),
+            cautions: question.all_cautions(),
         };
         Ok(Plan { tool, class: job.class(), job, question, notes, grant })
     }

@@ -7,6 +7,7 @@
 mod attributes;
 mod entries;
 mod ignored;
+mod newlines;
 mod replace;
 mod resolve;
 mod stamp;

@@ -64,7 +64,8 @@ impl Job for EditFile {
     fn question(&self, context: &Context) -> Result<Question, Failure> {
         let (path, diff) = (self.place.shown.clone(), self.shown.unified.clone());
         let subject = Subject::Write { path, new: self.is_new, diff };
-        let mut question = Question::new(TOOL.name, subject).with_editable(NEW_STRING.name, &self.wanted.new);
+        let mut question =
+            Question::new(TOOL.name, subject).with_editable(NEW_STRING.name, self.wanted.new_text());
         question.cautions.extend(context.caution(&self.place).map(str::to_owned));
         question.remarks.extend(self.note.map(str::to_owned));
         Ok(question)

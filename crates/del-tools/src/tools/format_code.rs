@@ -13,7 +13,7 @@ use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference, first_lines};
 use crate::environment;
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::process::Spec;
 use crate::program::{self, find};
 use crate::question::{Question, Subject};
@@ -224,7 +224,7 @@ impl Job for FormatCode {
         };
         let mut question = Question::new(TOOL.name, subject);
         for one in self.formatted.iter().flatten().filter(|_| !self.check) {
-            question.cautions.extend(policy::caution(one.place.path()).map(str::to_owned));
+            question.cautions.extend(context.caution(&one.place).map(str::to_owned));
         }
         if self.formatted.is_none() && !self.check {
             question.remarks.push("what these programs make of the files is written into them".to_owned());
@@ -243,7 +243,7 @@ impl Job for FormatCode {
             return Ok(self.result(formatted));
         }
         for one in formatted {
-            policy::may_write(one.place.path(), &one.place.shown)?;
+            context.may_write(&one.place)?;
         }
         let writing = context.workspace.writing(formatted.iter().map(|one| &one.place));
         for one in formatted {

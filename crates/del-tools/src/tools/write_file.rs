@@ -8,6 +8,7 @@ use crate::arguments::{Arguments, CONTENT, PATH};
 use crate::commit::Change;
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference};
+use crate::endings::crlf;
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 use crate::placeholder::placeholder;
 use crate::policy::Class;
@@ -43,7 +44,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let sent = arguments.need_content(&CONTENT)?;
     let place = context.workspace.resolve(&path, Access::Write)?;
     context.may_write(&place)?;
-    let (text, notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
+    let (mut text, mut notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
     let old = {
         let _writing = context.workspace.lock();
         let old = existing(context, &place)?;
@@ -57,6 +58,10 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     }
     let was_seen = old.is_none() || context.has_seen(&place);
     let difference = changed(&place.shown, old.as_ref(), &text);
+    if !place.exists && !text.contains('\r') && text.contains('\n') && context.workspace.wants_crlf(&place) {
+        text = crlf(&text);
+        notes.push("[lines end in CRLF, as the project says]");
+    }
     Ok(Box::new(WriteFile { place, content: text, old, difference, was_seen, notes }))
 }
 
