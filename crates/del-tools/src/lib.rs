@@ -64,8 +64,6 @@ mod session;
 mod shell;
 mod suggest;
 mod suggestion;
-mod survey;
-mod table;
 mod summary;
 mod survey;
 mod table;

@@ -2,8 +2,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-mod code;
 mod batch;
+mod code;
 mod commands;
 mod confinement;
 mod consent;
