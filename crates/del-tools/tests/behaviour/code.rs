@@ -49,7 +49,7 @@ fn a_line_of_a_megabyte_is_cut() {
     let desk = Desk::new();
     desk.put("long.js", format!("const a = [{}]; needle(1)", "0, ".repeat(300_000)));
     let text = desk.ok("find_references", &json!({"symbol": "needle"}));
-    assert!(text.len() < 2000 && text.contains("[call]"), "{}", text.len());
+    assert!(text.len() < 2000 && text.starts_with("long.js:1:"), "{text}");
     desk.put("many.txt", "word ".repeat(200_000));
     let text = desk.ok("find_references", &json!({"symbol": "word"}));
     assert!(text.contains("[first ") && text.len() < 70_000, "{}", text.len());
@@ -128,6 +128,6 @@ fn a_survey_reports_and_can_be_stopped() {
         let cancel = Cancel::new();
         cancel.cancel();
         let result = desk.watched(tool, &json!({"symbol": "a"}), &Control::new(cancel));
-        assert_eq!(result.text, "Error: cancelled by the user.", "{tool}");
+        assert!(result.text.starts_with("Error: cancelled by the user."), "{tool}: {}", result.text);
     }
 }
