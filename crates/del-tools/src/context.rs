@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cap_std::fs::PermissionsExt;
 use del_judge::Judge;
 use tempfile::TempDir;
 
@@ -12,6 +13,8 @@ use crate::process::Background;
 use crate::sandbox::Sandbox;
 use crate::suggest;
 use crate::text;
+use crate::undo::UndoStore;
+use crate::web::Web;
 use crate::workspace::{Access, Obstacle, Place, Stamp, Workspace};
 
 /// Files above this are neither edited nor compared.
@@ -41,6 +44,8 @@ pub(crate) struct Context {
     pub(crate) limits: Limits,
     /// Names under which tools are offered, by the engine's name.
     pub(crate) names: Vec<(&'static str, &'static str)>,
+    /// The only tools that may be called, by the engine's name, if the user left no others.
+    pub(crate) only: Option<Vec<&'static str>>,
     seen: Mutex<HashMap<Place, Stamp>>,
     /// A private directory for output that is too long to show.
     pub(crate) scratch: Option<TempDir>,
@@ -52,13 +57,19 @@ pub(crate) struct Context {
     pub(crate) sandbox: Sandbox,
     /// Says which commands only read.
     pub(crate) judge: Judge,
+    /// The service that searches the web, where there is one.
+    pub(crate) web: Option<Web>,
+    /// Where what stood there before a change is kept, if it is.
+    pub(crate) undo: Option<UndoStore>,
 }
 
 /// A file as it was loaded whole.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Loaded {
     pub(crate) bytes: Vec<u8>,
     pub(crate) stamp: Stamp,
+    /// Permission bits.
+    pub(crate) mode: u32,
 }
 
 impl Context {
@@ -70,12 +81,15 @@ impl Context {
             workspace,
             limits: Limits::default(),
             names,
+            only: None,
             seen: Mutex::default(),
             scratch: scratch.filter(|_| readable),
             background: Mutex::default(),
             kept_variables: Vec::new(),
             sandbox: Sandbox::default(),
             judge: Judge::default(),
+            web: None,
+            undo: None,
         }
     }
 
@@ -145,7 +159,7 @@ impl Context {
         let mut bytes = Vec::new();
         file.take(MAX_EDITED + 1).read_to_end(&mut bytes).map_err(|e| self.failure(&e.into(), place))?;
         let stamp = Stamp::of(&metadata, Some(&bytes));
-        Ok(Loaded { bytes, stamp })
+        Ok(Loaded { bytes, stamp, mode: metadata.permissions().mode() & 0o7777 })
     }
 
     /// The text of a file that is to be edited.

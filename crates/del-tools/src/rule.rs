@@ -1,4 +1,5 @@
-//! Rules of `--allow-tool` and `--deny-tool`: `write_file`, `write_file(src/**)`, `run_command(git status:*)`.
+//! Rules of `--allow-tool` and `--deny-tool`: `write_file`, `write_file(src/**)`, `run_command(git status:*)`,
+//! `git_operation(commit)`.
 
 use std::fmt;
 use std::path::Path;
@@ -6,24 +7,53 @@ use std::path::Path;
 use del_judge::{Ground, Judge, Member, Members, Verdict, members};
 use globset::{GlobBuilder, GlobMatcher};
 
+use crate::foreign;
 use crate::registry;
 
 /// Which calls are meant: a tool, and perhaps what it is called with.
 #[derive(Debug, Clone)]
 pub struct Rule {
     written: String,
-    /// `None` for every tool.
-    tool: Option<&'static str>,
+    tool: Named,
     what: What,
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
+impl Eq for Rule {}
+
+/// Which tools a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    Every,
+    BuiltIn(&'static str),
+    Foreign(String),
+    /// All whose names begin so.
+    Start(String),
 }
 
 #[derive(Debug, Clone)]
 enum What {
     Everything,
-    Command { text: String, words: Vec<String> },
-    CommandStart { words: Vec<String>, dangerous: bool },
+    Command {
+        text: String,
+        words: Vec<String>,
+    },
+    CommandStart {
+        words: Vec<String>,
+        dangerous: bool,
+    },
+    /// What a call is about begins with these words.
+    Start(Vec<String>),
     Path(GlobMatcher),
 }
+
+/// Tools whose rules are words: what is done, or what is asked.
+const SPOKEN: [&str; 2] = ["git_operation", "web_search"];
 
 /// Why a rule cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +70,8 @@ pub enum RuleError {
     },
     /// It has another form than it may have.
     #[error(
-        "cannot read rule '{rule}'; expected TOOL, TOOL(PATH PATTERN), run_command(COMMAND) or run_command(START:*)"
+        "cannot read rule '{rule}'; expected TOOL, TOOL(PATH PATTERN), run_command(COMMAND), run_command(START:*), \
+         git_operation(OPERATION), mcp__SERVER__TOOL or mcp__SERVER__*"
     )]
     Form {
         /// The rule.
@@ -57,14 +88,21 @@ impl Rule {
             None => (rule.trim(), None),
         };
         let tool = match name {
-            "*" => None,
-            _ => Some(registry::find(name).ok_or_else(|| RuleError::UnknownTool {
-                rule: rule.to_owned(),
-                name: name.to_owned(),
-                known: registry::canonical_names().collect::<Vec<_>>().join(", "),
-            })?),
+            "*" => Named::Every,
+            _ if name.starts_with(foreign::PREFIX) => {
+                foreign_tools(name).filter(|_| matches!(argument, None | Some("*"))).ok_or_else(form)?
+            }
+            _ => Named::BuiltIn(
+                registry::find(name)
+                    .ok_or_else(|| RuleError::UnknownTool {
+                        rule: rule.to_owned(),
+                        name: name.to_owned(),
+                        known: registry::canonical_names().collect::<Vec<_>>().join(", "),
+                    })?
+                    .name,
+            ),
         };
-        let runs = tool.is_some_and(|tool| tool.name == "run_command");
+        let runs = tool == Named::BuiltIn("run_command");
         let what = match argument {
             None | Some("*") => What::Everything,
             Some("") => return Err(form()),
@@ -75,12 +113,39 @@ impl Rule {
                     None => What::Command { text: command.to_owned(), words: words(command) },
                 }
             }
+            Some(start) if matches!(tool, Named::BuiltIn(name) if SPOKEN.contains(&name)) => {
+                let start = start.strip_suffix(":*").or_else(|| start.strip_suffix(" *")).unwrap_or(start);
+                What::Start(start.split_whitespace().map(str::to_owned).collect())
+            }
             Some(path) => {
                 let glob = GlobBuilder::new(path).literal_separator(true).build().map_err(|_| form())?;
                 What::Path(glob.compile_matcher())
             }
         };
-        Ok(Self { written: rule.trim().to_owned(), tool: tool.map(|tool| tool.name), what })
+        Ok(Self { written: rule.trim().to_owned(), tool, what })
+    }
+
+    /// What the rule covers, in words, for whoever takes it.
+    pub fn meaning(&self) -> String {
+        let tool = match &self.tool {
+            Named::Every => "every tool".to_owned(),
+            Named::BuiltIn(name) => (*name).to_owned(),
+            Named::Foreign(name) => name.clone(),
+            Named::Start(start) => format!("every tool whose name begins with {start}"),
+        };
+        match &self.what {
+            What::Everything if self.tool == Named::BuiltIn("run_command") => {
+                "every command, whatever it is, but for those that destroy".to_owned()
+            }
+            What::Everything => format!("{tool}, whatever it is called with"),
+            What::Command { text, .. } => format!("exactly this command: {text}"),
+            What::CommandStart { words, .. } => {
+                let start = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+                format!("every command that begins with the words: {start}")
+            }
+            What::Start(words) => format!("{tool} for everything that begins with: {}", words.join(" ")),
+            What::Path(glob) => format!("{tool} on every path that fits: {}", glob.glob()),
+        }
     }
 
     /// Whether the tool is meant, whatever it is called with.
@@ -108,7 +173,7 @@ impl Rule {
                 What::CommandStart { words, dangerous } => {
                     (*dangerous || !refused) && member.starts_with(words)
                 }
-                What::Everything | What::Path(_) => false,
+                What::Everything | What::Path(_) | What::Start(_) => false,
             }
     }
 
@@ -119,7 +184,21 @@ impl Rule {
                 What::Everything => true,
                 What::Command { text, words } => text == command || members.any(words, true),
                 What::CommandStart { words, .. } => members.any(words, false),
-                What::Path(_) => false,
+                What::Path(_) | What::Start(_) => false,
+            }
+    }
+
+    /// Whether a call that is about this is meant: a path, or words.
+    pub(crate) fn is_meant(&self, tool: &str, about: &str) -> bool {
+        self.is_for(tool)
+            && match &self.what {
+                What::Everything => true,
+                What::Start(start) => {
+                    let mut words = about.split_whitespace();
+                    start.iter().all(|word| words.next() == Some(word))
+                }
+                What::Path(glob) => glob.is_match(about),
+                What::Command { .. } | What::CommandStart { .. } => false,
             }
     }
 
@@ -129,12 +208,17 @@ impl Rule {
             && match &self.what {
                 What::Everything => true,
                 What::Path(glob) => glob.is_match(path),
-                What::Command { .. } | What::CommandStart { .. } => false,
+                What::Command { .. } | What::CommandStart { .. } | What::Start(_) => false,
             }
     }
 
     fn is_for(&self, tool: &str) -> bool {
-        self.tool.is_none_or(|own| own == tool)
+        match &self.tool {
+            Named::Every => true,
+            Named::BuiltIn(name) => *name == tool,
+            Named::Foreign(name) => name == tool,
+            Named::Start(start) => tool.starts_with(start),
+        }
     }
 }
 
@@ -142,6 +226,15 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
     }
+}
+
+/// The tools of MCP servers that `name` means: one, or with a `*` at the end all whose names begin so.
+fn foreign_tools(name: &str) -> Option<Named> {
+    let (start, all) = name.strip_suffix('*').map_or((name, false), |start| (start, true));
+    let plain = start.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let named = start.len() > foreign::PREFIX.len() || all;
+    (plain && named)
+        .then(|| if all { Named::Start(start.to_owned()) } else { Named::Foreign(name.to_owned()) })
 }
 
 /// The words of a command in a rule.
@@ -257,5 +350,29 @@ mod tests {
         assert!(matches!(Rule::parse("nosuch"), Err(RuleError::UnknownTool { .. })));
         assert!(matches!(Rule::parse("write_file("), Err(RuleError::Form { .. })));
         assert!(matches!(Rule::parse("write_file()"), Err(RuleError::Form { .. })));
+        assert!(matches!(Rule::parse("mcp__files__read(x)"), Err(RuleError::Form { .. })));
+        assert!(matches!(Rule::parse("mcp__*__read"), Err(RuleError::Form { .. })));
+    }
+
+    #[test]
+    fn foreign_tools_are_named_one_by_one_or_by_the_start_of_their_names() {
+        assert!(rule("mcp__files__read").is_for_all("mcp__files__read"));
+        assert!(!rule("mcp__files__read").is_for_all("mcp__files__read_all"));
+        assert!(rule("mcp__files__*").is_for_all("mcp__files__read_all"));
+        assert!(!rule("mcp__files__*").is_for_all("mcp__files2__read"));
+        assert!(!rule("write_file").is_for_all("mcp__files__write_file"));
+    }
+
+    #[test]
+    fn a_rule_says_what_it_covers() {
+        for (text, says) in [
+            ("bash(cargo test:*)", "every command that begins with the words: cargo test"),
+            ("bash(cargo test)", "exactly this command: cargo test"),
+            ("run_command", "every command, whatever it is, but for those that destroy"),
+            ("write_file(src/**)", "write_file on every path that fits: src/**"),
+            ("mcp__a__*", "every tool whose name begins with mcp__a__, whatever it is called with"),
+        ] {
+            assert_eq!(rule(text).meaning(), says);
+        }
     }
 }

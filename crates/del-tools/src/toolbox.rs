@@ -6,32 +6,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use del_dialects::Tool;
+use serde_json::Value;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, object, unwrapped};
 use crate::context::{Context, Limits};
-use crate::outcome::{Code, Failure, ToolResult};
+use crate::foreign::{self, Foreign};
+use crate::outcome::{Code, Failure, FileChange, ToolResult};
 use crate::policy::{Class, Grant};
 use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
+use crate::web::Web;
+use crate::workspace::{Workspace, WorkspaceError, on_one_line};
 
 /// The tools that a model is offered, over one working directory.
 ///
 /// It may be shared between threads. It remembers which files the model has read, so that a file that changed since is
 /// not overwritten blindly. Dropping it ends the processes that commands left running.
-#[derive(Debug)]
 pub struct Toolbox {
     context: Context,
     toolset: Toolset,
     definitions: Vec<Definition>,
+    foreign: Vec<Arc<dyn Foreign>>,
+    /// The built-in ones in the order of `definitions`, then the foreign ones.
     tools: Vec<Tool>,
 }
 
 /// A call that is understood and possible, and only wants consent.
 pub struct Plan {
-    tool: &'static str,
+    tool: String,
     class: Class,
     job: Box<dyn Job>,
     question: Question,
@@ -46,6 +51,9 @@ pub struct Control<'a> {
     progress: Option<Listener<'a>>,
 }
 
+/// Characters of a changed command that the model is told.
+const REVISED_CHARS: usize = 2000;
+
 type Listener<'a> = Box<dyn Fn(Progress<'_>) + Send + Sync + 'a>;
 
 /// Stops a running call from another thread. Clones share one flag.
@@ -58,6 +66,8 @@ pub struct Cancel(Arc<AtomicBool>);
 pub enum Progress<'a> {
     /// A command wrote this, without terminal escapes.
     Output(&'a str),
+    /// So many files were looked at so far.
+    Files(usize),
 }
 
 impl Toolbox {
@@ -67,7 +77,8 @@ impl Toolbox {
         let definitions = toolset.definitions();
         let names = definitions.iter().map(|d| (d.entry.name, d.name)).collect();
         let tools = definitions.iter().map(Definition::tool).collect();
-        Ok(Self { context: Context::new(workspace, names), toolset, definitions, tools })
+        let context = Context::new(workspace, names);
+        Ok(Self { context, toolset, definitions, foreign: Vec::new(), tools })
     }
 
     /// The tools, as a model is told of them.
@@ -75,7 +86,23 @@ impl Toolbox {
         &self.tools
     }
 
-    /// The definitions, as JSON text.
+    /// Offers a tool that somebody else runs as well. False when its name does not begin with `mcp__`, or is taken.
+    pub fn add(&mut self, tool: Arc<dyn Foreign>) -> bool {
+        let name = &tool.tool().name;
+        let free = name.starts_with(foreign::PREFIX) && self.tools.iter().all(|other| other.name != *name);
+        if free {
+            self.tools.push(tool.tool().clone());
+            self.foreign.push(tool);
+        }
+        free
+    }
+
+    /// The tools that somebody else runs.
+    pub fn foreign(&self) -> &[Arc<dyn Foreign>] {
+        &self.foreign
+    }
+
+    /// The definitions of the built-in tools, as JSON text.
     pub fn definitions(&self) -> &[Definition] {
         &self.definitions
     }
@@ -90,7 +117,7 @@ impl Toolbox {
         self.context.workspace.root()
     }
 
-    /// Keeps only the tools with these names, in any spelling. Other tools can no longer be called.
+    /// Keeps only the built-in tools with these names, in any spelling. Others can no longer be called.
     pub fn restrict<S: AsRef<str>>(&mut self, names: &[S]) -> Result<(), WorkspaceError> {
         let mut kept = Vec::new();
         for name in names {
@@ -100,8 +127,10 @@ impl Toolbox {
             })?;
             kept.push(definition.entry.name);
         }
+        self.context.only = Some(kept.clone());
         self.definitions.retain(|definition| kept.contains(&definition.entry.name));
-        self.tools = self.definitions.iter().map(Definition::tool).collect();
+        let foreign = self.foreign.iter().map(|tool| tool.tool().clone());
+        self.tools = self.definitions.iter().map(Definition::tool).chain(foreign).collect();
         Ok(())
     }
 
@@ -122,6 +151,11 @@ impl Toolbox {
         self.context.kept_variables = names;
     }
 
+    /// Searches the web there.
+    pub fn search_with(&mut self, web: Web) {
+        self.context.web = Some(web);
+    }
+
     /// Confines the commands that run from now on. They may write in the working directory, in the allowed ones and in
     /// those that `confinement` names. Fails when the kernel does not offer what is needed; then nothing has changed.
     pub fn confine(&mut self, confinement: &Confinement) -> Result<(), SandboxError> {
@@ -134,22 +168,86 @@ impl Toolbox {
         &self.context.sandbox
     }
 
+    /// Keeps what stands in the way of each write in `store` from now on, so that it can be taken back. Tools write
+    /// nothing in its folder.
+    pub fn keep_undo(&mut self, store: UndoStore) {
+        self.context.workspace.guard(store.folder());
+        self.context.undo = Some(store);
+    }
+
+    /// The changes that tools made in the working directory, in this process or another, the latest first.
+    pub fn undoable(&self) -> Result<Vec<Undoable>, UndoError> {
+        self.context.undoable()
+    }
+
+    /// Works out what taking changes back comes to, without doing it. Fails where a file is not as the change left it,
+    /// unless `force` says that this does not matter.
+    pub fn plan_undo(&self, selection: &Selection, force: bool) -> Result<Undo, UndoError> {
+        self.context.plan_undo(selection, force)
+    }
+
+    /// Takes back what was planned: all of it or nothing. That is a change itself, and can be taken back.
+    pub fn undo(&self, undo: &Undo) -> Result<Vec<FileChange>, UndoError> {
+        self.context.undo(undo)
+    }
+
     /// Understands a call: the name in any spelling, the arguments with aliases and types put right, the path resolved.
     /// Nothing is changed yet. A failure is the result to give to the model.
     pub fn plan(&self, name: &str, arguments: &str) -> Result<Plan, Failure> {
+        if let Some(tool) = self.find_foreign(name) {
+            let job = foreign::prepare(Arc::clone(tool), arguments)?;
+            return self.planned(tool.tool().name.clone(), job, arguments, Vec::new());
+        }
         let definition = self.definition(name).ok_or_else(|| self.unknown(name))?;
         let entry = definition.entry;
         let schema = &self.tools[self.position(entry.name).unwrap_or_default()].parameters;
-        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?;
+        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?
+            .called(name);
         let notes = read.notes().to_vec();
         let job = (entry.prepare)(read, &self.context)?;
+        self.planned(entry.name.to_owned(), job, arguments, notes)
+    }
+
+    fn planned(
+        &self,
+        tool: String,
+        job: Box<dyn Job>,
+        arguments: &str,
+        notes: Vec<String>,
+    ) -> Result<Plan, Failure> {
         let question = job.question(&self.context)?;
         let grant = Grant {
-            tool: entry.name,
+            tool: tool.clone(),
             arguments: arguments.to_owned(),
             directory: self.directory().to_owned(),
+            cautions: question.cautions.clone(),
         };
-        Ok(Plan { tool: entry.name, class: job.class(), job, question, notes, grant })
+        Ok(Plan { tool, class: job.class(), job, question, notes, grant })
+    }
+
+    /// The same call with `text` in place of what its question lets the user change. The result will tell the model.
+    pub fn revise(&self, plan: &Plan, text: &str) -> Result<Plan, Failure> {
+        let parameter = plan.question.editable.as_ref().and_then(|editable| {
+            let entry = registry::find(&plan.tool)?;
+            entry.parameters.iter().find(|parameter| parameter.name == editable.argument).map(|p| (entry, *p))
+        });
+        let Some((entry, parameter)) = parameter else {
+            return Err(Failure::new(
+                Code::Denied,
+                format!("nothing of a call to {} can be changed.", plan.tool),
+            ));
+        };
+        let mut arguments = unwrapped(object(&plan.tool, &plan.grant.arguments)?, entry.parameters);
+        arguments.retain(|key, _| !parameter.answers_to(key));
+        arguments.insert(parameter.name.to_owned(), Value::String(text.to_owned()));
+        let mut revised = self.plan(&plan.tool, &Value::Object(arguments).to_string())?;
+        revised.notes.push(if parameter.name == "command" {
+            let command: String = on_one_line(text).chars().take(REVISED_CHARS).collect();
+            format!("[the user changed the command before it ran: {command}]")
+        } else {
+            "[the user changed the text before it was written; read the file to see what it says]".to_owned()
+        });
+        Ok(revised)
     }
 
     /// Runs what was planned. Consent is the caller's affair: see [`crate::Gate`].
@@ -172,12 +270,26 @@ impl Toolbox {
         self.definitions.iter().find(|definition| definition.entry.name == entry.name)
     }
 
+    /// What a call of this tool may do at most, if there is one of that name.
+    pub fn class(&self, name: &str) -> Option<Class> {
+        match self.find_foreign(name) {
+            Some(_) => Some(Class::Network),
+            None => self.definition(name).map(|definition| definition.class),
+        }
+    }
+
+    fn find_foreign(&self, name: &str) -> Option<&Arc<dyn Foreign>> {
+        let name = name.trim();
+        let exact = |name: &str| self.foreign.iter().find(|tool| tool.tool().name == name);
+        exact(name).or_else(|| exact(name.rsplit(['.', ':', '/']).next()?))
+    }
+
     fn position(&self, engine: &str) -> Option<usize> {
         self.definitions.iter().position(|definition| definition.entry.name == engine)
     }
 
     fn unknown(&self, name: &str) -> Failure {
-        let names: Vec<_> = self.definitions.iter().map(|d| d.name).collect();
+        let names: Vec<_> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         // A tool that there is but that is not offered was not misspelt.
         let known = registry::find(name).is_some();
         let meant = suggest::word(name, &names).filter(|_| !known);
@@ -190,13 +302,13 @@ impl Toolbox {
     }
 
     fn offered(&self) -> String {
-        self.definitions.iter().map(|d| d.name).collect::<Vec<_>>().join(", ")
+        self.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Cuts a text that is too long for the model, at the end of a line where there is one. Tools keep to the limit
 /// themselves, but for their last remarks; this is for what they cannot foresee, such as a diff of very long lines.
-fn cap(result: &mut ToolResult, limit: usize) {
+pub(crate) fn cap(result: &mut ToolResult, limit: usize) {
     let limit = limit + 1024;
     if result.text.len() <= limit {
         return;
@@ -216,8 +328,8 @@ fn cap(result: &mut ToolResult, limit: usize) {
 
 impl Plan {
     /// The tool's canonical name.
-    pub fn tool(&self) -> &'static str {
-        self.tool
+    pub fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// What the call would do to the world.
@@ -232,6 +344,15 @@ impl Plan {
 
     pub(crate) fn grant(&self) -> &Grant {
         &self.grant
+    }
+}
+
+impl fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Toolbox")
+            .field("context", &self.context)
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
     }
 }
 
@@ -257,7 +378,13 @@ impl<'a> Control<'a> {
         self
     }
 
-    pub(crate) fn report(&self, progress: Progress<'_>) {
+    /// Whether the call is to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Tells whoever watches what happens.
+    pub fn report(&self, progress: Progress<'_>) {
         if let Some(listener) = &self.progress {
             listener(progress);
         }
@@ -265,7 +392,7 @@ impl<'a> Control<'a> {
 
     /// Fails once the call is to stop.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.cancel.is_cancelled() {
+        if self.is_cancelled() {
             return Err(Failure::new(Code::Cancelled, "cancelled by the user."));
         }
         Ok(())

@@ -5,11 +5,15 @@
 //! advice, the handle is the boundary.
 
 mod attributes;
+mod entries;
 mod ignored;
 mod replace;
 mod resolve;
+mod stamp;
 mod walk;
+mod writing;
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +23,11 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
-pub(crate) use replace::Stamp;
+pub(crate) use entries::Found;
+pub(crate) use replace::Staged;
+pub(crate) use stamp::Stamp;
 pub(crate) use walk::{Entry, EntryKind, Flow, Order, Walk};
+pub(crate) use writing::Writing;
 
 /// Why a directory could not become a workspace.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +56,10 @@ pub(crate) struct Workspace {
     roots: Vec<Root>,
     /// Held while a file is replaced, so that edits of one file follow each other.
     writing: Mutex<()>,
+    /// The directories in which there is nothing left of processes that died.
+    cleared: Mutex<HashSet<(u64, u64)>>,
+    /// A directory in which nothing is written even where it lies inside.
+    guarded: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -80,6 +91,14 @@ impl Place {
     /// The path beneath its root, `.` for the root itself.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where the place is once `from`, at or above it, has become `to`.
+    pub(crate) fn moved(&self, from: &Self, to: &Self) -> Self {
+        match self.path.strip_prefix(&from.path) {
+            Ok(rest) if !rest.as_os_str().is_empty() => Self { path: to.path.join(rest), ..to.clone() },
+            _ => to.clone(),
+        }
     }
 
     /// The same place when something is there.
@@ -135,7 +154,8 @@ fn plain(error: &io::Error) -> String {
 impl Workspace {
     /// A workspace in `root`, with further directories that may be read and written.
     pub(crate) fn open(root: &Path, allowed: &[PathBuf]) -> Result<Self, WorkspaceError> {
-        let mut workspace = Self { roots: Vec::new(), writing: Mutex::new(()) };
+        let mut workspace =
+            Self { roots: Vec::new(), writing: Mutex::new(()), cleared: Mutex::default(), guarded: None };
         workspace.admit(root, Access::Write)?;
         for path in allowed {
             workspace.admit(path, Access::Write)?;
@@ -153,6 +173,11 @@ impl Workspace {
         let root = open().map_err(|source| WorkspaceError::Open { path: path.to_owned(), source })?;
         self.roots.push(root);
         Ok(())
+    }
+
+    /// Lets nothing be written in `path`, which is absolute and without links.
+    pub(crate) fn guard(&mut self, path: &Path) {
+        self.guarded = Some(path.to_owned());
     }
 
     /// The working directory, absolute and without links.
@@ -196,6 +221,17 @@ impl Workspace {
             return Err(Obstacle::NotDirectory);
         }
         Ok(self.dir(place).open_dir(&place.path)?)
+    }
+
+    /// Whether a directory above `place` is what `.git` is elsewhere: a bare repository, or one that is kept apart.
+    pub(crate) fn lies_in_repository(&self, place: &Place) -> bool {
+        let dir = self.dir(place);
+        let has = |above: &Path, name: &str| dir.symlink_metadata(above.join(name)).is_ok();
+        place
+            .path
+            .ancestors()
+            .skip(1)
+            .any(|above| ["HEAD", "objects", "refs"].into_iter().all(|name| has(above, name)))
     }
 
     fn dir(&self, place: &Place) -> &Dir {

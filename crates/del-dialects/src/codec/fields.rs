@@ -4,9 +4,10 @@
 //! follow a value.
 
 mod ahead;
-mod between;
 mod elements;
+mod ends;
 mod header;
+mod lead;
 mod marks;
 mod repeated;
 mod value;
@@ -14,20 +15,17 @@ mod write;
 mod xml;
 
 use super::Notes;
-use super::json::{Emit, white_space};
-use crate::dialect::{FieldForm, KeyKind};
-use crate::fault::FaultKind;
+use super::json::Emit;
+use crate::dialect::FieldForm;
 use crate::message::Tool;
 use crate::parse::End;
-use crate::parse::automaton::{Anchored, Automaton, Scan, is_word};
+use crate::parse::automaton::{Automaton, Scan};
 use crate::schema::Types;
-use ahead::{AHEAD, Found, Outline};
-use header::Header;
+use ahead::Outline;
 pub(crate) use marks::{FieldMarks, Next};
 use marks::{Own, ValueEnd};
 use repeated::Repeated;
 pub(crate) use write::{write, written_key};
-use xml::{SECTION, half_entity};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
 #[derive(Debug)]
@@ -83,6 +81,13 @@ enum Phase {
     /// In a body that has just begun: a field, or what closes a call without any.
     First,
     Header,
+    /// Behind what seems to close the header, from `end` to `behind`, inside the quotes of its key: it is data if the
+    /// quotes close before the header does.
+    Quoted {
+        end: usize,
+        behind: usize,
+        pattern: u16,
+    },
     /// Behind the header, where the value has an opener of its own.
     Between,
     /// In the type of the value.
@@ -147,7 +152,7 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldsProgress {
     More,
-    /// All fields are read; this follows, from `look` on if it is an opener, and up to `look` otherwise.
+    /// All fields are read; this follows, from where the reader looks if it is an opener, and up to there otherwise.
     Done(Next),
     /// The answer ended behind a value.
     Ended,
@@ -156,11 +161,48 @@ pub(crate) enum FieldsProgress {
     TooDeep,
 }
 
-/// The longest word that a message may begin with, in bytes.
-const MAX_WORD: usize = 64;
+/// The text at hand, and what is known of it.
+pub(crate) struct Given<'a> {
+    pub(crate) form: &'a FieldForm,
+    pub(crate) marks: &'a FieldMarks,
+    pub(crate) tool: Option<&'a Tool>,
+    pub(crate) text: &'a str,
+    /// How the answer ended, if it did.
+    pub(crate) end: Option<End>,
+}
 
-/// The longest header of a field, in bytes.
-const MAX_HEADER: usize = 512;
+/// A place in the text at hand, and where what is read goes.
+struct On<'a, 'e> {
+    given: Given<'a>,
+    bytes: &'a [u8],
+    look: usize,
+    /// The first byte that has not been passed on.
+    kept: usize,
+    /// Bytes that were looked at again.
+    again: u64,
+    emit: Emit<'e>,
+}
+
+impl On<'_, '_> {
+    /// No more text will come.
+    fn last(&self) -> bool {
+        self.given.end.is_some()
+    }
+
+    /// Passes JSON on that no text of its own stands for.
+    fn put(&mut self, json: &str) {
+        (self.emit)(json, self.kept..self.kept);
+    }
+
+    /// Goes back to look at something again.
+    fn rewind(&mut self, to: usize) {
+        self.again += self.look.saturating_sub(to) as u64;
+        self.look = to;
+    }
+}
+
+/// Why the reader stops; none when it goes on.
+type Stop = Option<FieldsProgress>;
 
 impl FieldsReader {
     pub(crate) fn new(max_depth: usize) -> Self {
@@ -218,447 +260,59 @@ impl FieldsReader {
         if self.keys.is_empty() { "{}" } else { "}" }
     }
 
-    /// Reads on from `*look`; `ended` says that no more text will come, and why.
-    #[expect(clippy::too_many_arguments, reason = "one place calls it, and a struct would only rename them")]
+    /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.
     pub(crate) fn read(
         &mut self,
-        form: &FieldForm,
-        marks: &FieldMarks,
-        tool: Option<&Tool>,
-        text: &str,
+        given: Given<'_>,
         look: &mut usize,
         kept: &mut usize,
-        ended: Option<End>,
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
-        let progress = self.advance(form, marks, tool, text, look, kept, ended, work, emit);
-        if progress != FieldsProgress::More || ended.is_some() {
-            self.tell_repeated((form, marks, tool), *kept, emit);
+        let bytes = given.text.as_bytes();
+        let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
+        let mut progress = self.run(&mut on);
+        if progress != FieldsProgress::More || on.last() {
+            self.tell_repeated(&mut on);
             if self.too_deep {
-                return FieldsProgress::TooDeep;
+                progress = FieldsProgress::TooDeep;
             }
         }
+        (*look, *kept) = (on.look, on.kept);
+        *work += on.again;
         progress
     }
 
-    #[expect(clippy::too_many_arguments, reason = "as above")]
-    fn advance(
-        &mut self,
-        form: &FieldForm,
-        marks: &FieldMarks,
-        tool: Option<&Tool>,
-        text: &str,
-        look: &mut usize,
-        kept: &mut usize,
-        ended: Option<End>,
-        work: &mut u64,
-        emit: Emit<'_>,
-    ) -> FieldsProgress {
-        let last = ended.is_some();
-        let bytes = text.as_bytes();
+    fn run(&mut self, on: &mut On<'_, '_>) -> FieldsProgress {
         loop {
             if self.too_deep {
                 return FieldsProgress::TooDeep;
             }
-            match self.phase {
-                Phase::First => {
-                    if self.scan.is_fresh() {
-                        *look += white_space(&bytes[*look..]);
-                    }
-                    match marks.next.follow(&mut self.scan, bytes, look, work) {
-                        Anchored::More => return FieldsProgress::More,
-                        Anchored::Nothing => return FieldsProgress::Broken,
-                        Anchored::Found(hit) => match marks.next_kinds[hit.pattern as usize] {
-                            Next::Field => {
-                                *kept = hit.end;
-                                self.enter(Phase::Header);
-                            }
-                            next => {
-                                *kept = if next == Next::Opener { hit.start } else { hit.end };
-                                rewind(look, *kept, work);
-                                return FieldsProgress::Done(next);
-                            }
-                        },
-                    }
-                }
-                Phase::Header => {
-                    let window = window(bytes, *kept);
-                    let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
-                        return beyond(window, *kept);
-                    };
-                    let Some(header) = Header::declared(&text[*kept..hit.start], &form.key, tool) else {
-                        return FieldsProgress::Broken;
-                    };
-                    self.open_field(form, &header, tool, hit.start);
-                    *kept = hit.end;
-                    self.pass_header(marks, hit);
-                }
-                Phase::Between => {
-                    if let Some(progress) = self.between(marks, bytes, look, kept, work) {
-                        return progress;
-                    }
-                }
-                Phase::Type => {
-                    let window = window(bytes, *kept);
-                    let Some(hit) = marks.type_close.find(&mut self.scan, window, look, work) else {
-                        return beyond(window, *kept);
-                    };
-                    self.set_type(form, text[*kept..hit.start].trim());
-                    *kept = hit.end;
-                    self.enter(Phase::Between);
-                }
-                Phase::ValueStart => {
-                    self.compact = form.framed;
-                    if form.framed {
-                        match &bytes[*look..] {
-                            [] | [b'\r'] if !last => return FieldsProgress::More,
-                            [b'\n', ..] => *look += 1,
-                            [b'\r', b'\n', ..] => *look += 2,
-                            _ => {}
-                        }
-                        self.compact = *look == *kept;
-                    }
-                    *kept = *look;
-                    self.begin_value((form, marks, tool), *look, emit);
-                }
-                Phase::Value => {
-                    let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, &kinds[..]));
-                    let Some((automaton, kinds)) = own.or_else(|| marks.ends(self.compact)) else {
-                        return FieldsProgress::Broken;
-                    };
-                    let hit = automaton.find(&mut self.scan, bytes, look, work);
-                    let kind = hit.map(|hit| kinds[hit.pattern as usize]);
-                    let body = matches!(kinds, [ValueEnd::Body(_) | ValueEnd::Message, ..]);
-                    let end = hit.map_or(*look - automaton.pending(&self.scan), |hit| hit.start);
-                    if self.undecided {
-                        let begun = text[*kept..end].trim_start();
-                        if !begun.is_empty() && !SECTION.starts_with(begun) {
-                            self.undecided = false;
-                            self.streams = !begun.starts_with(SECTION);
-                            if self.streams {
-                                emit("\"", *kept..*kept);
-                            }
-                        }
-                    }
-                    // Half an entity waits for its other half.
-                    let half = if form.xml && hit.is_none() { half_entity(&text[*kept..end]) } else { 0 };
-                    let end = end - half;
-                    // Words are held until what follows tells, but not for long.
-                    let far = |words: &usize| end > *kept + *words + AHEAD || (last && hit.is_none());
-                    self.words = self.words.filter(|words| !far(words));
-                    let end = self.words.map_or(end, |words| end.min(*kept + words));
-                    if self.streams && end > *kept {
-                        self.pass_on(form, &text[*kept..end], *kept, emit);
-                        self.deaf = self.deaf.saturating_sub(end - *kept);
-                        self.inside = self.inside.saturating_sub(end - *kept);
-                        self.words = self.words.map(|words| words - (end - *kept));
-                        *kept = end;
-                    }
-                    let (Some(hit), Some(kind)) = (hit, kind) else {
-                        if last && body {
-                            self.close_value((form, marks, tool), &text[*kept..], *kept, emit);
-                            *kept = text.len();
-                            return FieldsProgress::Ended;
-                        }
-                        return FieldsProgress::More;
-                    };
-                    let (end, behind) = (hit.start - *kept, hit.end - *kept);
-                    if let ValueEnd::Body(step) = kind {
-                        self.close_value((form, marks, tool), &text[*kept..hit.start], *kept, emit);
-                        *kept = hit.end;
-                        return self.done(Next::Closer(step));
-                    }
-                    let phase = match kind {
-                        ValueEnd::Nested => {
-                            self.elements = self.elements.map(|open| open + 1);
-                            continue;
-                        }
-                        ValueEnd::Closer if self.elements.is_some_and(|open| open > 0) => {
-                            self.elements = self.elements.map(|open| open - 1);
-                            continue;
-                        }
-                        ValueEnd::Closer => {
-                            // Behind its line feed the same closer is found once more.
-                            self.words = self.words.filter(|words| words + 1 == end);
-                            Phase::After { end, behind }
-                        }
-                        ValueEnd::Turn => Phase::Turn { end },
-                        // Elements of other keys.
-                        ValueEnd::Field if self.elements.is_some() && self.words.is_none() => continue,
-                        ValueEnd::Field if end < self.deaf => {
-                            self.resume(end, behind, *kept, look, work);
-                            continue;
-                        }
-                        ValueEnd::Field => Phase::FieldOpens { end, header: behind },
-                        ValueEnd::Message => Phase::Message { end, behind },
-                        ValueEnd::Call(_) if end < self.inside => {
-                            self.resume(end, behind, *kept, look, work);
-                            continue;
-                        }
-                        ValueEnd::Call(step) | ValueEnd::Body(step) => {
-                            Phase::CallCloses { end, behind, step }
-                        }
-                    };
-                    self.enter(phase);
-                }
-                Phase::After { end, behind } => {
-                    if self.scan.is_fresh() {
-                        *look += white_space(&bytes[*look..]);
-                    }
-                    let Some(_) = bytes.get(*look) else {
-                        if last {
-                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                            *kept = *look;
-                            return if self.too_deep {
-                                FieldsProgress::TooDeep
-                            } else {
-                                FieldsProgress::Ended
-                            };
-                        }
-                        return FieldsProgress::More;
-                    };
-                    match marks.next.follow(&mut self.scan, bytes, look, work) {
-                        Anchored::More => {}
-                        // The model ended its turn behind the value, whatever else it left open.
-                        Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] == Next::Turn => {
-                            rewind(look, hit.start, work);
-                            self.enter(Phase::Ahead { end, behind: hit.start - *kept, then: Next::Turn });
-                        }
-                        Anchored::Found(hit)
-                            if marks.next_kinds[hit.pattern as usize] != Next::Stray
-                                && marks.own.is_some()
-                                && self.stops_in_a_string(
-                                    form,
-                                    &text[*kept..*kept + end],
-                                    *kept + behind,
-                                    work,
-                                ) =>
-                        {
-                            rewind(look, *kept + behind, work);
-                            self.enter(Phase::Json { end, behind });
-                        }
-                        Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] != Next::Stray => {
-                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                            match marks.next_kinds[hit.pattern as usize] {
-                                Next::Field => {
-                                    *kept = hit.end;
-                                    self.enter(Phase::Header);
-                                }
-                                Next::Opener => {
-                                    rewind(look, hit.start, work);
-                                    *kept = hit.start;
-                                    return FieldsProgress::Done(Next::Opener);
-                                }
-                                closer => {
-                                    *kept = hit.end;
-                                    return self.done(closer);
-                                }
-                            }
-                        }
-                        // A closer on a line of its own, with other markup on the next.
-                        _ if text[*kept + end..].starts_with('\n')
-                            && text[*kept + behind..].starts_with('\n')
-                            && text[*kept + behind..].trim_start().starts_with('<') =>
-                        {
-                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                            *kept += behind;
-                            rewind(look, *kept, work);
-                            self.notes.add(FaultKind::Repaired, *kept);
-                            self.enter(Phase::Junk);
-                        }
-                        Anchored::Nothing if form.key == KeyKind::Whole => {
-                            let from = *kept + behind + white_space(&bytes[*kept + behind..]);
-                            rewind(look, from, work);
-                            self.enter(Phase::Key { end, behind, from: from - *kept });
-                        }
-                        _ => self.pass_words(end, behind, *kept, look, work),
-                    }
-                }
-                Phase::Key { end, behind, from } => {
-                    if self.scan.is_fresh() {
-                        *look += word(&bytes[*look..]);
-                    }
-                    let Some(_) = bytes.get(*look).filter(|_| *look - *kept - from <= MAX_HEADER) else {
-                        if last || *look < bytes.len() {
-                            self.pass_words(end, behind, *kept, look, work);
-                            continue;
-                        }
-                        return FieldsProgress::More;
-                    };
-                    match marks.header.follow(&mut self.scan, bytes, look, work) {
-                        Anchored::More => return FieldsProgress::More,
-                        Anchored::Found(hit)
-                            if (hit.pattern as usize) < marks.header_closers && hit.start > *kept + from =>
-                        {
-                            let key = text[*kept + from..hit.start].to_owned();
-                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                            self.notes.add(FaultKind::MissingOpener, *kept + from);
-                            self.open_field(form, &Header { key, type_word: None }, tool, hit.start);
-                            *kept = hit.end;
-                            self.pass_header(marks, hit);
-                        }
-                        _ => self.pass_words(end, behind, *kept, look, work),
-                    }
-                }
-                Phase::Turn { end } => {
-                    *look += white_space(&bytes[*look..]);
-                    if *look == bytes.len() {
-                        return FieldsProgress::More;
-                    }
-                    self.resume(end, end + 1, *kept, look, work);
-                }
-                Phase::Junk => {
-                    let hit = marks.next.find(&mut self.scan, bytes, look, work);
-                    let Some(hit) = hit else {
-                        *kept = *look - marks.next.pending(&self.scan);
-                        return FieldsProgress::More;
-                    };
-                    *kept = hit.end;
-                    match marks.next_kinds[hit.pattern as usize] {
-                        Next::Field => self.enter(Phase::Header),
-                        Next::Opener => {
-                            rewind(look, hit.start, work);
-                            *kept = hit.start;
-                            return FieldsProgress::Done(Next::Opener);
-                        }
-                        Next::Stray | Next::Turn => {}
-                        closer @ Next::Closer(_) => return FieldsProgress::Done(closer),
-                    }
-                }
-                Phase::FieldOpens { end, header } => {
-                    let window = window(bytes, *kept + header);
-                    let Some(hit) = marks.header.find(&mut self.scan, window, look, work) else {
-                        if beyond(window, *kept + header) == FieldsProgress::Broken || last {
-                            self.deaf = *look - *kept;
-                            self.resume(end, header, *kept, look, work);
-                            continue;
-                        }
-                        return FieldsProgress::More;
-                    };
-                    match Header::declared(&text[*kept + header..hit.start], &form.key, tool) {
-                        Some(found) if self.may_follow(&found.key, tool, form) => {
-                            let end = self.value_end(end, *kept);
-                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                            self.open_field(form, &found, tool, hit.start);
-                            *kept = hit.end;
-                            self.pass_header(marks, hit);
-                        }
-                        _ => {
-                            self.words = None;
-                            self.deaf = *look - *kept;
-                            self.resume(end, header, *kept, look, work);
-                        }
-                    }
-                }
-                Phase::Message { end, behind } => {
-                    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-                    while *look - *kept - behind <= MAX_WORD && bytes.get(*look).is_some_and(word) {
-                        *look += 1;
-                    }
-                    match bytes.get(*look) {
-                        None if !last => return FieldsProgress::More,
-                        Some(b'\n') if *look > *kept + behind => {
-                            self.close_value((form, marks, tool), &text[*kept..*kept + end], *kept, emit);
-                            *kept += end;
-                            rewind(look, *kept, work);
-                            return self.done(Next::Opener);
-                        }
-                        _ => self.resume(end, behind, *kept, look, work),
-                    }
-                }
-                Phase::CallCloses { end, behind, step } => {
-                    if self.scan.is_fresh() {
-                        *look += white_space(&bytes[*look..]);
-                    }
-                    let over = *look == bytes.len();
-                    let confirmed = match bytes.get(*look) {
-                        // A model that stops behind the last closer has closed the value; a cut proves nothing.
-                        None if ended == Some(End::End) && step >= marks.last => true,
-                        None => return FieldsProgress::More,
-                        Some(_) => match marks.next.follow(&mut self.scan, bytes, look, work) {
-                            Anchored::More => continue,
-                            Anchored::Found(hit) => !matches!(
-                                marks.next_kinds[hit.pattern as usize],
-                                Next::Field | Next::Stray | Next::Turn
-                            ),
-                            Anchored::Nothing => false,
-                        },
-                    };
-                    if !confirmed {
-                        self.resume(end, behind, *kept, look, work);
-                    } else if !over && (marks.own.is_some() || form.repeats_key()) {
-                        if form.repeats_key() && self.own.is_none() {
-                            self.own = Some(Own::of_key(form, &self.key));
-                        }
-                        rewind(look, *kept + behind, work);
-                        self.enter(Phase::Ahead { end, behind, then: Next::Closer(step) });
-                    } else {
-                        return self.close_call(
-                            (form, marks, tool),
-                            text,
-                            (end, behind, Next::Closer(step)),
-                            look,
-                            kept,
-                            work,
-                            emit,
-                        );
-                    }
-                }
-                Phase::Ahead { end, behind, then } => {
-                    let at = (end, behind, then);
-                    let of_key = self.own.take();
-                    let found = match of_key.as_ref().or(marks.own.as_ref()) {
-                        Some(own) => self.own_closer(own, at, (bytes, ended), look, *kept, work),
-                        None => Found::End,
-                    };
-                    self.own = of_key;
-                    match found {
-                        Found::More => return FieldsProgress::More,
-                        Found::On => {}
-                        Found::End => {
-                            return self.close_call((form, marks, tool), text, at, look, kept, work, emit);
-                        }
-                    }
-                }
+            let stop = match self.phase {
+                Phase::First => self.first(on),
+                Phase::Header => self.header(on),
+                Phase::Quoted { end, behind, pattern } => self.quoted(on, (end, behind), pattern),
+                Phase::Between => self.between(on),
+                Phase::Type => self.type_word(on),
+                Phase::ValueStart => self.value_start(on),
+                Phase::Value => self.value(on),
+                Phase::After { end, behind } => self.after(on, (end, behind)),
+                Phase::Key { end, behind, from } => self.key(on, (end, behind), from),
+                Phase::Turn { end } => self.turn(on, end),
+                Phase::Junk => self.junk(on),
+                Phase::FieldOpens { end, header } => self.field_opens(on, end, header),
+                Phase::Message { end, behind } => self.message(on, (end, behind)),
+                Phase::CallCloses { end, behind, step } => self.call_closes(on, (end, behind), step),
+                Phase::Ahead { end, behind, then } => self.ahead(on, (end, behind, then)),
                 Phase::OwnCloser { end, behind, then, closer, from } => {
-                    let at = ((end, behind, then), (closer, from));
-                    if let Found::More = self.is_own_closer(marks, at, (bytes, last), look, *kept, work) {
-                        return FieldsProgress::More;
-                    }
+                    self.own_closer(on, (end, behind, then), closer, from)
                 }
-                Phase::Json { end, behind } => {
-                    let Some(own) = &marks.own else { return FieldsProgress::Broken };
-                    let found = self.whole_json(own, (end, behind), (text, ended), look, *kept, work);
-                    if let Found::More = found {
-                        return FieldsProgress::More;
-                    }
-                }
+                Phase::Json { end, behind } => self.whole_json(on, (end, behind)),
+            };
+            if let Some(progress) = stop {
+                return progress;
             }
         }
-    }
-
-    /// The value ends at `end`, and with it the call.
-    #[expect(clippy::too_many_arguments, reason = "the state of the reader, handed on")]
-    fn close_call(
-        &mut self,
-        of: (&FieldForm, &FieldMarks, Option<&Tool>),
-        text: &str,
-        (end, behind, then): (usize, usize, Next),
-        look: &mut usize,
-        kept: &mut usize,
-        work: &mut u64,
-        emit: Emit<'_>,
-    ) -> FieldsProgress {
-        let end = if then == Next::Turn { end } else { self.value_end(end, *kept) };
-        self.close_value(of, &text[*kept..*kept + end], *kept, emit);
-        *kept += behind;
-        rewind(look, *kept, work);
-        self.done(then)
-    }
-
-    fn done(&self, next: Next) -> FieldsProgress {
-        if self.too_deep { FieldsProgress::TooDeep } else { FieldsProgress::Done(next) }
     }
 
     fn enter(&mut self, phase: Phase) {
@@ -666,48 +320,11 @@ impl FieldsReader {
         self.scan = Scan::default();
     }
 
-    /// Where a value ends whose next field or whose call's end stands at `end` without its closer before it; `at` is the
-    /// place of its first byte.
-    fn value_end(&mut self, end: usize, at: usize) -> usize {
-        let Some(words) = self.words.take() else {
-            self.notes.add(FaultKind::MissingCloser, at);
-            return end;
-        };
-        self.notes.add(FaultKind::Repaired, at + words);
-        words
-    }
-
-    /// Words follow what looked like the end of the value: what comes next tells whether they are part of it.
-    fn pass_words(&mut self, end: usize, behind: usize, kept: usize, look: &mut usize, work: &mut u64) {
-        self.words = self.words.or(Some(end));
-        self.resume(end, behind, kept, look, work);
-    }
-
     /// What looked like the end of the value was data.
-    fn resume(&mut self, end: usize, behind: usize, kept: usize, look: &mut usize, work: &mut u64) {
+    fn resume(&mut self, on: &mut On<'_, '_>, end: usize, behind: usize) -> Stop {
         // What was looked at lies behind a whole mark, so going back costs each byte a bounded number of looks.
-        rewind(look, kept + if behind > end { end + 1 } else { behind }, work);
+        on.rewind(on.kept + if behind > end { end + 1 } else { behind });
         self.enter(Phase::Value);
+        None
     }
-}
-
-/// How long the word is that `bytes` begins with.
-fn word(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| is_word(**byte)).count()
-}
-
-/// What may be a header that begins at `from`: where it stops does not depend on how much has arrived.
-fn window(bytes: &[u8], from: usize) -> &[u8] {
-    &bytes[..bytes.len().min(from + MAX_HEADER)]
-}
-
-/// What it means that no header ends in its window.
-fn beyond(window: &[u8], from: usize) -> FieldsProgress {
-    if window.len() == from + MAX_HEADER { FieldsProgress::Broken } else { FieldsProgress::More }
-}
-
-/// Goes back to look at something again.
-fn rewind(look: &mut usize, to: usize, work: &mut u64) {
-    *work += look.saturating_sub(to) as u64;
-    *look = to;
 }

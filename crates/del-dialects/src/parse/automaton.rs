@@ -6,8 +6,11 @@
 //! A spelling may hold [`SUFFIX`] once, which stands for any `:word`. Where such a spelling comes to nothing, no suffix
 //! of what was read is kept: the search begins again behind its first byte.
 
-use memchr::memmem::Finder;
-use memchr::{memchr, memchr2, memchr3};
+mod first;
+mod trie;
+
+use first::{First, prefix};
+use trie::{Trie, index, link};
 
 /// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
 pub(crate) const SUFFIX: char = '\0';
@@ -43,25 +46,6 @@ struct Node {
 
 /// In place of a node to fall back to: begin again behind the first byte.
 const ANEW: u32 = u32::MAX;
-
-#[derive(Debug, Default)]
-enum First {
-    #[default]
-    None,
-    One(u8),
-    Two(u8, u8),
-    Three(u8, u8, u8),
-    Many {
-        table: Box<[bool; 256]>,
-        /// The bytes, without those that begin a needle.
-        bytes: Vec<u8>,
-        /// In place of bytes that any prose is full of: how all spellings that begin with one go on.
-        needles: Vec<Finder<'static>>,
-    },
-}
-
-/// The longest needle, in bytes: so many say enough.
-const MAX_NEEDLE: usize = 8;
 
 /// A place in an automaton.
 #[derive(Debug, Default, Clone, Copy)]
@@ -281,193 +265,6 @@ impl Scan {
     pub(crate) fn is_fresh(&self) -> bool {
         self.node == 0 && self.candidate.is_none()
     }
-}
-
-/// The spellings while they are gathered.
-struct Trie {
-    nodes: Vec<Node>,
-    children: Vec<Vec<(u8, u32)>>,
-}
-
-impl Trie {
-    fn add(&mut self, number: u16, pattern: &[u8]) {
-        let mut at = 0;
-        for &byte in pattern {
-            at = if byte == SUFFIX as u8 { self.suffix(at) } else { self.child(at, byte) };
-        }
-        let node = &mut self.nodes[at];
-        if at != 0 && node.found.is_none() {
-            node.found = Some((number, node.depth));
-        }
-    }
-
-    fn child(&mut self, at: usize, byte: u8) -> usize {
-        match self.children[at].iter().find(|(edge, _)| *edge == byte) {
-            Some(&(_, child)) => child as usize,
-            None => {
-                let child = self.nodes.len();
-                let Node { depth, fail, .. } = self.nodes[at];
-                // Behind a suffix, as in it, only its own text is known.
-                let fail = if fail == ANEW { ANEW } else { 0 };
-                self.nodes.push(Node { depth: depth + 1, fail, ..Node::default() });
-                self.children.push(Vec::new());
-                self.children[at].push((byte, index(child)));
-                child
-            }
-        }
-    }
-
-    /// The node behind the first byte of a suffix's word; every further byte of it leads back there.
-    fn suffix(&mut self, at: usize) -> usize {
-        let colon = self.child(at, b':');
-        self.nodes[colon].fail = ANEW;
-        let any = (0..=u8::MAX).find(|byte| is_word(*byte)).unwrap_or_default();
-        let word = self.child(colon, any);
-        for byte in (0..=u8::MAX).filter(|byte| is_word(*byte)) {
-            for from in [colon, word] {
-                let edges = &mut self.children[from];
-                edges.retain(|(edge, _)| *edge != byte);
-                edges.push((byte, index(word)));
-            }
-        }
-        word
-    }
-}
-
-/// Breadth first: where each node falls back to, and the patterns that end inside it.
-fn link(nodes: &mut [Node], children: &[Vec<(u8, u32)>]) {
-    let mut queue: std::collections::VecDeque<u32> = children[0].iter().map(|&(_, child)| child).collect();
-    while let Some(at) = queue.pop_front() {
-        for &(byte, child) in &children[at as usize] {
-            // A suffix is as long as it is, so nodes do not tell what ends inside it.
-            if nodes[child as usize].fail == ANEW {
-                continue;
-            }
-            if nodes[at as usize].fail == ANEW {
-                nodes[child as usize].fail = ANEW;
-                queue.push_back(child);
-                continue;
-            }
-            let mut fail = nodes[at as usize].fail;
-            let target = loop {
-                if let Some(&(_, next)) = children[fail as usize].iter().find(|(edge, _)| *edge == byte) {
-                    break next;
-                }
-                if fail == 0 {
-                    break 0;
-                }
-                fail = nodes[fail as usize].fail;
-            };
-            if nodes[target as usize].fail == ANEW {
-                nodes[child as usize].fail = ANEW;
-                queue.push_back(child);
-                continue;
-            }
-            nodes[child as usize].fail = target;
-            if nodes[child as usize].found.is_none() {
-                nodes[child as usize].found = nodes[target as usize].found;
-            }
-            queue.push_back(child);
-        }
-    }
-}
-
-/// Nodes are counted in 32 bits: an automaton is far smaller than that.
-fn index(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
-}
-
-impl First {
-    /// From what the spellings begin with, each with another byte.
-    fn of(prefixes: impl Iterator<Item = Vec<u8>>) -> Self {
-        let mut table = [false; 256];
-        let (mut bytes, mut needles) = (Vec::new(), Vec::new());
-        for prefix in prefixes {
-            let first = prefix[0];
-            table[first as usize] = true;
-            if prefix.len() > 1 && (first == b' ' || first.is_ascii_lowercase()) {
-                needles.push(Finder::new(&prefix).into_owned());
-            } else {
-                bytes.push(first);
-            }
-        }
-        match bytes[..] {
-            _ if !needles.is_empty() => Self::Many { table: Box::new(table), bytes, needles },
-            [] => Self::None,
-            [a] => Self::One(a),
-            [a, b] => Self::Two(a, b),
-            [a, b, c] => Self::Three(a, b, c),
-            _ => Self::Many { table: Box::new(table), bytes, needles },
-        }
-    }
-
-    fn next(&self, text: &[u8], busy: &mut u32) -> Option<usize> {
-        match self {
-            Self::None => None,
-            Self::One(a) => memchr(*a, text),
-            Self::Two(a, b) => memchr2(*a, *b, text),
-            Self::Three(a, b, c) => memchr3(*a, *b, *c, text),
-            Self::Many { table, bytes, needles } => next_of_many(table, bytes, needles, text, busy),
-        }
-    }
-}
-
-/// How all spellings go on that begin with `byte`, which leads to `child`.
-fn prefix(byte: u8, mut child: u32, nodes: &[Node], children: &[Vec<(u8, u32)>]) -> Vec<u8> {
-    let mut prefix = vec![byte];
-    while let [(next, grandchild)] = children[child as usize][..]
-        && nodes[child as usize].found.is_none()
-        && prefix.len() < MAX_NEEDLE
-    {
-        prefix.push(next);
-        child = grandchild;
-    }
-    prefix
-}
-
-/// Text without any of the bytes and needles is passed block by block at the speed of `memchr`; in a block that holds
-/// one, each byte is looked up.
-fn next_of_many(
-    table: &[bool; 256],
-    bytes: &[u8],
-    needles: &[Finder<'static>],
-    text: &[u8],
-    busy: &mut u32,
-) -> Option<usize> {
-    const BLOCK: usize = 512;
-    let mut at = 0;
-    while at < text.len() {
-        if *busy == 0 {
-            let block = &text[at..text.len().min(at + BLOCK)];
-            // A needle may begin in the block and end behind it.
-            let around = &text[at..text.len().min(at + BLOCK + MAX_NEEDLE)];
-            let quiet = around.len() == BLOCK + MAX_NEEDLE
-                && needles.iter().all(|needle| needle.find(around).is_none())
-                && bytes.chunks(3).all(|bytes| match *bytes {
-                    [a, b, c] => memchr3(a, b, c, block).is_none(),
-                    [a, b] => memchr2(a, b, block).is_none(),
-                    [a] => memchr(a, block).is_none(),
-                    _ => true,
-                });
-            if quiet {
-                at += BLOCK;
-                continue;
-            }
-            *busy = index(block.len());
-        }
-        let block = &text[at..text.len().min(at + *busy as usize)];
-        match block.iter().position(|byte| table[*byte as usize]) {
-            Some(skip) => {
-                *busy -= index(skip);
-                return Some(at + skip);
-            }
-            None => {
-                *busy -= index(block.len());
-                at += block.len();
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -2,13 +2,15 @@
 
 mod alike;
 mod heading;
+mod sites;
 mod walk;
 use std::sync::Arc;
 
 use super::automaton::{Automaton, SUFFIX, Scan};
 use crate::dialect::{Dialect, Frame, Mark, Reasoning};
 pub(super) use heading::HeaderMark;
-pub(super) use walk::{Body, Site, Step, Target, Then, Walk};
+pub(super) use sites::{Site, Target, Then};
+pub(super) use walk::{Body, Step, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
 #[derive(Debug)]

@@ -5,11 +5,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, CONTENT, PATH};
+use crate::commit::Change;
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 use crate::placeholder::placeholder;
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, decode};
@@ -41,7 +42,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let path = arguments.need_text(&PATH)?;
     let sent = arguments.need_content(&CONTENT)?;
     let place = context.workspace.resolve(&path, Access::Write)?;
-    policy::may_write(place.path(), &place.shown)?;
+    context.may_write(&place)?;
     let (text, notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
     let old = {
         let _writing = context.workspace.lock();
@@ -106,11 +107,11 @@ impl Job for WriteFile {
         Class::Write
     }
 
-    fn question(&self, _: &Context) -> Result<Question, Failure> {
+    fn question(&self, context: &Context) -> Result<Question, Failure> {
         let (path, diff) = (self.place.shown.clone(), self.difference.unified.clone());
         let subject = Subject::Write { path, new: self.old.is_none(), diff };
-        let mut question = Question::new(TOOL.name, subject);
-        question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
+        let mut question = Question::new(TOOL.name, subject).with_editable(CONTENT.name, &self.content);
+        question.cautions.extend(context.caution(&self.place).map(str::to_owned));
         if !self.was_seen {
             question.remarks.push("the model has not read this file".to_owned());
         }
@@ -119,7 +120,7 @@ impl Job for WriteFile {
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
-        let _writing = context.workspace.lock();
+        let writing = context.workspace.writing([&self.place]);
         let now = existing(context, &self.place)?;
         let same = match (&self.old, &now) {
             (Some(before), Some(now)) => before.stamp.holds(&now.stamp),
@@ -134,14 +135,11 @@ impl Job for WriteFile {
             let text = format!("No change: {} already has this content.", self.place.shown);
             return Ok(ToolResult::success(text).with_data(json!({"code": "no_change"})));
         }
-        let note = context
-            .workspace
-            .replace(&self.place, self.content.as_bytes(), now.as_ref().map(|now| &now.stamp))
-            .map_err(|obstacle| context.failure(&obstacle, &self.place))?;
-        context.remember_written(&self.place, self.content.as_bytes());
+        let write = Change::write(&self.place, self.content.as_bytes(), now.as_ref());
+        let more = context.commit(&TOOL.name.into(), &[write], &writing)?;
         let notes = self.notes.clone();
         let mut result = self.result();
-        for note in notes.into_iter().chain(note) {
+        for note in notes.into_iter().chain(more) {
             result.note(note);
         }
         Ok(result)

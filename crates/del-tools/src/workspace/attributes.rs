@@ -50,17 +50,17 @@ fn extended(old: &std::fs::File, new: &File) {
 }
 
 /// Renames only if nothing has that name yet.
-pub(super) fn rename_new(dir: &Dir, from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn rename_new(old: &Dir, from: &Path, new: &Dir, to: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{RenameFlags, renameat_with};
-        match renameat_with(dir, from, dir, to, RenameFlags::NOREPLACE) {
+        match renameat_with(old, from, new, to, RenameFlags::NOREPLACE) {
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
             result => return Ok(result?),
         }
     }
-    if dir.symlink_metadata(to).is_ok() {
+    if new.symlink_metadata(to).is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    dir.rename(from, dir, to)
+    old.rename(from, new, to)
 }

@@ -1,101 +1,70 @@
 //! Replacing a file whole: the old content or the new one is there at every moment, and nothing outside is touched.
 
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
-use std::time::SystemTime;
 
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions, PermissionsExt};
 
+use super::stamp::Stamp;
 use super::walk::{EntryKind, Flow, Order, Walk};
+use super::writing::{STAGED, STAGED_DIGITS, handle};
 use super::{Obstacle, Place, Workspace, attributes, regular};
 
 /// Entries looked at when the other names of a hard-linked file are sought.
 const MAX_LOOKED_AT: usize = 200_000;
 
-/// How a file was when it was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    len: u64,
-    modified: Option<SystemTime>,
-    identity: (u64, u64),
-    /// Of the content, if all of it was read.
-    hash: Option<u64>,
-}
-
-impl Stamp {
-    /// The stamp of a file whose content, if given, was read whole.
-    pub(crate) fn of(metadata: &Metadata, content: Option<&[u8]>) -> Self {
-        let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
-        Self {
-            len: metadata.len(),
-            modified,
-            identity: attributes::identity(metadata),
-            hash: content.map(hash),
-        }
-    }
-
-    /// Whether a file with the stamp `now` still has the content that `self` was made of.
-    pub(crate) fn holds(&self, now: &Self) -> bool {
-        let untouched = (self.len, self.modified, self.identity) == (now.len, now.modified, now.identity);
-        untouched || (self.len == now.len && self.hash.is_some() && self.hash == now.hash)
-    }
-}
-
-fn hash(content: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    content.hash(&mut hasher);
-    hasher.finish()
+/// New content in a file of its own, on disk beside the one that it is to replace. Dropping it takes it away again.
+#[derive(Debug)]
+pub(crate) struct Staged<'a> {
+    workspace: &'a Workspace,
+    place: Place,
+    /// The name beside it; the content itself where the directory takes no new file.
+    content: Result<PathBuf, Vec<u8>>,
+    before: Option<Stamp>,
+    published: bool,
 }
 
 impl Workspace {
-    /// Keeps other writers out until it is dropped. Who compares a file with what was read of it holds it too, or a
-    /// write between the look and the comparison would seem to come from outside.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts `content` in the place of what `before` is the stamp of, or creates the file, with its directories, when
-    /// there was none. Says what else there is to know. The caller holds the lock.
-    pub(crate) fn replace(
+    /// Writes `content` beside the file that `before` is the stamp of, or beside where there is none yet. A file that
+    /// is new gets `mode`, or else the usual one. The directory is there.
+    pub(crate) fn stage(
         &self,
         place: &Place,
         content: &[u8],
         before: Option<&Stamp>,
-    ) -> Result<Option<&'static str>, Obstacle> {
+        mode: Option<u32>,
+    ) -> Result<Staged<'_>, Obstacle> {
+        let (parent, name) = self.parent(place)?;
+        self.clear_up(&parent);
+        let old = unchanged(&parent, &name, before)?;
+        let mut staged = Staged {
+            workspace: self,
+            place: place.clone(),
+            content: Ok(place.path.with_file_name(fresh_name())),
+            before: before.copied(),
+            published: false,
+        };
+        match staged.write(&parent, &name, content, old.as_ref(), mode) {
+            Err(error) if old.is_some() && cannot_create(&error) => {
+                drop(std::mem::replace(&mut staged.content, Err(content.to_owned())));
+            }
+            result => result?,
+        }
+        Ok(staged)
+    }
+
+    /// The directory that a place lies in, and its name there.
+    pub(super) fn parent(&self, place: &Place) -> Result<(Dir, PathBuf), Obstacle> {
         let Some(name) = place.path.file_name().filter(|_| place.path != Path::new(".")) else {
             return Err(Obstacle::Directory);
         };
         let root = self.dir(place);
         let parent = match place.path.parent().filter(|path| !path.as_os_str().is_empty()) {
-            Some(path) => {
-                root.create_dir_all(path)?;
-                root.open_dir(path)?
-            }
+            Some(path) => root.open_dir(path)?,
             None => root.try_clone()?,
         };
-        let name = Path::new(name);
-        let old = unchanged(&parent, name, before)?;
-        let staged = match Staged::write(&parent, content, old.as_ref(), name) {
-            Ok(staged) => staged,
-            Err(error) if old.is_some() && cannot_create(&error) => {
-                return in_place(&parent, name, content)
-                    .map(|()| Some("[written in place: the directory is read-only]"));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let others = old.as_ref().map_or_else(Vec::new, |old| self.other_names(place, old));
-        unchanged(&parent, name, before)?;
-        staged.publish(name, old.is_none())?;
-        let mut missed = old.as_ref().is_some_and(|old| attributes::links(old) > others.len() as u64 + 1);
-        for other in others {
-            missed |= relink(root, &place.path, &other).is_err();
-        }
-        // Not every file system can make a directory durable; the file's own content is.
-        let _ = parent.into_std_file().sync_all();
-        Ok(missed
-            .then_some("[the file had another name (hard link) outside; that name keeps the old content]"))
+        Ok((parent, PathBuf::from(name)))
     }
 
     /// The other names of a hard-linked file beneath the same root.
@@ -126,8 +95,82 @@ impl Workspace {
     }
 }
 
+impl Staged<'_> {
+    /// Whether the file will be written over where it stands: there is nothing in between if the process dies.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.content.is_err()
+    }
+
+    /// Puts the new content in its place, if the file is still as it was. Says what else there is to know.
+    pub(crate) fn publish(mut self) -> Result<Option<&'static str>, Obstacle> {
+        let (parent, name) = self.workspace.parent(&self.place)?;
+        let old = unchanged(&parent, &name, self.before.as_ref())?;
+        let beside = match &self.content {
+            Ok(path) => PathBuf::from(path.file_name().unwrap_or_default()),
+            Err(content) => {
+                in_place(&parent, &name, content)?;
+                self.published = true;
+                return Ok(Some("[written in place: the directory is read-only]"));
+            }
+        };
+        let others = old.as_ref().map_or_else(Vec::new, |old| self.workspace.other_names(&self.place, old));
+        if old.is_some() {
+            parent.rename(&beside, &parent, &name)?;
+        } else {
+            attributes::rename_new(&parent, &beside, &parent, &name).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => Obstacle::Changed,
+                _ => error.into(),
+            })?;
+        }
+        self.published = true;
+        let mut missed = old.as_ref().is_some_and(|old| attributes::links(old) > others.len() as u64 + 1);
+        for other in others {
+            missed |= relink(self.workspace.dir(&self.place), &self.place.path, &other).is_err();
+        }
+        make_durable(&parent);
+        Ok(missed
+            .then_some("[the file had another name (hard link) outside; that name keeps the old content]"))
+    }
+
+    fn write(
+        &self,
+        parent: &Dir,
+        name: &Path,
+        content: &[u8],
+        old: Option<&Metadata>,
+        mode: Option<u32>,
+    ) -> io::Result<()> {
+        let beside = self.content.as_ref().ok().and_then(|path| path.file_name()).unwrap_or_default();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if old.is_some() || mode.is_some() {
+            attributes::private(&mut options);
+        }
+        let mut file = parent.open_with(beside, &options)?;
+        file.write_all(content)?;
+        if let Some(old) = old {
+            attributes::copy(parent, name, old, &file)?;
+        } else if let Some(mode) = mode {
+            file.set_permissions(Permissions::from_mode(mode))?;
+        }
+        file.sync_all()
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if let (false, Ok(path)) = (self.published, &self.content) {
+            let _ = self.workspace.dir(&self.place).remove_file(path);
+        }
+    }
+}
+
 /// The file as it is, if it is as it was.
-fn unchanged(parent: &Dir, name: &Path, before: Option<&Stamp>) -> Result<Option<Metadata>, Obstacle> {
+pub(super) fn unchanged(
+    parent: &Dir,
+    name: &Path,
+    before: Option<&Stamp>,
+) -> Result<Option<Metadata>, Obstacle> {
     let now = match parent.symlink_metadata(name) {
         Ok(now) => now,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -145,55 +188,13 @@ fn unchanged(parent: &Dir, name: &Path, before: Option<&Stamp>) -> Result<Option
     }
 }
 
-/// New content in a file of its own, beside the one it is to replace.
-struct Staged<'a> {
-    parent: &'a Dir,
-    name: PathBuf,
-    published: bool,
-}
-
-impl<'a> Staged<'a> {
-    fn write(parent: &'a Dir, content: &[u8], old: Option<&Metadata>, old_name: &Path) -> io::Result<Self> {
-        let name = fresh_name();
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        if old.is_some() {
-            attributes::private(&mut options);
-        }
-        let mut file = parent.open_with(&name, &options)?;
-        let staged = Self { parent, name, published: false };
-        file.write_all(content)?;
-        if let Some(old) = old {
-            attributes::copy(parent, old_name, old, &file)?;
-        }
-        file.sync_all()?;
-        Ok(staged)
-    }
-
-    fn publish(mut self, name: &Path, new: bool) -> Result<(), Obstacle> {
-        if new {
-            attributes::rename_new(self.parent, &self.name, name).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => Obstacle::Changed,
-                _ => error.into(),
-            })?;
-        } else {
-            self.parent.rename(&self.name, self.parent, name)?;
-        }
-        self.published = true;
-        Ok(())
-    }
-}
-
-impl Drop for Staged<'_> {
-    fn drop(&mut self) {
-        if !self.published {
-            let _ = self.parent.remove_file(&self.name);
-        }
-    }
+/// Makes new names in a directory outlast a loss of power, where the file system can.
+pub(super) fn make_durable(directory: &Dir) {
+    let _ = handle(directory).and_then(|handle| handle.sync_all());
 }
 
 fn fresh_name() -> PathBuf {
-    PathBuf::from(format!(".del-{:016x}", RandomState::new().hash_one(std::process::id())))
+    PathBuf::from(format!("{STAGED}{:0STAGED_DIGITS$x}", RandomState::new().hash_one(std::process::id())))
 }
 
 fn cannot_create(error: &io::Error) -> bool {

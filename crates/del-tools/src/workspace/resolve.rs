@@ -1,6 +1,6 @@
 //! Which place a path means.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
@@ -50,8 +50,42 @@ impl Workspace {
         Failure::new(Code::Outside, cause)
     }
 
+    /// The place that `given` means without following it if it is a link itself: to remove or rename it.
+    pub(crate) fn resolve_entry(&self, given: &str) -> Result<Place, Failure> {
+        self.entry_at(&cleaned(given)?).map_err(|obstacle| match obstacle {
+            Obstacle::Outside => self.outside(given),
+            Obstacle::Directory => {
+                let cause = format!("{} is no name of something in a directory.", named(given));
+                Failure::new(Code::BadType, cause)
+            }
+            other => Failure::new(Code::NotFound, format!("cannot look at {}: {other}.", named(given))),
+        })
+    }
+
+    /// The place at `path`, which is not followed if it is a link itself.
+    pub(crate) fn entry_at(&self, path: &Path) -> Result<Place, Obstacle> {
+        let (parent, name) = path.parent().zip(path.file_name()).ok_or(Obstacle::Directory)?;
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        self.entry(&self.resolve_path(parent, Access::Write)?, name)
+    }
+
+    /// The place called `name` in the directory `parent`, without following it if it is a link.
+    pub(crate) fn entry(&self, parent: &Place, name: &OsStr) -> Result<Place, Obstacle> {
+        let path = if parent.path == Path::new(".") { PathBuf::from(name) } else { parent.path.join(name) };
+        let absolute = self.roots[parent.root].path.join(&path);
+        if self.guarded.as_ref().is_some_and(|guarded| absolute.starts_with(guarded)) {
+            return Err(Obstacle::Outside);
+        }
+        let exists = parent.exists && self.dir(parent).symlink_metadata(&path).is_ok();
+        Ok(Place { root: parent.root, shown: self.shown(parent.root, &path), path, exists })
+    }
+
     fn resolve_path(&self, path: &Path, access: Access) -> Result<Place, Obstacle> {
         let Real { path, exists, trouble } = real(self.root(), path)?;
+        let guarded = self.guarded.as_ref().is_some_and(|guarded| path.starts_with(guarded));
+        if guarded && access == Access::Write {
+            return Err(Obstacle::Outside);
+        }
         let inside = self
             .roots
             .iter()
@@ -63,8 +97,16 @@ impl Workspace {
             return Err(obstacle);
         }
         let rest = if rest.as_os_str().is_empty() { Path::new(".") } else { rest };
-        let shown = if root == 0 { on_one_line(&rest.to_string_lossy()) } else { without_home(&path) };
-        Ok(Place { root, path: rest.to_owned(), shown, exists })
+        Ok(Place { root, path: rest.to_owned(), shown: self.shown(root, rest), exists })
+    }
+
+    /// A path beneath a root as people and models read it.
+    pub(super) fn shown(&self, root: usize, path: &Path) -> String {
+        match root {
+            0 => on_one_line(&path.to_string_lossy()),
+            _ if path == Path::new(".") => without_home(&self.roots[root].path),
+            _ => without_home(&self.roots[root].path.join(path)),
+        }
     }
 }
 

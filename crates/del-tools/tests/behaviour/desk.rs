@@ -1,9 +1,10 @@
 //! A working directory with tools over it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use del_tools::{Control, ToolResult, Toolbox, Toolset};
+use del_tools::{Control, ToolResult, Toolbox, Toolset, UndoStore};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -27,6 +28,31 @@ impl Desk {
         Self { root, toolbox }
     }
 
+    /// Tools over a directory of somebody else's desk.
+    pub(crate) fn over(directory: &Path) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let toolbox = Toolbox::open(directory, &[], Toolset::All).unwrap();
+        Self { root, toolbox }
+    }
+
+    /// A desk whose changes can be undone.
+    pub(crate) fn keeping() -> Self {
+        let mut desk = Self::new();
+        desk.toolbox.keep_undo(UndoStore::open(&desk.store()).unwrap());
+        desk
+    }
+
+    /// Another toolbox over the same directory and the same store, as another process has it.
+    pub(crate) fn another(&self) -> Toolbox {
+        let mut toolbox = Toolbox::open(&self.work(), &[], Toolset::All).unwrap();
+        toolbox.keep_undo(UndoStore::open(&self.store()).unwrap());
+        toolbox
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.root.path().join("state/undo")
+    }
+
     pub(crate) fn work(&self) -> PathBuf {
         self.root.path().join("project")
     }
@@ -47,6 +73,28 @@ impl Desk {
 
     pub(crate) fn get(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// All that stands in the working directory: directories, links and files with their contents.
+    pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        let mut pending = vec![self.work()];
+        while let Some(folder) = pending.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let entry = entry.unwrap();
+                let (path, kind) = (entry.path(), entry.file_type().unwrap());
+                let what = if kind.is_symlink() {
+                    format!("link to {}", fs::read_link(&path).unwrap().display())
+                } else if kind.is_dir() {
+                    pending.push(path.clone());
+                    "directory".to_owned()
+                } else {
+                    format!("{:?}", fs::read(&path).unwrap())
+                };
+                found.insert(path, what);
+            }
+        }
+        found
     }
 
     /// Calls a tool with consent.

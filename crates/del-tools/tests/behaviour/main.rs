@@ -2,12 +2,18 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod batch;
+mod code;
 mod commands;
 mod confinement;
 mod consent;
+mod crash;
 mod desk;
+mod guards;
 mod reading;
+mod repositories;
 mod safe;
 mod sandbox;
 mod schemas;
+mod undo;
 mod writing;

@@ -3,79 +3,72 @@
 //! It is looked for within so many bytes, so that nothing is held for long. Behind a search for nothing no other one
 //! begins before its end, which keeps all of them together linear.
 
-use super::marks::{FieldMarks, Own};
-use super::{FieldsReader, Next, Phase, rewind};
+use super::marks::Own;
+use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
-use crate::dialect::FieldForm;
 use crate::parse::End;
 use crate::parse::automaton::Anchored;
 
 /// So far is looked ahead, in bytes.
 pub(super) const AHEAD: usize = 4096;
 
-/// What was found.
-pub(super) enum Found {
-    More,
-    /// It was the end, as it seemed.
-    End,
-    /// Reading goes on in the phase that was entered.
-    On,
-}
-
 impl FieldsReader {
-    /// Behind a closer of the call that stands inside a value, or an end of the turn behind it: is the value's own one
-    /// still to come, before any field?
-    pub(super) fn own_closer(
-        &mut self,
-        own: &Own,
-        (end, behind, then): (usize, usize, Next),
-        (bytes, ended): (&[u8], Option<End>),
-        look: &mut usize,
-        kept: usize,
-        work: &mut u64,
-    ) -> Found {
-        if self.base + ((kept + behind) as u64) < self.doubted {
-            return Found::End;
+    /// Behind a closer of the call that stands inside a value, or an end of the turn behind it: the value and the call
+    /// end there, unless the value's own closer is still to come, before any field.
+    pub(super) fn ahead(&mut self, on: &mut On<'_, '_>, at: (usize, usize, Next)) -> Stop {
+        let of_key = self.own.take();
+        let stop = match of_key.as_ref().or(on.given.marks.own.as_ref()) {
+            Some(own) => self.find_own(on, own, at),
+            None => Some(self.close_call(on, at)),
+        };
+        self.own = of_key;
+        stop
+    }
+
+    fn find_own(&mut self, on: &mut On<'_, '_>, own: &Own, at: (usize, usize, Next)) -> Stop {
+        let (end, behind, then) = at;
+        if self.base + ((on.kept + behind) as u64) < self.doubted {
+            return Some(self.close_call(on, at));
         }
-        let edge = kept + behind + AHEAD;
-        let window = &bytes[..bytes.len().min(edge)];
-        let Some(hit) = own.marks.find(&mut self.scan, window, look, work) else {
+        let edge = on.kept + behind + AHEAD;
+        let window = &on.bytes[..on.bytes.len().min(edge)];
+        let Some(hit) = own.marks.find(&mut self.scan, window, &mut on.look, &mut on.again) else {
             // A cut proves nothing.
-            let over = ended == Some(End::End) || window.len() == edge;
-            if over {
-                self.doubted = self.base + *look as u64;
+            if on.given.end != Some(End::End) && window.len() < edge {
+                return Some(FieldsProgress::More);
             }
-            return if over { Found::End } else { Found::More };
+            self.doubted = self.base + on.look as u64;
+            return Some(self.close_call(on, at));
         };
         if !own.is_closer(hit) {
-            return Found::End;
+            return Some(self.close_call(on, at));
         }
-        rewind(look, hit.end, work);
-        self.enter(Phase::OwnCloser { end, behind, then, closer: hit.start - kept, from: hit.end - kept });
-        Found::On
+        on.rewind(hit.end);
+        let (closer, from) = (hit.start - on.kept, hit.end - on.kept);
+        self.enter(Phase::OwnCloser { end, behind, then, closer, from });
+        None
     }
 
     /// Behind what may be the value's own closer: it is, if something follows that can follow a value.
-    pub(super) fn is_own_closer(
+    pub(super) fn own_closer(
         &mut self,
-        marks: &FieldMarks,
-        ((end, behind, then), (closer, from)): ((usize, usize, Next), (usize, usize)),
-        (bytes, last): (&[u8], bool),
-        look: &mut usize,
-        kept: usize,
-        work: &mut u64,
-    ) -> Found {
+        on: &mut On<'_, '_>,
+        (end, behind, then): (usize, usize, Next),
+        closer: usize,
+        from: usize,
+    ) -> Stop {
+        let marks = on.given.marks;
         if self.scan.is_fresh() {
-            *look += white_space(&bytes[*look..]);
+            on.look += white_space(&on.bytes[on.look..]);
         }
-        let follows = if *look == bytes.len() {
-            if !last {
-                return Found::More;
+        let follows = if on.look == on.bytes.len() {
+            if !on.last() {
+                return Some(FieldsProgress::More);
             }
             true
         } else {
-            match marks.next.follow(&mut self.scan, bytes, look, work) {
-                Anchored::More => return Found::On,
+            match marks.next.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
+                Anchored::More => return None,
                 Anchored::Found(hit) => {
                     !matches!(marks.next_kinds[hit.pattern as usize], Next::Stray | Next::Turn)
                 }
@@ -84,82 +77,67 @@ impl FieldsReader {
         };
         if follows {
             self.inside = closer;
-            self.resume(end, behind, kept, look, work);
-        } else {
-            rewind(look, kept + from, work);
-            self.enter(Phase::Ahead { end, behind, then });
+            return self.resume(on, end, behind);
         }
-        Found::On
+        on.rewind(on.kept + from);
+        self.enter(Phase::Ahead { end, behind, then });
+        None
     }
 
     /// True when the value so far is JSON that ends inside a string, and it may be worth looking for the rest of it.
-    pub(super) fn stops_in_a_string(
-        &mut self,
-        form: &FieldForm,
-        value: &str,
-        behind: usize,
-        work: &mut u64,
-    ) -> bool {
+    pub(super) fn stops_in_a_string(&mut self, on: &mut On<'_, '_>, value: &str, behind: usize) -> bool {
         if self.sure
             || self.streams
-            || form.xml
+            || on.given.form.xml
             || self.elements.is_some()
-            || self.base + (behind as u64) < self.doubted
+            || self.base + ((on.kept + behind) as u64) < self.doubted
             || !value.trim_start().starts_with(['{', '['])
         {
             return false;
         }
-        *work += value.len() as u64;
+        on.again += value.len() as u64;
         self.outline = Outline::default();
         self.outline.pass(value.as_bytes());
         self.outline.string.is_some()
     }
 
     /// Behind a closer that stands in a string of JSON: is there one behind which the value is whole?
-    pub(super) fn whole_json(
-        &mut self,
-        own: &Own,
-        (end, behind): (usize, usize),
-        (text, ended): (&str, Option<End>),
-        look: &mut usize,
-        kept: usize,
-        work: &mut u64,
-    ) -> Found {
-        let edge = kept + behind + AHEAD;
-        let bytes = text.as_bytes();
-        let window = &bytes[..bytes.len().min(edge)];
-        let failed = match own.marks.find(&mut self.scan, window, look, work) {
+    pub(super) fn whole_json(&mut self, on: &mut On<'_, '_>, (end, behind): (usize, usize)) -> Stop {
+        let Some(own) = &on.given.marks.own else { return Some(FieldsProgress::Broken) };
+        let edge = on.kept + behind + AHEAD;
+        let window = &on.bytes[..on.bytes.len().min(edge)];
+        let failed = match own.marks.find(&mut self.scan, window, &mut on.look, &mut on.again) {
             Some(hit) if own.is_closer(hit) => {
-                let from = kept + self.outline.passed;
-                *work += (hit.start - from) as u64;
-                self.outline.pass(&bytes[from..hit.start]);
-                rewind(look, hit.end, work);
+                let from = on.kept + self.outline.passed;
+                on.again += (hit.start - from) as u64;
+                self.outline.pass(&on.bytes[from..hit.start]);
+                on.rewind(hit.end);
                 if self.outline.whole {
-                    let value = &text[kept..hit.start];
+                    let value = &on.given.text[on.kept..hit.start];
                     if serde_json::from_str::<serde::de::IgnoredAny>(value.trim()).is_ok() {
                         self.sure = true;
-                        self.enter(Phase::After { end: hit.start - kept, behind: hit.end - kept });
-                        return Found::On;
+                        self.enter(Phase::After { end: hit.start - on.kept, behind: hit.end - on.kept });
+                        return None;
                     }
                 }
                 self.outline.whole || self.outline.broken
             }
             Some(hit) => {
-                rewind(look, hit.end, work);
+                on.rewind(hit.end);
                 false
             }
-            None if ended == Some(End::End) || window.len() == edge => true,
-            None => return Found::More,
+            None if on.given.end == Some(End::End) || window.len() == edge => true,
+            None => return Some(FieldsProgress::More),
         };
         if failed {
             self.sure = true;
-            self.doubted = self.base + *look as u64;
-            rewind(look, kept + behind, work);
+            self.doubted = self.base + on.look as u64;
+            on.rewind(on.kept + behind);
             self.enter(Phase::After { end, behind });
         } else {
             self.enter(Phase::Json { end, behind });
         }
-        Found::On
+        None
     }
 }
 

@@ -11,14 +11,17 @@ pub(super) struct Header {
     pub(super) type_word: Option<String>,
 }
 
+const QUOTES: [char; 2] = ['"', '\''];
+
 impl Header {
     /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
     pub(super) fn read(text: &str, kind: &KeyKind) -> Option<Self> {
         let (key, type_word) = Self::attributes(text, kind);
-        let quoted = matches!(kind, KeyKind::Attribute(_));
+        let attribute = matches!(kind, KeyKind::Attribute(_));
+        let quoted = attribute || (*kind == KeyKind::First && text.trim_start().starts_with(QUOTES));
         let marked = |key: &str| !quoted && key.contains(['<', '>']);
         let key = key.filter(|key| !key.is_empty() && !key.contains('\n') && !marked(key))?;
-        let key = if quoted { attributes::read(&key).into_owned() } else { key };
+        let key = if attribute { attributes::read(&key).into_owned() } else { key };
         Some(Self { key, type_word })
     }
 
@@ -55,15 +58,25 @@ impl Header {
     }
 }
 
+/// True at the end of the header `text` where a quote is still open.
+pub(super) fn is_quoted(text: &str, kind: &KeyKind) -> bool {
+    let quotes = match kind {
+        KeyKind::Attribute(_) => true,
+        KeyKind::First => text.trim_start().starts_with('"'),
+        KeyKind::Whole => false,
+    };
+    quotes && text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1
+}
+
 /// A quoted or bare word at the start, and what is behind it.
 pub(super) fn first_word(text: &str) -> (&str, &str) {
-    for quote in ['"', '\''] {
+    for quote in QUOTES {
         if let Some(inside) = text.strip_prefix(quote) {
             return inside.split_once(quote).unwrap_or((inside, ""));
         }
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    (text[..end].trim_end_matches(['"', '\'']), &text[end..])
+    (text[..end].trim_end_matches(QUOTES), &text[end..])
 }
 
 #[cfg(test)]

@@ -1,11 +1,8 @@
 //! Values of one key, one behind the other: a list, where what stands inside an element is one as well.
 
 use super::elements::{self, Element};
-use super::{FieldMarks, FieldsReader};
-use crate::codec::json::Emit;
-use crate::dialect::FieldForm;
+use super::{FieldsReader, On};
 use crate::fault::FaultKind;
-use crate::message::Tool;
 use crate::schema::{Place, Types};
 
 /// Values that wait until another key follows.
@@ -49,12 +46,8 @@ impl Repeated {
 
 impl FieldsReader {
     /// Passes on the values that waited.
-    pub(super) fn tell_repeated(
-        &mut self,
-        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
-        at: usize,
-        emit: Emit<'_>,
-    ) {
+    pub(super) fn tell_repeated(&mut self, on: &mut On<'_, '_>) {
+        let (form, tool) = (on.given.form, on.given.tool);
         let Some(Repeated { key, lead, types, values }) = self.repeated.take() else { return };
         let mut json = lead;
         let several = values.len() > 1;
@@ -70,7 +63,7 @@ impl FieldsReader {
             if several
                 && types.array
                 && !read.json.starts_with('[')
-                && let (Some(nest), Some(marks)) = (&form.nest, &marks.elements)
+                && let (Some(nest), Some(marks)) = (&form.nest, &on.given.marks.elements)
             {
                 match elements::read(form, nest, marks, &value.text, items, items.types(), self.max_depth) {
                     Ok(item) => read = item,
@@ -78,13 +71,13 @@ impl FieldsReader {
                 }
             }
             if !read.fits {
-                self.notes.add(FaultKind::WrongType, at);
+                self.notes.add(FaultKind::WrongType, on.kept);
             }
             json.push_str(&read.json);
         }
         if several {
             json.push(']');
         }
-        emit(&json, at..at);
+        on.put(&json);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::ahead::AHEAD;
 use super::elements::{self, Element};
 use super::header::Header;
+use super::marks::ValueEnd;
 use super::repeated::Repeated;
-use super::xml::{entities_read, unescaped};
-use super::{FieldMarks, FieldsReader, Phase};
-use crate::codec::json::Emit;
+use super::xml::{SECTION, entities_read, half_entity, unescaped};
+use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
 use crate::codec::members;
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
@@ -16,7 +17,59 @@ use crate::parse::is_token;
 use crate::schema::{Place, Types, escape, may_have, quoted, typed, types_of};
 
 impl FieldsReader {
-    pub(super) fn may_follow(&self, key: &str, tool: Option<&Tool>, form: &FieldForm) -> bool {
+    /// Reads on inside the value, up to what may end it.
+    pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let text = on.given.text;
+        let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, &kinds[..]));
+        let Some((automaton, kinds)) = own.or_else(|| on.given.marks.ends(self.compact)) else {
+            return Some(FieldsProgress::Broken);
+        };
+        let hit = automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        let kind = hit.map(|hit| kinds[hit.pattern as usize]);
+        let body = matches!(kinds, [ValueEnd::Body(_) | ValueEnd::Message, ..]);
+        let end = hit.map_or(on.look - automaton.pending(&self.scan), |hit| hit.start);
+        self.decide(on, end);
+        // Half an entity waits for its other half.
+        let half = on.given.form.xml && hit.is_none();
+        let end = end - if half { half_entity(&text[on.kept..end]) } else { 0 };
+        // Words are held until what follows tells, but not for long.
+        let far = |words: &usize| end > on.kept + *words + AHEAD || (on.last() && hit.is_none());
+        self.words = self.words.filter(|words| !far(words));
+        let end = self.words.map_or(end, |words| end.min(on.kept + words));
+        if self.streams && end > on.kept {
+            let passed = end - on.kept;
+            self.pass_on(on, &text[on.kept..end]);
+            self.deaf = self.deaf.saturating_sub(passed);
+            self.inside = self.inside.saturating_sub(passed);
+            self.words = self.words.map(|words| words - passed);
+            on.kept = end;
+        }
+        match hit.zip(kind) {
+            Some((hit, kind)) => self.may_end(on, kind, (hit.start - on.kept, hit.end - on.kept)),
+            None if on.last() && body => {
+                self.close_value(on, text.len() - on.kept);
+                on.kept = text.len();
+                Some(FieldsProgress::Ended)
+            }
+            None => Some(FieldsProgress::More),
+        }
+    }
+
+    /// Whether the value goes out while it arrives, once what there is of it up to `end` tells.
+    fn decide(&mut self, on: &mut On<'_, '_>, end: usize) {
+        let begun = on.given.text[on.kept..end].trim_start();
+        if self.undecided && !begun.is_empty() && !SECTION.starts_with(begun) {
+            self.undecided = false;
+            self.streams = !begun.starts_with(SECTION);
+            if self.streams {
+                on.put("\"");
+            }
+        }
+    }
+
+    /// Whether a field of this key may open here, though nothing closed the value before it.
+    pub(super) fn may_follow(&self, on: &On<'_, '_>, key: &str) -> bool {
+        let (form, tool) = (on.given.form, on.given.tool);
         !self.keys.iter().any(|seen| seen == key)
             && may_have(tool, key)
             && ((form.framed && !self.compact)
@@ -25,7 +78,9 @@ impl FieldsReader {
                 || (self.words.is_some() && form.repeats_key() && elements::is_key(key)))
     }
 
-    pub(super) fn open_field(&mut self, form: &FieldForm, header: &Header, tool: Option<&Tool>, at: usize) {
+    /// The value of this field is next; `at` is the end of its header.
+    pub(super) fn open_field(&mut self, on: &On<'_, '_>, header: &Header, at: usize) {
+        let tool = on.given.tool;
         let collected =
             self.repeated.as_ref().is_some_and(|values| values.is_of(&header.key) && values.may_be_list());
         if self.keys.contains(&header.key) && !collected {
@@ -37,7 +92,7 @@ impl FieldsReader {
         self.says_json = false;
         self.wraps = may_wrap(tool, &header.key);
         if let Some(word) = &header.type_word {
-            self.set_type(form, word);
+            self.set_type(on.given.form, word);
         }
     }
 
@@ -51,12 +106,8 @@ impl FieldsReader {
         }
     }
 
-    pub(super) fn begin_value(
-        &mut self,
-        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
-        at: usize,
-        emit: Emit<'_>,
-    ) {
+    pub(super) fn begin_value(&mut self, on: &mut On<'_, '_>) {
+        let form = on.given.form;
         self.deaf = 0;
         self.inside = 0;
         self.sure = false;
@@ -67,7 +118,7 @@ impl FieldsReader {
         let collects = written && !self.streams && !self.undecided && !self.wraps;
         let collected = self.repeated.as_ref().is_some_and(|values| collects && values.is_of(&self.key));
         if !collected {
-            self.tell_repeated((form, marks, tool), at, emit);
+            self.tell_repeated(on);
         }
         self.scratch.clear();
         self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
@@ -80,18 +131,20 @@ impl FieldsReader {
             let values = || Repeated::new(&self.key, &self.scratch, self.types);
             self.repeated = self.repeated.take().or_else(|| Some(values()));
         } else if !self.wraps {
-            emit(&self.scratch, at..at);
+            on.put(&self.scratch);
         }
         self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
         let elements = self.elements.is_some();
-        self.closer = (elements || form.repeats_key()).then(|| marks.ends_of(form, &self.key, elements));
+        self.closer =
+            (elements || form.repeats_key()).then(|| on.given.marks.ends_of(form, &self.key, elements));
         self.own = None;
         self.enter(Phase::Value);
     }
 
-    pub(super) fn pass_on(&mut self, form: &FieldForm, text: &str, at: usize, emit: Emit<'_>) {
-        let range = at..at + text.len();
-        let plain = if form.xml && text.contains('&') {
+    /// Passes on `text`, which begins at the first kept byte, as a part of a string.
+    fn pass_on(&mut self, on: &mut On<'_, '_>, text: &str) {
+        let range = on.kept..on.kept + text.len();
+        let plain = if on.given.form.xml && text.contains('&') {
             Cow::Owned(entities_read(text))
         } else {
             Cow::Borrowed(text)
@@ -100,25 +153,22 @@ impl FieldsReader {
         if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
             self.scratch.clear();
             escape(text, &mut self.scratch);
-            emit(&self.scratch, range);
+            (on.emit)(&self.scratch, range);
         } else {
-            emit(text, range);
+            (on.emit)(text, range);
         }
     }
 
-    pub(super) fn close_value(
-        &mut self,
-        (form, marks, tool): (&FieldForm, &FieldMarks, Option<&Tool>),
-        text: &str,
-        at: usize,
-        emit: Emit<'_>,
-    ) {
+    /// The value ends at `end`, counted from the first kept byte.
+    pub(super) fn close_value(&mut self, on: &mut On<'_, '_>, end: usize) {
+        let (form, tool, at) = (on.given.form, on.given.tool, on.kept);
+        let text = &on.given.text[at..at + end];
         if self.streams {
-            self.pass_on(form, text, at, emit);
-            emit("\"", at + text.len()..at + text.len());
+            self.pass_on(on, text);
+            (on.emit)("\"", at + end..at + end);
             return;
         }
-        let read = match (self.elements, &form.nest, &marks.elements) {
+        let read = match (self.elements, &form.nest, &on.given.marks.elements) {
             (Some(_), Some(nest), Some(marks)) => {
                 let place = Place::argument(tool, &self.key);
                 elements::read(form, nest, marks, text, place, self.types, self.max_depth)
@@ -145,16 +195,16 @@ impl FieldsReader {
         if !fits {
             self.notes.add(FaultKind::WrongType, at);
         }
-        let range = at..at + text.len();
+        let range = at..at + end;
         if !self.wraps {
-            emit(&json, range);
+            (on.emit)(&json, range);
         } else if let Some(members) = wrapped(tool, &json) {
             self.notes.add(FaultKind::Repaired, at);
-            emit(&self.scratch[..1], at..at);
-            emit(members, range);
+            on.put(&self.scratch[..1]);
+            (on.emit)(members, range);
         } else {
             self.scratch.push_str(&json);
-            emit(&self.scratch, range);
+            (on.emit)(&self.scratch, range);
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::heading::Heading;
+use super::sites::{Site, Then};
 use super::{MIN_DISTINCT, Opener, is_distinct, is_token, is_wordy};
-use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::codec::loose::LooseMarks;
 use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
@@ -54,45 +54,6 @@ pub(in crate::parse) enum Body {
     Loose(Box<LooseMarks>),
     Call,
     Fields(Box<FieldMarks>),
-}
-
-/// What may stand at a place.
-#[derive(Debug, Default)]
-pub(in crate::parse) struct Site {
-    pub(in crate::parse) marks: Automaton,
-    pub(in crate::parse) targets: Vec<Target>,
-    /// What else may stand here, without a mark.
-    pub(in crate::parse) then: Then,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::parse) enum Target {
-    /// The mark of this step.
-    Step(usize),
-    /// A mark that stood here before: the opening begins again.
-    Again,
-    /// The first field of the arguments.
-    Field,
-    /// What closes a call without arguments.
-    Closer(usize),
-    /// What closes a group, or a call, in which no name stands.
-    Empty(usize),
-    /// What opens the next call, or the next block.
-    Opener { block: bool },
-    /// A header begins.
-    Header,
-    /// What opens a call of another form of the dialect.
-    Other,
-    /// What stands between two calls.
-    Separator,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(in crate::parse) enum Then {
-    #[default]
-    Nothing,
-    Head(usize),
-    Args,
 }
 
 impl Walk {
@@ -270,42 +231,6 @@ impl Walk {
         self.heading.as_ref().is_some_and(|heading| heading.inside)
     }
 
-    /// The spellings that a group of calls may begin with.
-    pub(in crate::parse) fn openers(&self, walk: usize) -> Vec<(String, Opener)> {
-        let mut openers = Vec::new();
-        if let Some(channels) = self.channels() {
-            let opener = Opener { walk, line_start: false, announced: false, skips: false, step: None };
-            openers.extend(channels.openers().map(|mark| (mark.clone(), opener)));
-            if !self.is_inside() {
-                return openers;
-            }
-        }
-        for (step, mark) in self.marks_from(0) {
-            let skips = self.skips(0, step);
-            for spelling in &mark.read {
-                let plain = spelling.len() < MIN_DISTINCT || spelling.starts_with('`');
-                if plain && !self.is_bare() && matches!(mark.need, Need::Noise | Need::Free) {
-                    continue;
-                }
-                let line_start = mark.line_start || (self.is_bare() && plain);
-                let announced = self.is_loose() && (self.is_bare() || mark.line_start);
-                openers.push((
-                    spelling.clone(),
-                    Opener { walk, line_start, announced, skips, step: Some(step) },
-                ));
-            }
-        }
-        let json = matches!(self.dialect.codec(), Codec::Object(Literal::Json) | Codec::Call(_));
-        if self.reaches_args(0) && json {
-            let skips = self.skips(0, self.args);
-            openers.push((
-                "{".to_owned(),
-                Opener { walk, line_start: true, announced: false, skips, step: None },
-            ));
-        }
-        openers
-    }
-
     /// The marks that may stand at `step` on the way to the arguments: up to the first that has to be there.
     pub(in crate::parse) fn marks_from(&self, step: usize) -> Vec<(usize, &Mark)> {
         let mut marks = Vec::new();
@@ -385,131 +310,6 @@ impl Walk {
         }
     }
 
-    pub(in crate::parse) fn site(&self, step: usize) -> Site {
-        let mut spellings: Vec<(String, Target)> = Vec::new();
-        let then;
-        if step > self.args {
-            for (place, mark) in self.closers().filter(|(place, _)| *place >= step) {
-                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
-            }
-            for mark in self.channels().into_iter().flat_map(Channels::openers) {
-                spellings.push((mark.clone(), Target::Header));
-            }
-            for (place, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
-                let block = place < self.call;
-                spellings
-                    .extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Opener { block })));
-            }
-            spellings.extend(self.others.iter().map(|mark| (mark.clone(), Target::Other)));
-            let between = self.dialect.between.trim();
-            let marks = self
-                .closers()
-                .any(|(_, mark)| mark.read.iter().any(|closer| between.contains(closer.as_str())));
-            if !between.is_empty() && !marks {
-                spellings.push((between.to_owned(), Target::Separator));
-            }
-            if self.is_bare() || !self.dialect.block.open.is_empty() {
-                spellings.extend([",", ";"].map(|mark| (mark.to_owned(), Target::Separator)));
-            }
-            let ends = self.heading.as_ref().is_some_and(|heading| !heading.inside);
-            then = if ends { Then::Nothing } else { self.then(self.call) };
-        } else {
-            for (place, mark) in self.marks_from(step) {
-                spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
-            }
-            then = self.then(step);
-            if let (Then::Args, Codec::Fields(form)) = (then, self.dialect.codec()) {
-                spellings.extend(FieldMarks::first(form).map(|open| (open.to_owned(), Target::Field)));
-            }
-            let headed = matches!(self.dialect.codec(), Codec::Fields(_) | Codec::Object(Literal::Json));
-            if then == Then::Args && headed && step > self.call {
-                for (place, mark) in self.closers() {
-                    let plain =
-                        |spelling: &&String| !spellings.iter().any(|(known, _)| known.starts_with(*spelling));
-                    let closers: Vec<_> = mark.read.iter().filter(plain).cloned().collect();
-                    spellings.extend(closers.into_iter().map(|spelling| (spelling, Target::Closer(place))));
-                }
-            }
-            if step > self.call {
-                for (place, mark) in self.closers() {
-                    let selves = mark.read.iter().filter(|spelling| spelling.ends_with("/>"));
-                    spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
-                }
-            }
-            if step > 0 && !self.is_bare() {
-                for (place, mark) in self.closers() {
-                    let own =
-                        mark.read.iter().filter(|spelling| place >= self.close || is_distinct(spelling));
-                    spellings.extend(own.map(|spelling| (spelling.clone(), Target::Empty(place))));
-                }
-            }
-            for passed in &self.steps[..step] {
-                let Step::Mark(mark, _) = passed else { continue };
-                let distinct = mark.read.iter().filter(|spelling| is_distinct(spelling));
-                spellings.extend(distinct.map(|spelling| (spelling.clone(), Target::Again)));
-            }
-        }
-        Site::new(spellings, then)
-    }
-
-    /// What may stand at `step` on the way to the arguments without a mark.
-    pub(in crate::parse) fn then(&self, step: usize) -> Then {
-        let behind = self
-            .marks_from(step)
-            .last()
-            .map_or(step, |(place, mark)| if mark.need == Need::Must { self.args + 1 } else { place + 1 });
-        match self.steps.get(behind) {
-            Some(Step::Head(_)) if behind <= self.args => Then::Head(behind),
-            Some(Step::Args) => Then::Args,
-            _ => Then::Nothing,
-        }
-    }
-
-    pub(in crate::parse) fn again(&self) -> Site {
-        let mut spellings: Vec<(String, Target)> = Vec::new();
-        for (place, mark) in self.marks_from(self.call).into_iter().chain(self.marks_from(0)) {
-            spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
-        }
-        Site::new(spellings, self.sites[self.call].then)
-    }
-
-    fn echo(&self) -> Option<(Automaton, usize)> {
-        let (open, close) = (&self.dialect.block.open, self.dialect.block.close.last()?);
-        let token = |mark: &Mark| mark.read.iter().all(|spelling| is_token(spelling));
-        let listed = open.len() == 2 && open[1].read.iter().any(|mark| mark == "[");
-        let spellings = || close.read.iter().chain(&open[0].read).map(String::as_str);
-        (self.is_loose() && !self.is_bare() && listed && token(close) && token(&open[0]))
-            .then(|| (Automaton::new(spellings()), close.read.len()))
-    }
-
-    pub(in crate::parse) fn rescue(&self) -> Automaton {
-        let without_id;
-        let mut spellings: Vec<&str> = Vec::new();
-        if let Some(channels) = self.channels() {
-            spellings.extend(channels.ends.iter().chain(channels.openers()).map(String::as_str));
-        }
-        if let Codec::Call(form) = self.dialect.codec() {
-            without_id = drop_id(&form.parts);
-            for parts in [&form.parts, &without_id] {
-                if let Some(Slot::Text(head)) = parts.first() {
-                    spellings.push(head.trim_end_matches(['"', '\'', ' ']));
-                }
-            }
-        }
-        let closers = self.closers().map(|(_, mark)| mark);
-        let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call)).map(|(_, mark)| mark);
-        for mark in closers.chain(openers) {
-            spellings.extend(
-                mark.read.iter().map(String::as_str).filter(|spelling| spelling.len() >= MIN_DISTINCT),
-            );
-        }
-        let closed = self.closers().any(|(_, mark)| mark.read.iter().any(|spelling| is_distinct(spelling)));
-        if spellings.is_empty() || (self.dialect.between == "\n" && self.takes_object() && !closed) {
-            spellings.push("\n");
-        }
-        Automaton::new(spellings)
-    }
-
     /// True where the name is the value of an attribute.
     pub(in crate::parse) fn has_attributes(&self) -> bool {
         (self.call..self.args).any(|step| self.head(step).is_some_and(|head| !head.attributes.is_empty()))
@@ -556,24 +356,5 @@ impl Walk {
     /// True when the end of the answer stands for the mark of this step.
     pub(in crate::parse) fn may_be_eaten(&self, step: usize) -> bool {
         matches!(self.steps.get(step), Some(Step::Mark(mark, _)) if mark.need == Need::Stop)
-    }
-}
-
-impl Site {
-    pub(in crate::parse) fn new(mut spellings: Vec<(String, Target)>, then: Then) -> Self {
-        // Of equal spellings the first counts.
-        let mut known: Vec<String> = Vec::new();
-        spellings.retain(|(spelling, _)| {
-            let new = !known.contains(spelling);
-            if new {
-                known.push(spelling.clone());
-            }
-            new
-        });
-        Self {
-            marks: Automaton::new(spellings.iter().map(|(spelling, _)| spelling.as_str())),
-            targets: spellings.into_iter().map(|(_, target)| target).collect(),
-            then,
-        }
     }
 }

@@ -1,0 +1,174 @@
+//! From an opening that may be a call to the call.
+
+use super::MAX_BARE;
+use super::kind::Kind;
+use crate::event::Event;
+use crate::fault::FaultKind;
+use crate::parse::automaton::Scan;
+use crate::parse::gap::Gap;
+use crate::parse::{Engine, Flow, Io, State};
+
+impl Engine {
+    /// The call of a pending reading begins, if it may.
+    pub(super) fn named(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &self.state else { return Flow::Next };
+        let Some(opening) = &reading.pending else { return Flow::Next };
+        let name = match &reading.kind {
+            Kind::Call(reader) => reader.name.as_deref(),
+            _ => opening.name(io),
+        };
+        let known = name.is_some_and(|name| self.tool(name).is_some());
+        let bare = io.plan.walks[reading.walk].is_bare();
+        let word = matches!(reading.kind, Kind::Loose(_)) && !opening.marked && !opening.is_behind_a_call();
+        // A token of the model's markup is no part of data, and where no tools are declared no name can be known.
+        let free = self.takes_any_name(io.plan) && !opening.in_a_thought();
+        let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
+        let nameless = name.is_none_or(str::is_empty);
+        let worded = opening.is_worded(io.plan);
+        let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
+        let may_not = worded && (opening.in_a_thought() || unproven || !(known || free));
+        if may_not || (bare && !known && (word || doubtful || nameless)) {
+            return self.no_call(io);
+        }
+        if worded && let State::Reading(reading) = &mut self.state {
+            reading.proof = Some((Scan::default(), io.look - io.at));
+            return Flow::Next;
+        }
+        self.start_call(io);
+        Flow::Next
+    }
+
+    /// A call that is opened by a word alone begins when its closing mark is there.
+    pub(super) fn prove(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let (Some((scan, back)), Some(opening)) = (&mut reading.proof, &reading.pending) else {
+            return Flow::Next;
+        };
+        let most = io.at + opening.start() + MAX_BARE;
+        let window = &io.bytes[..io.bytes.len().min(most)];
+        let marks = &io.plan.walks[reading.walk].proof;
+        let mut hit = marks.find(scan, window, &mut io.look, &mut io.again);
+        if hit.is_none() && io.last() {
+            hit = marks.take(scan, &mut io.look, &mut io.again);
+        }
+        let back = io.at + *back;
+        if hit.is_some() {
+            reading.proof = None;
+            io.rewind(back);
+            self.start_call(io);
+            return Flow::Next;
+        }
+        if !io.last() && window.len() < most {
+            return Flow::More;
+        }
+        self.unproven = self.unproven.max(io.base + io.look as u64);
+        self.no_call(io)
+    }
+
+    /// Starts the call of a pending reading; false when there are too many calls.
+    pub(super) fn start_call(&mut self, io: &mut Io<'_>) -> bool {
+        let State::Reading(reading) = &mut self.state else { return false };
+        let Some(opening) = reading.pending.take() else { return true };
+        reading.kept = 0;
+        let (name, id, early) = match &mut reading.kind {
+            Kind::Call(reader) => {
+                (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
+            }
+            Kind::Unnamed { name, .. } => {
+                (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
+            }
+            _ => (
+                opening.name(io).unwrap_or_default().to_owned(),
+                opening.id(io).map(str::to_owned),
+                String::new(),
+            ),
+        };
+        if name.len() > self.turn.limits.name {
+            self.settle_before(io, &opening);
+            io.fault(FaultKind::Limit, None, io.at, io.look);
+            io.at = io.look;
+            self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
+            return false;
+        }
+        if !self.commit(io, &opening, &name, id.as_deref()) {
+            return false;
+        }
+        if !early.is_empty() && !self.silent {
+            io.send(Event::Args { call: self.call, json: &early }, io.at, io.at);
+        }
+        true
+    }
+
+    /// A call that begins where its arguments are over: a call object without any, or one whose tool they told.
+    pub(super) fn at_once(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let number = reading.walk;
+        let object = match &mut reading.kind {
+            Kind::Unnamed { object, .. } => std::mem::take(object),
+            _ => "{}".to_owned(),
+        };
+        let token = reading.pending.as_ref().is_some_and(|opening| opening.has_token(io.plan));
+        if io.plan.walks[number].is_bare() && !token {
+            return self.no_call(io);
+        }
+        if self.start_call(io) {
+            if !self.silent {
+                io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
+            }
+            self.end_call(io, number, io.plan.walks[number].args + 1);
+        }
+        Flow::Next
+    }
+
+    pub(super) fn no_call(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let walk = reading.walk;
+        match reading.pending.take() {
+            // The header said that this is a call.
+            Some(_) if io.plan.walks[walk].channels().is_some() => {
+                io.fault(FaultKind::BadCall, None, io.at, io.look);
+                io.at = io.look;
+                self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
+                Flow::Next
+            }
+            Some(opening) => self.try_next(io, opening),
+            None => Flow::Next,
+        }
+    }
+
+    /// A whole object names no tool.
+    pub(super) fn without_a_name(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let walk = reading.walk;
+        let words = reading.pending.as_ref().is_some_and(|opening| opening.has_words_alone(io.plan));
+        if io.plan.walks[walk].is_bare() || words {
+            return self.no_call(io);
+        }
+        let Some(opening) = reading.pending.take() else { return Flow::Next };
+        let start = io.at + opening.start();
+        self.settle_before(io, &opening);
+        io.fault(FaultKind::BadCall, None, start, io.look);
+        io.at = io.look;
+        self.state = State::Gap(Gap::behind_broken(walk, io.plan.walks[walk].args + 1));
+        Flow::Next
+    }
+
+    /// The arguments cannot be read: the call is broken, or it was none.
+    pub(super) fn broken(&mut self, io: &mut Io<'_>, kind: FaultKind) -> Flow {
+        let State::Reading(reading) = &self.state else { return Flow::Next };
+        let Some(opening) = &reading.pending else { return self.break_call(io, kind) };
+        let name = opening.name(io).unwrap_or_default();
+        let known = opening.marked && !opening.is_doubtful() && self.tool(name).is_some();
+        let (named, loose) = match &reading.kind {
+            Kind::Call(reader) => (reader.name.is_some(), false),
+            // Behind a name and a bracket stands something else than arguments.
+            Kind::Loose(_) => (self.candidates.is_empty(), true),
+            _ => (false, false),
+        };
+        let marked = !io.plan.walks[reading.walk].is_bare() && opening.marked;
+        if !named || !(marked || (loose && (known || opening.is_behind_a_call()))) {
+            return self.no_call(io);
+        }
+        if self.start_call(io) { self.break_call(io, kind) } else { Flow::Next }
+    }
+}

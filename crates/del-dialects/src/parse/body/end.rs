@@ -1,0 +1,113 @@
+//! The end of a call, and what is left of one that is broken.
+
+use super::Reading;
+use super::kind::Kind;
+use crate::dialect::{Codec, Literal};
+use crate::event::Event;
+use crate::fault::{Fault, FaultKind};
+use crate::parse::automaton::Scan;
+use crate::parse::gap::Gap;
+use crate::parse::{Engine, Flow, Io, State};
+
+/// So much is skipped at a time, in bytes.
+const SKIPPED: usize = 64;
+
+impl Engine {
+    /// The call that has begun is without arguments.
+    pub(in crate::parse) fn no_arguments(&self, io: &mut Io<'_>) {
+        if !self.silent {
+            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+        }
+    }
+
+    /// The call is whole.
+    pub(in crate::parse) fn end_call(&mut self, io: &mut Io<'_>, walk: usize, step: usize) {
+        io.at = io.look;
+        self.tell_notes(io);
+        let id = match &self.state {
+            State::Reading(reading) => reading.id(),
+            _ => None,
+        };
+        if !std::mem::take(&mut self.silent) {
+            io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
+            self.call += 1;
+        }
+        if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
+            && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
+                std::mem::replace(&mut self.state, State::Dropping)
+        {
+            self.spare = Some(reader);
+        }
+        self.state = State::Gap(Gap::new(walk, step));
+    }
+
+    /// Faults of the call whose arguments are over.
+    pub(in crate::parse) fn tell_notes(&mut self, io: &mut Io<'_>) {
+        let State::Reading(reading) = &mut self.state else { return };
+        if reading.pending.is_some() || self.silent {
+            return;
+        }
+        reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
+        for (kind, at) in reading.notes.drain(..) {
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), at..at);
+        }
+    }
+
+    /// The call does not count; reading goes on behind its markup.
+    pub(in crate::parse) fn break_call(&mut self, io: &mut Io<'_>, kind: FaultKind) -> Flow {
+        self.tell_notes(io);
+        let State::Reading(reading) = &self.state else { return Flow::Next };
+        let walk = reading.walk;
+        let skip = match (&reading.kind, io.plan.walks[walk].dialect.codec()) {
+            (Kind::Loose(reader), Codec::Object(Literal::Loose(loose))) => Some(reader.skip(loose)),
+            _ => None,
+        };
+        let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
+        let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
+        if !std::mem::take(&mut self.silent) {
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
+            self.call += 1;
+        }
+        io.at = io.look;
+        self.state = State::Rescue { walk, scan: Scan::default(), skip };
+        Flow::Next
+    }
+
+    pub(in crate::parse) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Rescue { walk, scan, skip } = &mut self.state else { return Flow::Next };
+        let number = *walk;
+        let walk = &io.plan.walks[number];
+        let mut hit = None;
+        while hit.is_none() && io.look < io.bytes.len() {
+            let from = io.look;
+            let Some(skip) = skip else {
+                hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
+                break;
+            };
+            // A piece at a time, so that nothing is looked at far behind the mark.
+            let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];
+            let end = skip.read(piece).map(|len| from + len);
+            let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
+            io.again += (bytes.len() - from) as u64;
+            hit = walk.rescue.find(scan, bytes, &mut io.look, &mut io.again);
+            if let (Some(end), None) = (end, hit) {
+                (io.at, io.look) = (end, end);
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
+                return Flow::Next;
+            }
+        }
+        let free = io.look - walk.rescue.pending(scan);
+        match hit {
+            None => {
+                io.at = free;
+                Flow::More
+            }
+            Some(hit) => {
+                io.at = hit.start;
+                io.rewind(hit.start);
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
+                Flow::Next
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The codecs that read the arguments of a call, and what comes of reading on.
+
+use std::ops::Range;
+
+use crate::codec::Notes;
+use crate::codec::call::{CallProgress, CallReader, unwrapped};
+use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
+use crate::codec::json::{Json, Progress, white_space};
+use crate::codec::loose::{self, LooseMarks, LooseProgress, LooseReader};
+use crate::dialect::{CallForm, Codec, FieldForm, Literal, Loose};
+use crate::fault::FaultKind;
+use crate::message::Tool;
+use crate::parse::End;
+use crate::parse::plan::{Body, Plan, Walk};
+use crate::schema::meant;
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Object(Json),
+    /// The object inside a JSON string, read whole.
+    Text(Json, String),
+    /// An object whose call has an id and no name: read whole, as only its keys tell the tool.
+    Unnamed {
+        json: Json,
+        object: String,
+        name: String,
+    },
+    Call(Box<CallReader>),
+    Loose(Box<LooseReader>),
+    Fields(Box<FieldsReader>),
+}
+
+/// What came of reading on.
+pub(super) enum Outcome {
+    More,
+    /// The arguments turned out to be written in another way: read on.
+    Again,
+    /// The call object says its name, or the first argument is there: the call can begin.
+    Begins,
+    /// The arguments are whole; the call's own closers from this step on may follow.
+    Done {
+        step: usize,
+        fault: Option<FaultKind>,
+    },
+    /// A whole object that names no tool.
+    Nameless,
+    Broken(FaultKind),
+}
+
+/// A place in the text at hand, what is known of its call, and where the arguments go.
+pub(super) struct On<'a, 'e> {
+    pub(super) plan: &'a Plan,
+    pub(super) walk: &'a Walk,
+    pub(super) tools: &'a [Tool],
+    /// The name of the call, as far as it is known.
+    pub(super) name: &'a str,
+    /// It is not sure yet that this is a call.
+    pub(super) pending: bool,
+    /// The call stands in a block of calls.
+    pub(super) in_block: bool,
+    /// The opener of its block is missing.
+    pub(super) unopened: bool,
+    pub(super) text: &'a str,
+    /// Where in the answer it begins.
+    pub(super) base: u64,
+    /// How the answer ended, if it did.
+    pub(super) end: Option<End>,
+    pub(super) look: &'e mut usize,
+    /// The first byte that has not been passed on.
+    pub(super) kept: usize,
+    /// Bytes that were looked at again.
+    pub(super) again: &'e mut u64,
+    /// Where in the answer a search ended in vain.
+    pub(super) doubted: &'e mut u64,
+    pub(super) max_depth: usize,
+    pub(super) notes: Option<Notes>,
+    pub(super) emit: &'e mut dyn FnMut(&str, Range<usize>),
+}
+
+impl<'a> On<'a, '_> {
+    fn tool(&self) -> Option<&'a Tool> {
+        self.tools.iter().rfind(|tool| tool.name == self.name)
+    }
+
+    /// The arguments are whole, and nothing of the call behind them was read.
+    fn done(&self) -> Outcome {
+        Outcome::Done { step: self.walk.args + 1, fault: None }
+    }
+
+    fn skip_white_space(&mut self) {
+        *self.look += white_space(&self.text.as_bytes()[*self.look..]);
+        self.kept = *self.look;
+    }
+}
+
+impl Kind {
+    /// Lets the codec read what is there.
+    pub(super) fn read(&mut self, on: &mut On<'_, '_>) -> Outcome {
+        match (&mut *self, &on.walk.body, on.walk.dialect.codec()) {
+            (Self::Object(json), ..) if json.is_fresh() => {
+                on.skip_white_space();
+                if on.text.as_bytes().get(*on.look) != Some(&b'"') {
+                    return object(json, on);
+                }
+                *self = Self::Text(Json::new(on.max_depth), String::new());
+                Outcome::Again
+            }
+            (Self::Object(json), ..) => object(json, on),
+            (Self::Text(json, token), ..) => object_in_text(json, token, on),
+            (Self::Unnamed { json, object, name }, ..) => unnamed(json, object, name, on),
+            (Self::Call(reader), _, Codec::Call(form)) => call(reader, form, on),
+            (Self::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
+                literal(reader, marks, loose, on)
+            }
+            (Self::Fields(reader), Body::Fields(marks), codec) => {
+                if reader.is_fresh() {
+                    on.skip_white_space();
+                    if on.text.as_bytes().get(*on.look) == Some(&b'{') {
+                        *self = Self::Object(Json::new(on.max_depth));
+                        return Outcome::Again;
+                    }
+                }
+                match codec {
+                    Codec::Fields(form) => fields(reader, marks, form, on),
+                    _ => fields(reader, marks, &FieldForm::raw(), on),
+                }
+            }
+            _ => Outcome::Broken(FaultKind::BadArguments),
+        }
+    }
+}
+
+fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
+    if json.is_fresh() {
+        let rest = &on.text[*on.look..];
+        match rest.as_bytes().first() {
+            Some(b'{') => {}
+            None => return Outcome::More,
+            Some(_) if on.plan.may_end_here(rest) && on.end.is_none() => return Outcome::More,
+            Some(_) if on.plan.ends_here(rest) => {
+                (on.emit)("{}", *on.look..*on.look);
+                return on.done();
+            }
+            Some(_) => return Outcome::Broken(FaultKind::BadArguments),
+        }
+    }
+    let progress = json.read(on.text, on.look, &mut on.kept, on.emit);
+    on.notes = json.take_notes();
+    match progress {
+        Progress::More => Outcome::More,
+        Progress::Done => on.done(),
+        Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+    }
+}
+
+fn object_in_text(json: &mut Json, token: &mut String, on: &mut On<'_, '_>) -> Outcome {
+    let mut mended = Notes::default();
+    let object = match json.read(on.text, on.look, &mut on.kept, &mut |piece, _| token.push_str(piece)) {
+        Progress::More => return Outcome::More,
+        Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
+        Progress::Broken | Progress::TooDeep => None,
+    };
+    on.notes = mended.take();
+    let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
+    (on.emit)(&object, *on.look..*on.look);
+    on.done()
+}
+
+fn unnamed(json: &mut Json, object: &mut String, name: &mut String, on: &mut On<'_, '_>) -> Outcome {
+    match json.read(on.text, on.look, &mut on.kept, &mut |piece, _| object.push_str(piece)) {
+        Progress::More => Outcome::More,
+        Progress::Done => match meant(on.tools, object) {
+            Some(tool) => {
+                name.clone_from(&tool.name);
+                on.done()
+            }
+            None => Outcome::Nameless,
+        },
+        Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+    }
+}
+
+fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcome {
+    let progress = reader.read(form, on.text, on.look, &mut on.kept, on.emit);
+    on.notes = reader.notes.take();
+    match progress {
+        CallProgress::More => Outcome::More,
+        CallProgress::Named => Outcome::Begins,
+        CallProgress::Done if reader.name.is_none() => Outcome::Nameless,
+        CallProgress::Done => on.done(),
+        // A brace is missing, and something that cannot belong to the call follows.
+        CallProgress::Broken if !on.pending && reader.has_args() => {
+            Outcome::Done { step: on.walk.args + 1, fault: Some(FaultKind::MissingCloser) }
+        }
+        CallProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        CallProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+    }
+}
+
+fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut On<'_, '_>) -> Outcome {
+    reader.base = on.base;
+    reader.doubted = reader.doubted.max(*on.doubted);
+    let given = loose::Given { loose, marks, tool: on.tool(), text: on.text, end: on.end };
+    let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
+    *on.doubted = reader.doubted;
+    on.notes = reader.notes.take();
+    match progress {
+        LooseProgress::More => Outcome::More,
+        LooseProgress::Begun => Outcome::Begins,
+        LooseProgress::Done => on.done(),
+        LooseProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        LooseProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+    }
+}
+
+fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
+    reader.base = on.base;
+    reader.doubted = reader.doubted.max(*on.doubted);
+    let given = fields::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
+    *on.doubted = reader.doubted;
+    on.notes = reader.notes.take();
+    let whole = progress == FieldsProgress::Ended
+        && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened);
+    if whole || matches!(progress, FieldsProgress::Done(_)) {
+        (on.emit)(reader.closing(), on.kept..on.kept);
+    }
+    match progress {
+        FieldsProgress::Done(Next::Closer(step)) => Outcome::Done { step: step + 1, fault: None },
+        FieldsProgress::Done(_) => on.done(),
+        FieldsProgress::Ended if whole => on.done(),
+        FieldsProgress::More | FieldsProgress::Ended => Outcome::More,
+        FieldsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        FieldsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+    }
+}

@@ -1,0 +1,21 @@
+//! The Model Context Protocol in both directions: [`serve`] offers Del's tools to any host, and [`Servers`] makes the
+//! tools of other servers tools of Del's models.
+//!
+//! What a server says is not trusted: names, schemas, descriptions and results are checked and bounded, calls of its
+//! tools pass the same gate as all others, and nothing that it does can make a call wait for ever. What a server does
+//! on its own is not confined: it is a program that the user chose to run.
+#![forbid(unsafe_code)]
+
+mod child;
+mod client;
+mod config;
+mod content;
+mod expand;
+mod offer;
+mod server;
+mod trust;
+
+pub use client::{Servers, State};
+pub use config::{Config, ConfigError, Launch, Server, Source};
+pub use server::{Served, serve};
+pub use trust::Trust;

@@ -1,0 +1,109 @@
+//! Rules that would let a call run from now on, for the user to take, to change, or to leave.
+
+use del_judge::{Verdict, members};
+
+use crate::question::{Question, Subject};
+
+/// Programs that run what their arguments say: a rule for their start would be a rule for everything.
+const RUNNERS: [&str; 34] = [
+    "ash", "awk", "bash", "bunx", "chroot", "dash", "deno", "doas", "docker", "env", "eval", "exec", "fish",
+    "gawk", "ksh", "lua", "mawk", "nice", "node", "nohup", "npx", "parallel", "perl", "php", "podman",
+    "python", "python3", "ruby", "sh", "ssh", "sudo", "timeout", "xargs", "zsh",
+];
+/// Programs whose first argument says what they do.
+const COMMANDERS: [&str; 22] = [
+    "apt", "bun", "bundle", "cargo", "composer", "dotnet", "gh", "git", "go", "gradle", "just", "make",
+    "mix", "mvn", "npm", "pip", "pnpm", "poetry", "rake", "task", "uv", "yarn",
+];
+/// Subcommands whose operand says what runs.
+const LAUNCHERS: [&str; 3] = ["run", "exec", "x"];
+
+impl Question {
+    /// Rules that together would let this call run, and others like it. Empty where no rule can.
+    pub fn rules(&self) -> Vec<String> {
+        match &self.subject {
+            Subject::Command { command, judgement, .. } if judgement.verdict != Verdict::Refuse => {
+                commands(&self.tool, command, &judgement.harmless)
+            }
+            Subject::Write { path, .. } if self.cautions.is_empty() => {
+                let place = match path.rsplit_once('/') {
+                    Some((folder, _)) if !folder.is_empty() => format!("{}/**", globset::escape(folder)),
+                    _ => globset::escape(path),
+                };
+                vec![format!("{}({place})", self.tool)]
+            }
+            Subject::Write { path, .. } => vec![format!("{}({})", self.tool, globset::escape(path))],
+            Subject::Foreign { .. } => vec![self.tool.clone()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A rule for each of the commands that is not safe by itself.
+fn commands(tool: &str, command: &str, harmless: &[bool]) -> Vec<String> {
+    let members = members(command);
+    let mut rules = Vec::new();
+    for (place, member) in members.members.iter().enumerate() {
+        if harmless.get(place).copied().unwrap_or(false) {
+            continue;
+        }
+        let Some(rule) = start(&member.words).filter(|_| member.plain) else { return Vec::new() };
+        let rule = format!("{tool}({rule})");
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    rules
+}
+
+/// The program and its subcommand, with any arguments behind them; a program that runs anything only as it stands.
+fn start(words: &[String]) -> Option<String> {
+    let program = words.first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let quoted = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
+    if RUNNERS.contains(&name) || name.starts_with("python") {
+        return quoted(words);
+    }
+    let plain = |word: &&String| {
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | ':'))
+    };
+    let commands = COMMANDERS.contains(&name) && words.get(1).filter(plain).is_some();
+    let mut taken = 1 + usize::from(commands);
+    if taken == 2 && LAUNCHERS.contains(&words[1].as_str()) && words.get(2).filter(plain).is_some() {
+        taken = 3;
+    }
+    Some(format!("{}:*", quoted(&words[..taken])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_the_program_and_its_subcommand_but_never_a_program_that_runs_anything() {
+        let rule = |command: &str| commands("run_command", command, &[]);
+        for (command, rules) in [
+            ("cargo test --workspace", vec!["run_command(cargo test:*)"]),
+            ("npm run build -- -x", vec!["run_command(npm run build:*)"]),
+            ("make", vec!["run_command(make:*)"]),
+            ("./configure --prefix=/x", vec!["run_command(./configure:*)"]),
+            ("touch a.txt", vec!["run_command(touch:*)"]),
+            ("touch a", vec!["run_command(touch:*)"]),
+            ("cargo test && git commit -m x", vec!["run_command(cargo test:*)", "run_command(git commit:*)"]),
+            ("cargo test; cargo test -q", vec!["run_command(cargo test:*)"]),
+            ("bash -c 'rm x'", vec!["run_command(bash -c 'rm x')"]),
+            ("python3.12 x.py", vec!["run_command(python3.12 x.py)"]),
+            ("A=b make", vec![]),
+            ("echo $(x)", vec![]),
+        ] {
+            assert_eq!(rule(command), rules, "{command}");
+        }
+        assert_eq!(
+            commands("run_command", "cat a | cargo fmt", &[true, false]),
+            ["run_command(cargo fmt:*)"]
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Making, moving and removing what stands in directories. Links are what they are here: none is followed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::PermissionsExt;
+
+use super::replace::make_durable;
+use super::stamp::Stamp;
+use super::{Obstacle, Place, Workspace, attributes, special};
+
+/// What stands at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    File { stamp: Stamp, len: u64, mode: u32 },
+    Directory,
+    Link { target: PathBuf },
+}
+
+impl Workspace {
+    /// What stands at `place`. Pipes, sockets and devices are refused.
+    pub(crate) fn find(&self, place: &Place) -> Result<Found, Obstacle> {
+        let dir = self.dir(place);
+        let metadata = match dir.symlink_metadata(&place.path).map_err(Obstacle::from) {
+            Err(Obstacle::Missing) => return Ok(Found::Nothing),
+            other => other?,
+        };
+        let kind = metadata.file_type();
+        if kind.is_dir() {
+            return Ok(Found::Directory);
+        }
+        if kind.is_symlink() {
+            return Ok(Found::Link { target: dir.read_link_contents(&place.path)? });
+        }
+        if !kind.is_file() {
+            return Err(Obstacle::Special(special(&metadata)));
+        }
+        let mode = metadata.permissions().mode() & 0o7777;
+        Ok(Found::File { stamp: Stamp::of(&metadata, None), len: metadata.len(), mode })
+    }
+
+    /// Everything below the directory `place`, each directory before what is in it; `None` above `limit` entries.
+    pub(crate) fn below(&self, place: &Place, limit: usize) -> Result<Option<Vec<Place>>, Obstacle> {
+        let mut found = Vec::new();
+        let mut pending = vec![place.clone()];
+        while let Some(directory) = pending.pop() {
+            let entries = self.open_dir(&directory)?.entries()?;
+            let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+            names.sort();
+            for name in names {
+                let entry = self.entry(&directory, &name)?;
+                if self.find(&entry)? == Found::Directory {
+                    pending.push(entry.clone());
+                }
+                found.push(entry);
+            }
+            if found.len() > limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Makes the directories that `place` is to lie in, one by one; those that were not there, outermost first.
+    pub(crate) fn make_parents(&self, place: &Place) -> Result<Vec<Place>, Obstacle> {
+        let mut made = Vec::new();
+        let above: Vec<&Path> =
+            place.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty()).collect();
+        for path in above.into_iter().rev() {
+            let directory = self.place_at(place.root, path);
+            if self.make_directory(&directory)? {
+                made.push(directory);
+            }
+        }
+        Ok(made)
+    }
+
+    /// Makes a directory in one that is there; false when it is there already.
+    pub(crate) fn make_directory(&self, place: &Place) -> Result<bool, Obstacle> {
+        let dir = self.dir(place);
+        match dir.create_dir(&place.path).map_err(|error| (error.kind(), error)) {
+            Ok(()) => {}
+            Err((io::ErrorKind::AlreadyExists, _)) => {
+                return if dir.metadata(&place.path)?.is_dir() {
+                    Ok(false)
+                } else {
+                    Err(Obstacle::NotDirectory)
+                };
+            }
+            Err((_, error)) => return Err(error.into()),
+        }
+        make_durable(&self.parent(place)?.0);
+        Ok(true)
+    }
+
+    /// Makes a link that says `target`, whatever that leads to: what opens it stays inside.
+    pub(crate) fn make_link(&self, place: &Place, target: &Path) -> Result<(), Obstacle> {
+        let (parent, name) = self.parent(place)?;
+        parent.symlink_contents(target, &name)?;
+        make_durable(&parent);
+        Ok(())
+    }
+
+    /// Removes a file, a link or an empty directory, if it is still what was found there.
+    pub(crate) fn remove(&self, place: &Place, was: &Found) -> Result<(), Obstacle> {
+        let (parent, name) = self.parent(place)?;
+        if !same(&self.find(place)?, was) {
+            return Err(Obstacle::Changed);
+        }
+        match was {
+            Found::Nothing => return Err(Obstacle::Missing),
+            Found::Directory => parent.remove_dir(&name)?,
+            Found::File { .. } | Found::Link { .. } => parent.remove_file(&name)?,
+        }
+        make_durable(&parent);
+        Ok(())
+    }
+
+    /// Gives what stands at `from` the name `to`, under which nothing may stand yet.
+    pub(crate) fn rename(&self, from: &Place, to: &Place) -> Result<(), Obstacle> {
+        let ((old, from), (new, to)) = (self.parent(from)?, self.parent(to)?);
+        attributes::rename_new(&old, &from, &new, &to)?;
+        make_durable(&old);
+        make_durable(&new);
+        Ok(())
+    }
+
+    /// A place that is there.
+    fn place_at(&self, root: usize, path: &Path) -> Place {
+        Place { root, path: path.to_owned(), shown: self.shown(root, path), exists: true }
+    }
+}
+
+/// Whether it is the same thing, untouched since.
+fn same(now: &Found, was: &Found) -> bool {
+    match (now, was) {
+        (Found::File { stamp: now, .. }, Found::File { stamp: was, .. }) => was.holds(now),
+        _ => now == was,
+    }
+}
