@@ -208,7 +208,8 @@ impl Question {
                 format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, lines))
             }
             Subject::Program { commands, input, directory, timeout, .. } => {
-                let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());
+                let directory = on_one_line(&directory.display().to_string());
+                let mut text = format!("{}: in {directory} (at most {timeout} s)", self.tool);
                 for command in commands {
                     let _ = write!(text, "\n  $ {}", written(command).replace('\n', "\n    "));
                 }
@@ -231,7 +232,7 @@ impl Question {
             Subject::Several { parts } => {
                 let mut text = format!("{}: {}", self.tool, counted(parts.len(), "operation"));
                 for (place, part) in parts.iter().enumerate() {
-                    let inner = part.question.text();
+                    let inner = part.question.written(lines);
                     let _ = write!(text, "\n[{}/{}] {}", place + 1, parts.len(), inner.trim_end());
                 }
                 text

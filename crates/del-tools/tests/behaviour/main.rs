@@ -8,6 +8,7 @@ mod confinement;
 mod consent;
 mod crash;
 mod desk;
+mod foreign;
 mod reading;
 mod repositories;
 mod safe;
