@@ -33,7 +33,11 @@ impl Question {
                 vec![format!("{}({place})", self.tool)]
             }
             Subject::Write { path, .. } => vec![format!("{}({})", self.tool, globset::escape(path))],
-            Subject::Foreign { .. } => vec![self.tool.clone()],
+            Subject::Foreign { .. } | Subject::Network { .. } => vec![self.tool.clone()],
+            Subject::Program { about, .. } => match about.first() {
+                Some(about) => vec![format!("{}({})", self.tool, globset::escape(about))],
+                None => vec![self.tool.clone()],
+            },
             _ => Vec::new(),
         }
     }

@@ -65,7 +65,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let mut out = std::io::stdout().lock();
     if options.list {
         let text = if options.json {
-            format!("{:#}\n", json!(toolbox.undoable().map_err(problem)?))
+            terminal::shown(&format!("{:#}\n", json!(toolbox.undoable().map_err(problem)?))).into_owned()
         } else {
             listed(&toolbox, Paint::stdout(common.color), terminal::stdout_width()).map_err(problem)?
         };
@@ -78,7 +78,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         None => Selection::Last(options.steps.unwrap_or(1) as usize),
     };
     let done = taken_back(&toolbox, &selection, options.force).map_err(problem)?;
-    let text = if options.json { done.json() } else { done.text(Paint::stdout(common.color)) };
+    let text = if options.json {
+        terminal::shown(&done.json()).into_owned()
+    } else {
+        done.text(Paint::stdout(common.color))
+    };
     out.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }

@@ -9,6 +9,7 @@ mod confinement;
 mod consent;
 mod crash;
 mod desk;
+mod foreign;
 mod guards;
 mod reading;
 mod repositories;
