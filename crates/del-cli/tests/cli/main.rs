@@ -19,3 +19,4 @@ mod server;
 mod surface;
 mod task;
 mod tools;
+mod web;

@@ -6,6 +6,7 @@ mod commands;
 mod confinement;
 mod consent;
 mod desk;
+mod programs;
 mod reading;
 mod repositories;
 mod safe;

@@ -38,10 +38,47 @@ fn core_definitions_have_not_changed() {
 #[test]
 fn sets_name_their_tools() {
     let names = |set: Toolset| set.definitions().iter().map(|d| d.name).collect::<Vec<_>>();
-    assert_eq!(names(Toolset::Del), ["read_file", "write_file", "list_dir", "search_code", "run_command"]);
+    assert_eq!(
+        names(Toolset::Del),
+        [
+            "read_file",
+            "write_file",
+            "list_dir",
+            "search_code",
+            "run_command",
+            "analyze_code",
+            "extract_functions",
+            "find_references",
+            "project_context",
+            "security_scan",
+            "git_operation",
+            "format_code",
+            "lint_code",
+            "test_runner",
+            "web_search",
+        ]
+    );
     assert_eq!(
         names(Toolset::All),
-        ["read_file", "write_file", "edit_file", "list_dir", "glob_files", "search_code", "run_command"]
+        [
+            "read_file",
+            "write_file",
+            "edit_file",
+            "list_dir",
+            "glob_files",
+            "search_code",
+            "run_command",
+            "analyze_code",
+            "extract_functions",
+            "find_references",
+            "project_context",
+            "security_scan",
+            "git_operation",
+            "format_code",
+            "lint_code",
+            "test_runner",
+            "web_search",
+        ]
     );
 }
 
