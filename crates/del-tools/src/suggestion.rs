@@ -34,10 +34,16 @@ impl Question {
             }
             Subject::Write { path, .. } => vec![format!("{}({})", self.tool, globset::escape(path))],
             Subject::Foreign { .. } | Subject::Network { .. } => vec![self.tool.clone()],
-            Subject::Program { about, .. } => match about.first() {
-                Some(about) => vec![format!("{}({})", self.tool, globset::escape(about))],
-                None => vec![self.tool.clone()],
-            },
+            // What it is done to changes from call to call.
+            Subject::Program { about, .. } if self.tool == "git_operation" => {
+                let operation = about.first().and_then(|about| about.split_whitespace().next());
+                operation.map(|operation| format!("{}({operation})", self.tool)).into_iter().collect()
+            }
+            Subject::Program { about, .. } => about
+                .first()
+                .map(|path| format!("{}({})", self.tool, globset::escape(path)))
+                .into_iter()
+                .collect(),
             _ => Vec::new(),
         }
     }

@@ -318,12 +318,13 @@ impl Target {
             );
             return Err(Failure::new(Code::Failed, cause));
         }
-        if finished.stdout == before.bytes {
+        let content = with_ends_of(&before.bytes, finished.stdout);
+        if content == before.bytes {
             return Ok(None);
         }
-        let (old, new) = (decode(&before.bytes).text, decode(&finished.stdout).text);
+        let (old, new) = (decode(&before.bytes).text, decode(&content).text);
         let difference = difference(&old, &new, &format!("a/{shown}"), &format!("b/{shown}"));
-        Ok(Some(Formatted { place, before, content: finished.stdout, difference }))
+        Ok(Some(Formatted { place, before, content, difference }))
     }
 
     /// The command for the file.
@@ -345,6 +346,23 @@ impl Target {
         }
         words
     }
+}
+
+/// What a formatter wrote, with the line ends of the file that it was given: on a copy that comes over a pipe some lose them.
+fn with_ends_of(before: &[u8], content: Vec<u8>) -> Vec<u8> {
+    let returns = |bytes: &[u8]| bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    let all = before.iter().filter(|byte| **byte == b'\n').count();
+    if all == 0 || returns(before) < all || returns(&content) > 0 {
+        return content;
+    }
+    let mut out = Vec::with_capacity(content.len() + all);
+    for byte in content {
+        if byte == b'\n' {
+            out.push(b'\r');
+        }
+        out.push(byte);
+    }
+    out
 }
 
 /// The edition that the nearest Cargo.toml says.

@@ -11,6 +11,7 @@ mod crash;
 mod desk;
 mod foreign;
 mod guards;
+mod programs;
 mod reading;
 mod repositories;
 mod safe;
