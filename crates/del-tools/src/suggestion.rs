@@ -80,9 +80,9 @@ fn start(words: &[String]) -> Option<String> {
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | ':'))
     };
-    let commands = COMMANDERS.contains(&name) && words.get(1).filter(plain).is_some();
+    let commands = COMMANDERS.contains(&name) && words.get(1).as_ref().is_some_and(plain);
     let mut taken = 1 + usize::from(commands);
-    if taken == 2 && LAUNCHERS.contains(&words[1].as_str()) && words.get(2).filter(plain).is_some() {
+    if taken == 2 && LAUNCHERS.contains(&words[1].as_str()) && words.get(2).as_ref().is_some_and(plain) {
         taken = 3;
     }
     Some(format!("{}:*", quoted(&words[..taken])?))

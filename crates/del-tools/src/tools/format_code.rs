@@ -103,8 +103,8 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
 fn choose(place: &Place, context: &Context) -> Option<Target> {
     let path = context.workspace.absolute(place);
     let directory = path.parent()?;
-    let fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
-    for formatter in fitting {
+    let mut fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
+    fitting.find_map(|formatter| {
         let own = local(&formatter.local, directory, context);
         let own =
             own.iter().map(|folder| folder.join(&formatter.program)).find(|path| program::is_program(path));
@@ -116,9 +116,8 @@ fn choose(place: &Place, context: &Context) -> Option<Target> {
                 None => (find(&formatter.program, &[])?, false),
             },
         };
-        return Some(Target { place: place.clone(), formatter, program, harmless });
-    }
-    None
+        Some(Target { place: place.clone(), formatter, program, harmless })
+    })
 }
 
 fn none(missing: &[String], place: &Place) -> Failure {
@@ -264,7 +263,9 @@ impl Job for FormatCode {
                 before: Some(one.before.bytes.clone().into()),
             });
         }
-        notes.into_iter().for_each(|note| result.note(note));
+        for note in notes {
+            result.note(note);
+        }
         Ok(result)
     }
 }

@@ -1,5 +1,7 @@
 //! What a batch tells of its operations: each under a line of its own, and how they ended.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use super::Ended;
@@ -16,6 +18,7 @@ pub(super) fn report(labels: Vec<String>, ended: Vec<Ended>, limit: usize) -> To
     let heads: usize = labels.iter().map(|label| label.len() + 32).sum();
     let most = share(&lengths, limit.saturating_sub(heads));
     let (mut succeeded, mut failed, mut skipped) = (0, 0, 0);
+    // Writing to a string cannot fail.
     let mut text = String::new();
     let (mut changes, mut truncated) = (Vec::new(), false);
     for (place, (label, one)) in labels.into_iter().zip(ended).enumerate() {
@@ -23,19 +26,19 @@ pub(super) fn report(labels: Vec<String>, ended: Vec<Ended>, limit: usize) -> To
         match one {
             Ended::Skipped => {
                 skipped += 1;
-                text.push_str(&format!("{head}: skipped\n"));
+                let _ = writeln!(text, "{head}: skipped");
             }
             Ended::Result(result) => {
                 let (count, word) = if result.ok { (&mut succeeded, "ok") } else { (&mut failed, "failed") };
                 *count += 1;
                 let (body, cut) = shortened(result.text.trim_end_matches('\n'), most);
-                text.push_str(&format!("{head}: {word}\n{body}\n"));
+                let _ = writeln!(text, "{head}: {word}\n{body}");
                 truncated |= cut || result.truncated;
                 changes.extend(result.changes);
             }
         }
     }
-    text.push_str(&format!("{succeeded} succeeded, {failed} failed, {skipped} skipped."));
+    let _ = write!(text, "{succeeded} succeeded, {failed} failed, {skipped} skipped.");
     let mut result = ToolResult::success(text).shortened(truncated).with_data(json!({
         "succeeded": succeeded, "failed": failed, "skipped": skipped,
     }));
