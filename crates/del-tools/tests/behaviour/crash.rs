@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use del_tools::{Control, Selection, Toolbox, Toolset, UndoError, UndoState, UndoStore};
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ fn open(root: &Path) -> Toolbox {
 }
 
 fn generation(number: usize) -> String {
-    format!("generation {number:08}\n{}\nend of {number:08}\n", "some line of text\n".repeat(1000))
+    format!("generation {number:08}\n{}\nend of {number:08}\n", "some line of text\n".repeat(100))
 }
 
 /// Goes from one generation of all files to the next until it is killed.
@@ -35,7 +36,6 @@ fn child() {
     let toolbox = open(Path::new(&root));
     let text = fs::read_to_string(Path::new(&root).join("project/f0")).unwrap();
     let mut number: usize = text.split_whitespace().nth(1).unwrap().parse().unwrap();
-    println!("ready");
     loop {
         let old = format!("{number:08}");
         number += 1;
@@ -43,6 +43,7 @@ fn child() {
             .map(|file| json!({"file": format!("f{file}"), "old": old, "new": format!("{number:08}"), "replace_all": true}))
             .collect();
         let plan = toolbox.plan("multi_edit", &json!({"operations": edits}).to_string()).unwrap();
+        println!("ready");
         let result = toolbox.run(plan, &Control::default());
         assert!(result.ok, "{}", result.text);
     }
@@ -100,7 +101,7 @@ fn a_killed_process_leaves_whole_files_and_can_be_taken_back_or_finished() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let status = killed(child, Duration::from_micros(1500 * (round as u64 * 37 % 101)));
+        let status = killed(child, u32::try_from(round * 37 % 101).unwrap());
         assert_eq!(status, Some(9), "the child ended by itself");
         let now = generations(&project);
         let (least, most) = (*now.iter().min().unwrap(), *now.iter().max().unwrap());
@@ -178,13 +179,14 @@ fn half_of_a_change_is_known_at_the_next_start() {
     assert_eq!(states, ["undo", "undo"]);
 }
 
-/// Lets the child begin, and ends it `after` that.
-fn killed(mut child: std::process::Child, after: Duration) -> Option<i32> {
-    use std::io::{BufRead, BufReader};
-    let ready = BufReader::new(child.stdout.take().unwrap());
-    let begun = ready.lines().map_while(Result::ok).any(|line| line.ends_with("ready"));
-    assert!(begun, "the child did not begin");
-    std::thread::sleep(after);
+/// Lets the child make a change, and ends it in the next one, `percent` of the time in that the first one took.
+fn killed(mut child: Child, percent: u32) -> Option<i32> {
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut begun = || assert!(lines.any(|line| line.ends_with("ready")), "the child did not begin");
+    begun();
+    let start = Instant::now();
+    begun();
+    std::thread::sleep(start.elapsed() * percent / 100);
     child.kill().unwrap();
     child.wait().unwrap().signal()
 }
