@@ -55,7 +55,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     let mut out = std::io::stdout().lock();
     match &outcome {
         _ if format != Format::Text => {
-            writeln!(out, "{}", shown(&result(&outcome, &session, &id).to_string()))?
+            writeln!(out, "{}", shown(&result(&outcome, &session, &id).to_string()))?;
         }
         Ok(done) if !live && !done.answer.is_empty() => writeln!(out, "{}", done.answer)?,
         _ => {}

@@ -1,5 +1,6 @@
 //! `del undo`: takes back what tools did to files.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -65,9 +66,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let mut out = std::io::stdout().lock();
     if options.list {
         let text = if options.json {
-            terminal::shown(&format!("{:#}\n", json!(toolbox.undoable().map_err(problem)?))).into_owned()
+            terminal::shown(&format!("{:#}\n", json!(toolbox.undoable().map_err(|error| problem(&error))?)))
+                .into_owned()
         } else {
-            listed(&toolbox, Paint::stdout(common.color), terminal::stdout_width()).map_err(problem)?
+            listed(&toolbox, Paint::stdout(common.color), terminal::stdout_width())
+                .map_err(|error| problem(&error))?
         };
         out.write_all(text.as_bytes())?;
         return Ok(Exit::Done);
@@ -77,7 +80,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         Some(id) => Selection::Id(id.clone()),
         None => Selection::Last(options.steps.unwrap_or(1) as usize),
     };
-    let done = taken_back(&toolbox, &selection, options.force).map_err(problem)?;
+    let done = taken_back(&toolbox, &selection, options.force).map_err(|error| problem(&error))?;
     let text = if options.json {
         terminal::shown(&done.json()).into_owned()
     } else {
@@ -133,15 +136,16 @@ impl Done {
             text.push('\n');
         }
         let verb = if self.finish { "finished" } else { "undone" };
-        text.push_str(&format!("{verb}: {}\n", self.ids.join(", ")));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{verb}: {}", self.ids.join(", "));
         for change in &self.changes {
             let kind = json!(change.kind);
             let kind = kind.as_str().unwrap_or_default();
             let counts = format!("+{} -{}", change.added, change.removed);
-            text.push_str(&format!("  {kind} {} ({counts})\n", visible(&change.path)));
+            let _ = writeln!(text, "  {kind} {} ({counts})", visible(&change.path));
         }
         for directory in &self.stays {
-            text.push_str(&format!("  kept {}: something else is in it\n", visible(directory)));
+            let _ = writeln!(text, "  kept {}: something else is in it", visible(directory));
         }
         if self.changes.is_empty() {
             text.push_str("  everything was so already\n");
@@ -169,7 +173,7 @@ fn files(change: &Undoable) -> String {
     const SHOWN: usize = 5;
     let mut text = change.files.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     if change.files.len() > SHOWN {
-        text.push_str(&format!(" and {} more", change.files.len() - SHOWN));
+        let _ = write!(text, " and {} more", change.files.len() - SHOWN);
     }
     visible(&text).into_owned()
 }
@@ -184,7 +188,7 @@ fn ago(change: &Undoable) -> String {
     }
 }
 
-fn problem(error: UndoError) -> anyhow::Error {
+fn problem(error: &UndoError) -> anyhow::Error {
     let exit = match error {
         UndoError::NotKept => Exit::Configuration,
         UndoError::Unknown(_) | UndoError::TooMany { .. } => Exit::Usage,

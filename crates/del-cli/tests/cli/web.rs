@@ -69,7 +69,7 @@ impl Answer {
             Self::Endless => {
                 stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
                 loop {
-                    stream.write_all(&[b'x'; 65536])?;
+                    stream.write_all(&[b'x'; 4096])?;
                 }
             }
         }
