@@ -103,6 +103,19 @@ pub(super) enum Dropped {
     /// A closer in messages to tools, and text in any other.
     Inside,
     TurnEnd,
+    /// Before or behind a text, whatever the dialect; behind a space it is a word of a sentence.
+    Edge,
+}
+
+/// What a mark means inside thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It ends the thinking, or opens a call.
+    Mark,
+    /// It opens the thinking that is open already, and means nothing at its start.
+    Begin,
+    TurnEnd,
+    Edge,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,14 +151,19 @@ impl Opener {
 }
 
 /// A kind of thinking.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Thought {
     pub(super) marks: Automaton,
     /// For each spelling: the calls that it may open; an end, when there are none.
     pub(super) openers: Vec<Vec<Opener>>,
-    /// From this spelling on they open the thinking that is open already, and mean nothing at its start.
-    pub(super) begins: usize,
+    /// From these spellings on they open the thinking that is open already, end turns, and stand around texts.
+    begins: usize,
+    turns: usize,
+    edges: usize,
 }
+
+/// Tokens that begin and end texts, whatever the dialect: a server that passes them on means them for no one.
+const EDGES: [&str; 2] = ["<bos>", "<eos>"];
 
 /// Marks of fewer bytes mean too little by themselves to be taken out of text.
 const MIN_DISTINCT: usize = 5;
@@ -179,7 +197,7 @@ impl Plan {
             marks: Vec::new(),
             headed: false,
             words: Vec::new(),
-            thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
+            thoughts: vec![Thought::default()],
             invented: Vec::new(),
             body_ends: Automaton::default(),
             leads: Vec::new(),
@@ -200,6 +218,9 @@ impl Plan {
             plan.gather(number, &walks);
             let headless = walks[number].headless(number);
             plan.words.extend(headless);
+        }
+        for edge in EDGES {
+            plan.mark(edge).dropped.get_or_insert(Dropped::Edge);
         }
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
@@ -345,11 +366,10 @@ impl Plan {
             }
             let spellings = channels.ends.iter().chain(&openers).map(String::as_str);
             let ends = channels.ends.iter().map(|_| Vec::new());
-            self.thoughts.push(Thought {
-                marks: Automaton::new(spellings.clone()),
-                openers: ends.chain(openers.iter().map(|_| vec![opener])).collect(),
-                begins: usize::MAX,
-            });
+            let all: Vec<_> = ends.chain(openers.iter().map(|_| vec![opener])).collect();
+            // The prompt may have ended inside the header.
+            let begins = channels.message.iter().filter(|mark| is_distinct(mark)).map(String::as_str);
+            self.thoughts.push(Thought::new_in_channels(spellings.clone().chain(begins), all));
             for end in &channels.ends {
                 self.mark(end).dropped = Some(Dropped::TurnEnd);
             }
@@ -427,8 +447,10 @@ fn framings(mark: &str) -> Vec<String> {
     let before = &mark[..mark.len() - mark.trim_start().len()];
     let behind = &mark[mark.trim_end().len()..];
     let mut all = Vec::new();
+    // A word means something with what ends it alone: it may be the beginning of another.
+    let word = core.ends_with(char::is_alphanumeric) && !behind.is_empty();
     for before in ["", before] {
-        for behind in ["", behind] {
+        for behind in if word { [behind, behind] } else { ["", behind] } {
             let spelling = format!("{before}{core}{behind}");
             if !all.contains(&spelling) {
                 all.push(spelling);
@@ -506,7 +528,36 @@ impl Thought {
             spellings.extend(walk.thought_begins().flat_map(|begin| framings(begin)));
             spellings.extend(walk.thought_labels().map(str::to_owned));
         }
+        let turns = spellings.len();
+        spellings.extend(members.iter().flat_map(|walk| walk.dialect.ends.iter().cloned()));
         openers.resize(spellings.len(), Vec::new());
-        Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers, begins }
+        Self { begins, turns, ..Self::with_edges(spellings.iter().map(String::as_str), openers) }
+    }
+
+    /// The marks of a channel, and those that may be left of its header.
+    fn new_in_channels<'m>(marks: impl Iterator<Item = &'m str>, mut openers: Vec<Vec<Opener>>) -> Self {
+        let marks: Vec<&str> = marks.collect();
+        let begins = openers.len();
+        openers.resize(marks.len(), Vec::new());
+        Self { begins, ..Self::with_edges(marks.into_iter(), openers) }
+    }
+
+    /// These marks, and the tokens around texts; none of them opens the thinking again, or ends a turn.
+    fn with_edges<'m>(marks: impl Iterator<Item = &'m str>, mut openers: Vec<Vec<Opener>>) -> Self {
+        let edges = openers.len();
+        openers.extend(EDGES.map(|_| Vec::new()));
+        let marks = Automaton::new(marks.chain(EDGES));
+        Self { marks, openers, begins: edges, turns: edges, edges }
+    }
+
+    /// What a spelling means.
+    pub(super) fn role(&self, spelling: u16) -> Role {
+        let bounds = [self.begins, self.turns, self.edges];
+        match bounds.iter().filter(|from| spelling as usize >= **from).count() {
+            0 => Role::Mark,
+            1 => Role::Begin,
+            2 => Role::TurnEnd,
+            _ => Role::Edge,
+        }
     }
 }
