@@ -9,7 +9,8 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, convert, detect, dialects, exec, grammar, models, parse, policy, render, serve, task, tools,
+    completions, convert, detect, dialects, exec, grammar, mcp, models, parse, policy, render, serve, task,
+    tools, undo,
 };
 use crate::session::SessionOptions;
 
@@ -86,6 +87,8 @@ pub(crate) enum Command {
     Dialects(dialects::Options),
     Tools(tools::Options),
     Policy(policy::Options),
+    Mcp(mcp::Options),
+    Undo(undo::Options),
     Models(models::Options),
     Serve(serve::Options),
     Completions(completions::Options),

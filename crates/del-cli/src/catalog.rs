@@ -7,6 +7,7 @@ use anyhow::Result;
 use del_dialects::{AddError, Dialect, Dialects, Parser, Turn};
 
 use crate::exit::Exit;
+use crate::folders;
 use crate::input::read_text;
 
 /// The dialects of this run.
@@ -97,9 +98,7 @@ impl Description {
 
 /// The folder of the user's own dialects, whether it is there or not.
 fn configured() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = set("XDG_CONFIG_HOME").or_else(|| Some(std::env::home_dir()?.join(".config")))?;
-    Some(config.join("del").join("dialects"))
+    Some(folders::configuration()?.join("dialects"))
 }
 
 /// The descriptions in a folder: `NAME.toml` and `NAME/dialect.toml`, by name.

@@ -1,15 +1,18 @@
 //! Asking for consent on the terminal.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+mod editing;
+mod layout;
+mod tty;
 
-use del_tools::{Answer, Cancel, Consent, Question};
-use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
-};
+use std::fs::File;
+use std::io::{self, Write};
+
+use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subject, visible};
 
 use crate::colour::{Paint, When};
 use crate::terminal;
+use editing::Edited;
+use tty::Asking;
 
 /// Asks the person at the terminal, whatever standard input and output are.
 #[derive(Debug)]
@@ -33,15 +36,17 @@ pub(crate) enum Asked {
 #[derive(Debug)]
 pub(crate) struct Yes;
 
-/// A terminal in the mode for questions; dropping it puts the old mode back.
-#[derive(Debug)]
-struct Asking<'a> {
-    tty: &'a File,
-    before: Termios,
+/// What a line that was typed asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Word {
+    Answer(Answer),
+    Pattern,
+    Edit,
+    View,
 }
 
-const CTRL_C: u8 = 3;
-const LONGEST_LINE: usize = 4096;
+/// How often an answer may be unclear before it counts as a no.
+const TRIES: usize = 5;
 
 impl Asked {
     /// The option's yes, or else the person at the terminal.
@@ -65,112 +70,244 @@ impl Consent for Yes {
     }
 }
 
+impl Consent for Terminal {
+    fn ask(&mut self, question: &Question) -> Answer {
+        self.question(question)
+            .unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
+    }
+
+    fn object(&mut self, why: &Failure) {
+        // Whoever cannot be told sees the question again.
+        let _ = self.say(&self.paint.yellow(visible(&format!("! {why}"))));
+    }
+}
+
 impl Terminal {
     fn open(when: When, cancel: &Cancel) -> Option<Self> {
         let paint = Paint::for_terminal(when, true);
         Some(Self { tty: terminal::open()?, paint, cancel: cancel.clone() })
     }
 
-    fn question(&mut self, question: &Question) -> io::Result<Answer> {
-        // The old input is dropped with the change of mode: an answer is given to a question that was seen.
-        let asking = Asking::begin(&self.tty)?;
-        let mut tty = &self.tty;
-        writeln!(tty, "\n{}", self.coloured(question))?;
-        for _ in 0..5 {
-            write!(
-                tty,
-                "{} ",
-                self.paint.bold("Do this? y = yes, n = no, always = yes for this call from now on:")
-            )?;
-            tty.flush()?;
-            let Some(line) = read_line(tty)? else {
-                self.cancel.cancel();
-                writeln!(tty)?;
-                return Ok(Answer::No { reason: None });
+    /// Shows `text` and asks for a plain yes.
+    pub(crate) fn agrees(&mut self, text: &str, question: &str) -> bool {
+        self.confirm(text, question).unwrap_or(false)
+    }
+
+    fn confirm(&mut self, text: &str, question: &str) -> io::Result<bool> {
+        self.show(text)?;
+        for _ in 0..TRIES {
+            let Some(line) = self.prompt(&format!("{question} [y]es [n]o:"))? else {
+                self.stop()?;
+                return Ok(false);
             };
-            if let Some(answer) = understand(&line) {
+            match understand(&line) {
+                Some(Word::Answer(Answer::Yes)) => return Ok(true),
+                Some(Word::Answer(Answer::No { .. })) => return Ok(false),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    fn question(&mut self, question: &Question) -> io::Result<Answer> {
+        self.show(&question.text())?;
+        let choices = choices(question);
+        let mut unclear = 0;
+        while unclear < TRIES {
+            for row in layout::words(&choices, terminal::size(&self.tty).0) {
+                self.say(&self.paint.dim(row))?;
+            }
+            let Some(line) = self.prompt("Do this?")? else {
+                self.stop()?;
+                break;
+            };
+            let answer = match understand(&line) {
+                Some(Word::Answer(answer)) => Some(answer),
+                Some(Word::View) => self.view(&question.whole())?,
+                Some(Word::Pattern) => self.pattern(question)?,
+                Some(Word::Edit) => self.edit(question)?,
+                None => {
+                    unclear += 1;
+                    None
+                }
+            };
+            if let Some(answer) = answer {
                 return Ok(answer);
             }
         }
-        drop(asking);
         Ok(Answer::No { reason: None })
     }
 
-    /// The question, with the lines of a diff in their colours.
-    fn coloured(&self, question: &Question) -> String {
-        let text = question.text();
-        let paint = self.paint;
-        let lines = text.lines().enumerate().map(|(place, line)| match line.as_bytes().first() {
-            _ if place == 0 => paint.bold(line),
-            Some(b'+') => paint.green(line),
-            Some(b'-') => paint.red(line),
-            Some(b'@') => paint.cyan(line),
-            Some(b'!') => paint.yellow(line),
-            _ => line.to_owned(),
-        });
-        lines.collect::<Vec<_>>().join("\n")
-    }
-}
-
-impl Consent for Terminal {
-    fn ask(&mut self, question: &Question) -> Answer {
-        self.question(question)
-            .unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
-    }
-}
-
-impl<'a> Asking<'a> {
-    /// Lines are edited by the terminal itself; Ctrl-C ends the line instead of the program.
-    fn begin(tty: &'a File) -> io::Result<Self> {
-        let before = tcgetattr(tty)?;
-        let mut mode = before.clone();
-        mode.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK;
-        mode.local_modes -= LocalModes::ISIG;
-        mode.input_modes |= InputModes::ICRNL;
-        mode.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
-        tcsetattr(tty, OptionalActions::Flush, &mode)?;
-        Ok(Self { tty, before })
-    }
-}
-
-impl Drop for Asking<'_> {
-    fn drop(&mut self) {
-        // Nothing can be done about a terminal that is gone.
-        let _ = tcsetattr(self.tty, OptionalActions::Now, &self.before);
-    }
-}
-
-/// A line without its end; `None` after Ctrl-C, Ctrl-D, or when the terminal is gone.
-fn read_line(mut tty: &File) -> io::Result<Option<String>> {
-    let mut line = Vec::new();
-    let mut byte = [0];
-    loop {
-        match tty.read(&mut byte) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-            Ok(0) => return Ok(None),
-            Ok(_) => {}
+    /// All of a text, a page at a time; an answer only when the user wants to stop.
+    fn view(&mut self, text: &str) -> io::Result<Option<Answer>> {
+        let size = terminal::size(&self.tty);
+        let lines = layout::lines(text, size.0, self.paint);
+        let page = size.1.saturating_sub(2).max(5);
+        let mut pages = lines.chunks(page).peekable();
+        while let Some(lines) = pages.next() {
+            self.say(&lines.join("\n"))?;
+            if pages.peek().is_none() {
+                break;
+            }
+            let Some(line) = self.prompt("More: Enter goes on, q goes back to the question")? else {
+                self.stop()?;
+                return Ok(Some(Answer::No { reason: None }));
+            };
+            if !line.trim().is_empty() {
+                break;
+            }
         }
-        match byte[0] {
-            b'\n' => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
-            CTRL_C => return Ok(None),
-            other if line.len() < LONGEST_LINE => line.push(other),
-            _ => {}
+        Ok(None)
+    }
+
+    /// Rules for this session, as the user has them after seeing what they cover.
+    fn pattern(&mut self, question: &Question) -> io::Result<Option<Answer>> {
+        let mut rules = Vec::new();
+        for offered in question.rules() {
+            self.say(&format!("A rule for this session: {}", visible(&offered)))?;
+            let mut text = offered;
+            let rule = loop {
+                tty::drain(&self.tty)?;
+                match editing::line("rule: ", &text) {
+                    Ok(Edited::Text(new)) => text = new,
+                    Ok(Edited::Nothing) => {}
+                    Ok(Edited::Stopped) => {
+                        self.stop()?;
+                        return Ok(Some(Answer::No { reason: None }));
+                    }
+                    Err(error) => {
+                        self.object_to(&error)?;
+                        return Ok(None);
+                    }
+                }
+                match Rule::parse(&text) {
+                    Ok(rule) => break rule,
+                    Err(error) => self.say(&self.paint.yellow(visible(&format!("! {error}"))))?,
+                }
+            };
+            rules.push(rule);
         }
+        if rules.is_empty() {
+            self.say(&self.paint.yellow("! no rule can cover this; `a` allows exactly this"))?;
+            return Ok(None);
+        }
+        let covered: Vec<String> =
+            rules.iter().map(|rule| format!("It covers {}.", rule.meaning())).collect();
+        let taken = self.confirm(&visible(&covered.join("\n")), "Take it, for this session?")?;
+        Ok(taken.then_some(Answer::Allow(rules)))
+    }
+
+    /// The call as the user wants it.
+    fn edit(&mut self, question: &Question) -> io::Result<Option<Answer>> {
+        let Some(editable) = &question.editable else {
+            self.say(&self.paint.yellow("! nothing of this call can be changed; say no, and why"))?;
+            return Ok(None);
+        };
+        let edited = match editing::editor() {
+            Some(editor) => editing::text(&self.tty, &editor, &file_name(question, editable), &editable.text),
+            None => {
+                tty::drain(&self.tty)?;
+                editing::line("> ", &editable.text)
+            }
+        };
+        match edited {
+            Ok(Edited::Text(mut text)) => {
+                // Editors end the last line, also where there was none before.
+                let added = text.ends_with('\n') && !editable.text.ends_with('\n');
+                if added {
+                    text.pop();
+                }
+                Ok((text != editable.text).then_some(Answer::Edit(text)))
+            }
+            Ok(Edited::Nothing) => {
+                self.say("nothing was changed")?;
+                Ok(None)
+            }
+            Ok(Edited::Stopped) => {
+                self.stop()?;
+                Ok(Some(Answer::No { reason: None }))
+            }
+            Err(error) => {
+                self.object_to(&error)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Shows what is asked about.
+    fn show(&self, text: &str) -> io::Result<()> {
+        let lines = layout::lines(text, terminal::size(&self.tty).0, self.paint);
+        self.say(&format!("\n{}", lines.join("\n")))
+    }
+
+    /// Reads a line that is typed after the prompt is seen; `None` when the user wants to stop.
+    fn prompt(&self, prompt: &str) -> io::Result<Option<String>> {
+        let _asking = Asking::begin(&self.tty)?;
+        let mut tty = &self.tty;
+        write!(tty, "{} ", self.paint.bold(prompt))?;
+        tty.flush()?;
+        tty::read_line(&self.tty)
+    }
+
+    fn say(&self, line: &str) -> io::Result<()> {
+        let mut tty = &self.tty;
+        writeln!(tty, "{line}")
+    }
+
+    fn object_to(&self, error: &io::Error) -> io::Result<()> {
+        self.say(&self.paint.yellow(visible(&format!("! {error}"))))
+    }
+
+    /// Ends more than this call.
+    fn stop(&self) -> io::Result<()> {
+        self.cancel.cancel();
+        self.say("")
     }
 }
 
-/// What an answer means; `None` when it is not clear, and then it is no yes.
-fn understand(line: &str) -> Option<Answer> {
+/// The answers that this question has.
+fn choices(question: &Question) -> Vec<&'static str> {
+    let mut choices = vec!["[y]es", "[n]o, and why", "[a]lways, exactly this"];
+    if !question.rules().is_empty() {
+        choices.push("[p]attern");
+    }
+    if question.editable.is_some() {
+        choices.push("[e]dit");
+    }
+    choices.push("[v]iew all");
+    choices
+}
+
+/// What the text is called while it is edited: with the ending of its kind, for the editor's colours.
+fn file_name(question: &Question, editable: &Editable) -> String {
+    if let Subject::Write { path, .. } = &question.subject {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.len() < 100
+            && name.chars().all(plain)
+        {
+            return name.to_owned();
+        }
+    }
+    if editable.argument == "command" { "command.sh".to_owned() } else { "text".to_owned() }
+}
+
+/// What a line asks for; `None` when it is not clear, and then it is no yes.
+fn understand(line: &str) -> Option<Word> {
     let line = line.trim();
     let (word, rest) = line.split_once(|c: char| c.is_whitespace() || c == ',').unwrap_or((line, ""));
     match word.to_lowercase().as_str() {
-        "y" | "yes" if rest.is_empty() => Some(Answer::Yes),
-        "a" | "always" if rest.is_empty() => Some(Answer::Always),
         "n" | "no" => {
             let reason = rest.trim();
-            Some(Answer::No { reason: (!reason.is_empty()).then(|| reason.to_owned()) })
+            Some(Word::Answer(Answer::No { reason: (!reason.is_empty()).then(|| reason.to_owned()) }))
         }
+        _ if !rest.is_empty() => None,
+        "y" | "yes" => Some(Word::Answer(Answer::Yes)),
+        "a" | "always" => Some(Word::Answer(Answer::Always)),
+        "p" | "pattern" => Some(Word::Pattern),
+        "e" | "edit" => Some(Word::Edit),
+        "v" | "view" => Some(Word::View),
         _ => None,
     }
 }
@@ -182,14 +319,15 @@ mod tests {
     #[test]
     fn only_a_clear_yes_is_one() {
         for yes in ["y", " Y ", "yes"] {
-            assert_eq!(understand(yes), Some(Answer::Yes), "{yes}");
+            assert_eq!(understand(yes), Some(Word::Answer(Answer::Yes)), "{yes}");
         }
-        assert_eq!(understand("always"), Some(Answer::Always));
-        for unclear in ["", "yy", "yes but", "ok", "\u{1b}[Ay", "y\0"] {
+        assert_eq!(understand("always"), Some(Word::Answer(Answer::Always)));
+        for unclear in ["", "yy", "yes but", "ok", "\u{1b}[Ay", "y\0", "view that"] {
             assert_eq!(understand(unclear), None, "{unclear:?}");
         }
-        assert_eq!(understand("no"), Some(Answer::No { reason: None }));
+        assert_eq!(understand("no"), Some(Word::Answer(Answer::No { reason: None })));
         let reason = Some("use cargo".to_owned());
-        assert_eq!(understand("n, use cargo"), Some(Answer::No { reason }));
+        assert_eq!(understand("n, use cargo"), Some(Word::Answer(Answer::No { reason })));
+        assert_eq!((understand("p"), understand("E")), (Some(Word::Pattern), Some(Word::Edit)));
     }
 }

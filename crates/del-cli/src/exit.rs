@@ -16,6 +16,7 @@ pub(crate) enum Exit {
     Configuration = 52,
     TurnLimit = 53,
     ToolFailed = 54,
+    Untrusted = 55,
     Interrupted = 130,
 }
 

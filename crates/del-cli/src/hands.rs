@@ -1,16 +1,21 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, Tool};
 use del_tools::{
     Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Rule, ToolResult,
-    Toolbox, Toolset, Verdict,
+    Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
+
+use del_mcp::Servers;
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::servers::ServerTools;
+use crate::{folders, input};
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -21,15 +26,22 @@ pub(crate) struct Workplace {
     /// Lets tools work in DIR as well; may be given again
     #[arg(long, value_name = "DIR")]
     allow_dir: Vec<PathBuf>,
+    #[command(flatten)]
+    confining: Confining,
+    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Vec<String>,
+}
+
+/// How commands are confined.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Confining {
     /// How far the kernel confines commands
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     sandbox: SandboxOption,
     /// Lets commands in the sandbox use the network, and sockets of any kind
     #[arg(long)]
     allow_network: bool,
-    /// Only these tools, with commas between them
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    tools: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -78,6 +90,10 @@ pub(crate) struct Hands {
     pub(crate) gate: Gate,
     /// Whether the user knows how far commands are confined.
     announced: bool,
+    /// The MCP servers whose tools are in the toolbox; they end with it.
+    servers: Option<Servers>,
+    /// Why changes cannot be undone, until the user knows.
+    lasting: Option<String>,
 }
 
 /// Whoever watches calls run.
@@ -97,15 +113,41 @@ impl Workplace {
         let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
         let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
         let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
+        let own = |name: &&str| !name.starts_with("mcp__");
+        let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
-            let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).collect();
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
         }
-        toolbox.confine(&self.confinement()).map_err(|error| Exit::Sandbox.because(error.to_string()))?;
+        if let Some(web) = crate::web::service()? {
+            toolbox.search_with(web);
+        }
+        toolbox
+            .confine(&self.confining.confinement())
+            .map_err(|error| Exit::Sandbox.because(error.to_string()))?;
         Ok(toolbox)
     }
 
-    fn confinement(&self) -> Confinement {
+    /// The tools over the working directory, and the gate in front of them, for another host.
+    pub(crate) fn open_with(
+        &self,
+        toolset: Toolset,
+        consenting: &Consenting,
+    ) -> anyhow::Result<(Toolbox, Gate)> {
+        Ok((self.open(toolset)?, consenting.gate()))
+    }
+
+    /// Whether a tool of an MCP server is wanted.
+    fn wants(&self, tool: &str) -> bool {
+        self.tools.is_empty()
+            || self.tools.iter().map(|name| name.trim()).any(|name| match name.strip_suffix('*') {
+                Some(start) => tool.starts_with(start),
+                None => tool == name,
+            })
+    }
+}
+
+impl Confining {
+    pub(crate) fn confinement(&self) -> Confinement {
         let need = match self.sandbox {
             SandboxOption::Auto => Need::Auto,
             SandboxOption::On => Need::On,
@@ -140,7 +182,45 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
-        Ok(Self { toolbox: workplace.open(toolset)?, gate: consenting.gate(), announced: false })
+        let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
+        let lasting = keep_undo(&mut toolbox).err();
+        let hands = Self { toolbox, gate, announced: false, lasting, servers: None };
+        hands.tell_unfinished();
+        Ok(hands)
+    }
+
+    /// Starts the MCP servers that there are and takes their tools in.
+    pub(crate) fn connect(
+        &mut self,
+        options: &ServerTools,
+        workplace: &Workplace,
+        asked: &mut Asked,
+        cancel: &Cancel,
+    ) -> anyhow::Result<()> {
+        let Some(servers) = options.start(self.toolbox.directory(), asked, cancel)? else { return Ok(()) };
+        for tool in servers.tools().iter().filter(|tool| workplace.wants(&tool.tool().name)) {
+            self.toolbox.add(Arc::clone(tool));
+        }
+        self.servers = Some(servers);
+        Ok(())
+    }
+
+    /// What became of the MCP servers.
+    pub(crate) fn servers(&self) -> &[del_mcp::State] {
+        self.servers.as_ref().map_or(&[], Servers::states)
+    }
+
+    /// Tells of changes in the middle of which an earlier run died.
+    fn tell_unfinished(&self) {
+        for change in self.toolbox.undoable().unwrap_or_default() {
+            if change.state == UndoState::Unfinished {
+                let Undoable { id, tool, files, .. } = change;
+                crate::say(format!(
+                    "a {tool} of {} was cut off halfway; `del undo {id}` takes it back, `del undo --finish {id}` completes it",
+                    files.join(", ")
+                ));
+            }
+        }
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
@@ -186,14 +266,19 @@ impl Hands {
             Err(failure) => return failure.into(),
         };
         self.announce(&plan);
-        if let Err(failure) = self.gate.pass(&plan, asked.consent()) {
-            return failure.into();
+        match self.gate.settle(&self.toolbox, plan, asked.consent()) {
+            Ok(plan) => self.toolbox.run(plan, &Control::new(cancel.clone())),
+            Err(failure) => failure.into(),
         }
-        self.toolbox.run(plan, &Control::new(cancel.clone()))
     }
 
-    /// Says how far commands are confined, before the first one.
+    /// Says how far commands are confined, before the first one, and that changes cannot be undone if so.
     fn announce(&mut self, plan: &Plan) {
+        if plan.class() == Class::Write
+            && let Some(trouble) = self.lasting.take()
+        {
+            crate::say(format!("changes cannot be undone: {trouble}"));
+        }
         let sandbox = self.toolbox.sandbox();
         if plan.class() == Class::Execute && !self.announced && sandbox.level() != Level::Off {
             self.announced = true;
@@ -223,6 +308,15 @@ impl Hands {
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken())).collect()
         })
     }
+}
+
+/// Has what stands in the way of each write kept; fails with the reason why that cannot be done.
+pub(crate) fn keep_undo(toolbox: &mut Toolbox) -> Result<(), String> {
+    let folder = folders::state().ok_or("there is no home directory")?.join("undo");
+    let store = UndoStore::open(&folder)
+        .map_err(|error| format!("cannot use {}: {}", folder.display(), input::plain(&error)))?;
+    toolbox.keep_undo(store);
+    Ok(())
 }
 
 /// A result as the model is told of it.

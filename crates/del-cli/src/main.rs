@@ -7,15 +7,18 @@ mod colour;
 mod command;
 mod consent;
 mod exit;
+mod folders;
 mod hands;
 mod input;
 mod instructions;
 mod interrupt;
 mod screen;
 mod server;
+mod servers;
 mod session;
 mod table;
 mod terminal;
+mod web;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -52,6 +55,8 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Convert(options)) => command::convert::run(&options, &common),
         Some(Command::Grammar(options)) => command::grammar::run(&options, &common),
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
+        Some(Command::Mcp(options)) => command::mcp::run(&options, &common),
+        Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use del_detect::Material;
 use del_proxy::Upstream;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
@@ -122,8 +123,8 @@ impl Server {
         }
     }
 
-    /// The chat template of a model: as llama.cpp, Ollama and vLLM tell it.
-    pub(crate) async fn template(&self, model: &str) -> Option<String> {
+    /// What the server tells of a model's chat template: as llama.cpp, Ollama and vLLM do.
+    pub(crate) async fn template(&self, model: &str) -> Option<Material> {
         let root = self.base.trim_end_matches("/v1");
         let show = self.client.post(format!("{root}/api/show")).header("content-type", "application/json");
         let asked = serde_json::json!({"model": model}).to_string();
@@ -134,13 +135,15 @@ impl Server {
             self.client.get(format!("{}/tokenizer_info", self.base)),
         ];
         for request in requests {
-            let Ok(response) = self.with_key(request).timeout(ASK).send().await else { continue };
-            let Ok(text) = response.text().await else { continue };
-            let told: Value = serde_json::from_str(&text).unwrap_or_default();
-            let keys = ["chat_template_tool_use", "chat_template", "template"];
-            let template = keys.iter().find_map(|key| told[key].as_str().filter(|text| !text.is_empty()));
-            if let Some(template) = template {
-                return Some(template.to_owned());
+            let told = match self.with_key(request).timeout(ASK).send().await {
+                Ok(response) => told(response).await,
+                // One that does not answer in time will not be faster with the next question.
+                Err(error) if error.is_timeout() => return None,
+                Err(_) => continue,
+            };
+            let material = told.as_object().and_then(|told| Material::served(told, model));
+            if material.is_some() {
+                return material;
             }
         }
         None
@@ -238,8 +241,7 @@ impl Server {
         }
         let server = response.headers().get("server").and_then(|name| name.to_str().ok());
         let by_header = server.is_some_and(|name| name.contains("llama.cpp"));
-        let text = response.text().await.unwrap_or_default();
-        let listing: Value = serde_json::from_str(&text).unwrap_or_default();
+        let listing = told(response).await;
         let Some(models) = listing["data"].as_array().filter(|_| status.is_success()) else {
             return Listing::Unknown(Some(status));
         };
@@ -268,8 +270,7 @@ impl Server {
         }
         let root = self.base.trim_end_matches("/v1");
         let Ok(response) = self.get(format!("{root}/props"), ASK).await else { return };
-        let Ok(text) = response.text().await else { return };
-        let properties: Value = serde_json::from_str(&text).unwrap_or_default();
+        let properties = told(response).await;
         let able = &properties["chat_template_caps"];
         let says = |name: &str| able[name].as_bool();
         self.takes_tools = match (says("supports_tools"), says("supports_tool_calls")) {
@@ -295,6 +296,21 @@ fn ollama_address(host: &str) -> String {
     let name = if matches!(name, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { name };
     format!("{scheme}://{name}:{port}/v1")
 }
+
+/// The JSON of an answer; null where it is none, ends too early, or is longer than any server's.
+async fn told(mut response: Response) -> Value {
+    let mut bytes = Vec::new();
+    while let Ok(Some(more)) = response.chunk().await {
+        bytes.extend_from_slice(&more);
+        if bytes.len() > MAX_TOLD {
+            return Value::Null;
+        }
+    }
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// Bytes of an answer. What a tokenizer says of all its tokens has a few million.
+const MAX_TOLD: usize = 32 << 20;
 
 /// What went wrong with a request, at the bottom of it.
 pub(crate) fn reason(error: &reqwest::Error) -> String {

@@ -21,6 +21,7 @@ use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
 use crate::instructions;
 use crate::interrupt::Interrupt;
 use crate::server::{self, Server, ServerOptions};
+use crate::servers::ServerTools;
 
 /// What a conversation is set to.
 #[derive(Debug, Clone, Args)]
@@ -43,6 +44,8 @@ pub(crate) struct SessionOptions {
     workplace: Workplace,
     #[command(flatten)]
     consenting: Consenting,
+    #[command(flatten)]
+    servers: ServerTools,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_turns: Option<u32>,
@@ -129,7 +132,13 @@ impl Session {
         let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        interrupt.begin();
+        let cancel = interrupt.begin();
+        hands.connect(
+            &options.servers,
+            &options.workplace,
+            &mut Asked::find(false, common.color, &cancel),
+            &cancel,
+        )?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,

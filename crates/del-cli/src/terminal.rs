@@ -18,6 +18,7 @@ pub(crate) struct Modes {
 
 /// Columns where there is no terminal to ask.
 const COLUMNS: usize = 120;
+const ROWS: usize = 24;
 
 /// Columns of the terminal that standard output goes to, if it goes to one.
 pub(crate) fn stdout_width() -> Option<usize> {
@@ -32,6 +33,12 @@ pub(crate) fn width() -> usize {
 /// Data for standard output: as it is, but on a terminal nothing in it can act.
 pub(crate) fn shown(data: &str) -> Cow<'_, str> {
     if std::io::stdout().is_terminal() { visible(data) } else { Cow::Borrowed(data) }
+}
+
+/// Columns and rows of a terminal.
+pub(crate) fn size(tty: &File) -> (usize, usize) {
+    let size = tcgetwinsize(tty).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+    size.map_or((COLUMNS, ROWS), |size| (usize::from(size.ws_col), usize::from(size.ws_row)))
 }
 
 /// The terminal of this process, if there is somebody at it: not without one, and not in the background.

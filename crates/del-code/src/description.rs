@@ -60,6 +60,8 @@ pub(crate) struct Form {
     pub(crate) joint: String,
     /// It does not count inside a function.
     pub(crate) outside: bool,
+    /// It does not qualify what is in it.
+    pub(crate) flat: bool,
 }
 
 /// Which symbols are private.
@@ -72,7 +74,7 @@ pub(crate) struct Private {
     pub(crate) lower: bool,
     /// With one of these words before the name.
     pub(crate) words: Names,
-    /// With none of these words before the name.
+    /// In something else, with none of these words before the name.
     pub(crate) unless: Names,
     /// Without a node of this kind inside.
     pub(crate) without: String,
@@ -178,6 +180,8 @@ struct Table {
     joint: String,
     #[serde(default)]
     outside: bool,
+    #[serde(default)]
+    flat: bool,
 }
 
 fn name() -> String {
@@ -197,9 +201,10 @@ impl From<FormWritten> for Form {
                 owner: empty(),
                 joint: empty(),
                 outside: false,
+                flat: false,
             },
-            FormWritten::Table(Table { kind, name, needs, value, through, owner, joint, outside }) => {
-                Self { kind, name, needs, value, through, owner, joint, outside }
+            FormWritten::Table(Table { kind, name, needs, value, through, owner, joint, outside, flat }) => {
+                Self { kind, name, needs, value, through, owner, joint, outside, flat }
             }
         }
     }

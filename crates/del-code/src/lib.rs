@@ -31,4 +31,4 @@ pub use lines::{Kind, Lines};
 pub use occurrences::{Label, Occurrence, Occurrences, words};
 pub use outline::{Cost, Outline, Symbol};
 pub use patterns::outline_by_patterns;
-pub use source::{MAX_BYTES, Source, Unparsed, parse};
+pub use source::{MAX_BYTES, Matter, Source, Unparsed, parse};

@@ -58,7 +58,8 @@ impl Kind {
 
     /// Counts the lines of `text`.
     pub fn count(self, text: &str) -> Lines {
-        let counted = self.0.parse_from_str(text, &Config::default()).summarise();
+        let config = Config { treat_doc_strings_as_comments: Some(true), ..Config::default() };
+        let counted = self.0.parse_from_str(text, &config).summarise();
         Lines { code: counted.code, comment: counted.comments, blank: counted.blanks }
     }
 }

@@ -70,10 +70,10 @@ pub fn words<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 
     let whole = move |at: &usize| {
         let before = text[..*at].chars().next_back().is_some_and(part);
         let after = text[at + name.len()..].chars().next().is_some_and(part);
-        !(open && before) && !(close && after)
+        let part_of_another = (open && before) || (close && after);
+        !part_of_another
     };
-    let name = if name.is_empty() { "\0\0" } else { name };
-    memmem::find_iter(text.as_bytes(), name).filter(whole)
+    memmem::find_iter(text.as_bytes(), name).filter(move |at| !name.is_empty() && whole(at))
 }
 
 impl Source<'_> {
@@ -94,8 +94,20 @@ impl Source<'_> {
         let outline = self.outline();
         reader.symbols = outline.symbols.iter().map(|symbol| (symbol.at, symbol)).collect();
         self.walk(|cursor, depth| reader.enter(cursor, depth));
+        reader.pass(usize::MAX);
         reader.occurrences
     }
+}
+
+/// A node that is being read.
+#[derive(Clone, Copy)]
+struct Above {
+    kind: u16,
+    /// The field in which it has the next one.
+    field: u16,
+    end: usize,
+    /// Whether what is in it is part of a comment or a string.
+    quoted: bool,
 }
 
 struct Reader<'a> {
@@ -105,8 +117,8 @@ struct Reader<'a> {
     /// Those that are still to be found.
     hits: &'a [usize],
     length: usize,
-    /// The kinds of the nodes above, and the field in which each has the next one.
-    above: Vec<(u16, u16)>,
+    /// The nodes above.
+    above: Vec<Above>,
     occurrences: Occurrences,
 }
 
@@ -114,73 +126,77 @@ impl Reader<'_> {
     /// Goes down to the innermost node of each hit.
     fn enter(&mut self, cursor: &TreeCursor<'_>, depth: usize) -> bool {
         let node = cursor.node();
+        self.pass(node.start_byte());
         self.above.truncate(depth);
-        let field = cursor.field_id().map_or(0, u16::from);
         if let Some(parent) = self.above.last_mut() {
-            parent.1 = field;
-        }
-        // What lies between the nodes belongs to none of them.
-        while let Some((at, rest)) = self.hits.split_first()
-            && *at < node.start_byte()
-        {
-            self.take(*at, None);
-            self.hits = rest;
+            parent.field = cursor.field_id().map_or(0, u16::from);
         }
         let Some(at) = self.hits.first().copied().filter(|at| *at < node.end_byte()) else { return false };
         let kind = node.kind_id();
+        let around = self.above.last().is_some_and(|node| node.quoted);
+        let quoted = self.grammar.is(kind, role::COMMENT | role::STRING)
+            || (around && !self.grammar.is(kind, role::INTERPOLATION));
+        self.above.push(Above { kind, field: 0, end: node.end_byte(), quoted });
         if node.child_count() > 0 {
-            self.above.push((kind, 0));
             return true;
         }
-        // A leaf: it is the name, or it holds it somewhere.
-        let exact = node.start_byte() == at && node.end_byte() == at + self.length;
-        while let Some((at, rest)) = self.hits.split_first()
-            && *at < node.end_byte()
-        {
-            self.take(*at, Some((kind, exact)));
-            self.hits = rest;
+        if node.start_byte() == at && node.end_byte() == at + self.length {
+            self.take(at, true);
+            self.hits = &self.hits[1..];
         }
         false
     }
 
-    fn take(&mut self, at: usize, leaf: Option<(u16, bool)>) {
-        let quoted = |kind: u16| self.grammar.is(kind, role::COMMENT | role::STRING);
-        let code = |kind: u16| self.grammar.is(kind, role::INTERPOLATION);
-        let nearest =
-            leaf.map(|(kind, _)| kind).into_iter().chain(self.above.iter().rev().map(|(kind, _)| *kind));
-        let skipped = nearest.take_while(|kind| !code(*kind)).any(quoted);
-        if skipped {
+    /// Takes what lies before `start` and in no leaf that is the name itself: it belongs to the last node around it.
+    fn pass(&mut self, start: usize) {
+        while let Some((at, rest)) = self.hits.split_first()
+            && *at < start
+        {
+            while self.above.last().is_some_and(|node| node.end <= *at) {
+                self.above.pop();
+            }
+            self.take(*at, false);
+            self.hits = rest;
+        }
+    }
+
+    /// `exact` says that the innermost node is the name and nothing else.
+    fn take(&mut self, at: usize, exact: bool) {
+        if self.above.last().is_some_and(|node| node.quoted) {
             self.occurrences.skipped += 1;
             return;
         }
         let symbol = self.symbols.get(&at).map(|symbol| symbol.name.clone());
-        let label = match leaf {
-            _ if symbol.is_some() => Label::Def,
-            Some((kind, true)) => self.label(kind),
-            _ => Label::Ref,
+        let label = if symbol.is_some() {
+            Label::Def
+        } else if exact {
+            self.label()
+        } else {
+            Label::Ref
         };
         self.occurrences.found.push(Occurrence { at, label, symbol });
     }
 
-    fn label(&self, leaf: u16) -> Label {
-        let stands = |&(kind, field): &(u16, u16), role| self.grammar.stands(kind, field, role);
-        let mut up = self.above.iter().rev().skip_while(|place| stands(place, role::WITHIN));
-        if up.next().is_some_and(|place| stands(place, role::DEFINITION)) {
+    /// What the innermost node is.
+    fn label(&self) -> Label {
+        let stands = |node: &Above, role| self.grammar.stands(node.kind, node.field, role);
+        let around = || self.above.iter().rev().skip(1);
+        let mut unwrapped = around().skip_while(|node| stands(node, role::WITHIN));
+        if unwrapped.next().is_some_and(|node| stands(node, role::DEFINITION)) {
             return Label::Def;
         }
-        for place in self.above.iter().rev() {
-            if stands(place, role::CALL) {
+        for node in around() {
+            if stands(node, role::CALL) {
                 return Label::Call;
             }
-            if !stands(place, role::MEMBER) {
+            if !stands(node, role::MEMBER) {
                 break;
             }
         }
-        if self.above.iter().rev().take(12).any(|(kind, _)| self.grammar.is(*kind, role::IMPORT)) {
+        if around().take(12).any(|node| self.grammar.is(node.kind, role::IMPORT)) {
             return Label::Import;
         }
-        let near = || self.above.iter().rev().take(8);
-        let typed = near().any(|place| stands(place, role::TYPE) || self.grammar.is(place.0, role::TYPE));
-        if typed || self.grammar.is(leaf, role::TYPE) { Label::Type } else { Label::Ref }
+        let typed = |node: &Above| self.grammar.is(node.kind, role::TYPE) || stands(node, role::TYPE);
+        if self.above.iter().rev().take(8).any(typed) { Label::Type } else { Label::Ref }
     }
 }

@@ -12,6 +12,9 @@ const MAX_NAME: usize = 200;
 /// Characters of a signature.
 const MAX_SIGNATURE: usize = 200;
 
+/// Bytes before a node that may hold its modifiers.
+const MAX_HEADER: usize = 100;
+
 /// What is defined in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
@@ -93,14 +96,14 @@ struct Reader<'a> {
 struct Scope {
     depth: usize,
     path: String,
-    /// The function that it is.
+    /// The innermost function that it is or is in.
     function: Option<usize>,
     is_type: bool,
     /// Nothing in it is private.
     open: bool,
     /// The section that begins to be read is private.
     hidden: bool,
-    /// Nesting nodes around it.
+    /// Nesting nodes around that function.
     nests: usize,
 }
 
@@ -137,14 +140,16 @@ impl Reader<'_> {
 
     fn count(&mut self, cursor: &TreeCursor<'_>, kind: u16, depth: usize) {
         let branch = self.grammar.is(kind, role::BRANCH);
-        let nest = self.grammar.is(kind, role::NEST) && !self.is_alternative(cursor, depth);
+        let itself = self.grammar.is(kind, role::VALUE)
+            && self.scopes.last().is_some_and(|scope| scope.depth + 1 == depth);
+        let nest = self.grammar.is(kind, role::NEST) && !itself && !self.is_alternative(cursor, depth);
         if nest {
             self.nests.push(depth);
         }
         if !branch && !nest {
             return;
         }
-        let Some(scope) = self.scopes.iter().rev().find(|scope| scope.function.is_some()) else { return };
+        let Some(scope) = self.scopes.last() else { return };
         let nesting = self.nests.len() - scope.nests;
         let cost = scope.function.and_then(|at| self.outline.symbols.get_mut(at)?.cost.as_mut());
         if let Some(cost) = cost {
@@ -166,14 +171,15 @@ impl Reader<'_> {
         let name = node.child_by_field_id(field).map_or("", |name| &self.text[name.byte_range()]);
         let path = self.qualified(plain(name), &self.grammar.joint);
         let open = self.is_open(node);
-        self.push(Scope { depth, path, function: None, is_type: true, open, hidden: false, nests: 0 });
+        let (function, nests) = self.around();
+        self.push(Scope { depth, path, function, is_type: true, open, hidden: false, nests });
     }
 
     fn symbol(&mut self, node: Node<'_>, shape: &Shape, depth: usize) {
         let Some(found) = self.find(node, shape) else { return };
         let inside = self.scopes.last();
         let in_type = inside.is_some_and(|scope| scope.is_type);
-        if shape.form.outside && self.scopes.iter().any(|scope| scope.function.is_some()) {
+        if shape.form.outside && inside.is_some_and(|scope| scope.function.is_some()) {
             return;
         }
         let function = shape.sort == Sort::Function;
@@ -198,21 +204,32 @@ impl Reader<'_> {
             cost: (function && found.body.is_some()).then_some(Cost { complexity: 1, nesting: 0 }),
             at: found.name.start_byte(),
         };
-        if self.outline.symbols.len() == MAX_SYMBOLS {
+        // Some nodes wrap another that says the same.
+        let again = self.outline.symbols.last().is_some_and(|last| last.at == symbol.at);
+        if again || self.outline.symbols.len() == MAX_SYMBOLS {
             return;
         }
         let at = self.outline.symbols.len();
         self.outline.symbols.push(symbol);
+        if shape.form.flat {
+            return;
+        }
         let kind = node.kind_id();
+        let around = self.around();
         self.push(Scope {
             depth,
             path,
-            function: function.then_some(at),
+            function: if function { Some(at) } else { around.0 },
             is_type: shape.sort == Sort::Type,
             open: self.is_open(node),
             hidden: self.grammar.is(kind, role::CLOSED),
-            nests: self.nests.len(),
+            nests: if function { self.nests.len() } else { around.1 },
         });
+    }
+
+    /// The innermost function, and the nesting nodes around it.
+    fn around(&self) -> (Option<usize>, usize) {
+        self.scopes.last().map_or((None, 0), |scope| (scope.function, scope.nests))
     }
 
     fn find<'t>(&self, node: Node<'t>, shape: &Shape) -> Option<Found<'t>> {
@@ -241,8 +258,21 @@ impl Reader<'_> {
             Some(_) => parameters.map_or(name.end_byte(), |found| found.start_byte()),
             None => name.end_byte(),
         };
-        let end = body.map_or(holder.end_byte(), |body| body.start_byte());
-        Some(Found { name, body, owner, signature: signature..end.max(signature) })
+        if shape.sort == Sort::Other {
+            let end = parameters.map_or(signature, |found| found.end_byte());
+            return Some(Found { name, body, owner, signature: signature..end });
+        }
+        let body_start = body.map_or(usize::MAX, |body| body.start_byte());
+        let end = self.last_before(holder, body_start).max(signature);
+        Some(Found { name, body, owner, signature: signature..end })
+    }
+
+    /// Where the last part of a node before its body ends; comments are no part.
+    fn last_before(&self, node: Node<'_>, body: usize) -> usize {
+        let mut cursor = node.walk();
+        let parts = node.named_children(&mut cursor).take_while(|part| part.start_byte() < body);
+        let said = parts.filter(|part| !self.grammar.is(part.kind_id(), role::COMMENT));
+        said.last().map_or(0, |part| part.end_byte())
     }
 
     /// The name inside of declarators, and whether a node of the kind `through` was among them.
@@ -278,18 +308,17 @@ impl Reader<'_> {
         }
         let path = format!("{outer}{joint}{name}");
         // Of names that are nested without end, the last parts say most.
-        match path.char_indices().rev().nth(MAX_NAME) {
+        match path.char_indices().rev().nth(MAX_NAME - 1) {
             Some((cut, _)) => format!("…{}", &path[cut..]),
             None => path,
         }
     }
 
     fn signature(&self, found: &Found<'_>) -> String {
-        let text = on_one_line(&self.text[found.signature.clone()], MAX_SIGNATURE);
-        let text = text.trim().trim_end_matches(['{', ':', ';']).trim_end();
-        let text = text.strip_suffix("=>").unwrap_or(text).trim_end();
-        let space = text.starts_with(|c: char| c.is_alphanumeric()) || text.starts_with(['=', ':', '-']);
-        if space && !text.starts_with("::") { format!(" {text}") } else { text.to_owned() }
+        let written = &self.text[found.signature.clone()];
+        let text = on_one_line(written, MAX_SIGNATURE);
+        let space = if written.starts_with(char::is_whitespace) && !text.is_empty() { " " } else { "" };
+        format!("{space}{text}")
     }
 
     fn is_open(&self, node: Node<'_>) -> bool {
@@ -322,17 +351,18 @@ impl Reader<'_> {
         if words().any(|word| rules.words.has(word)) {
             return true;
         }
-        if !rules.unless.is_empty() && !words().any(|word| rules.unless.has(word)) {
+        if inside.is_some() && !rules.unless.is_empty() && !words().any(|word| rules.unless.has(word)) {
             return true;
         }
         !rules.without.is_empty() && !has_child(node, name, &rules.without)
     }
 
-    /// What stands before a name, from the beginning of the line on.
+    /// What stands before a name, from the beginning of the line on if that is near.
     fn header(&self, node: Node<'_>, name: Node<'_>) -> &str {
-        let before = &self.text[..node.start_byte()];
-        let line = before.rfind(['\n', ';', '}', '{']).map_or(0, |at| at + 1);
-        let line = if node.start_byte() - line > 200 { node.start_byte() } else { line };
+        let start = node.start_byte();
+        let near = (start.saturating_sub(MAX_HEADER)..=start).find(|at| self.text.is_char_boundary(*at));
+        let near = near.unwrap_or(start);
+        let line = self.text[near..start].rfind(['\n', ';', '}', '{']).map_or(near, |at| near + at + 1);
         &self.text[line..name.start_byte().max(line)]
     }
 

@@ -32,10 +32,12 @@ pub fn outline_by_patterns(text: &str, language: &Language) -> Option<Outline> {
     }
     let mut symbols = Vec::new();
     for (kind, regex) in patterns {
+        let (mut line, mut counted) = (1, 0);
         for found in regex.captures_iter(text).take(MAX_SYMBOLS) {
             let Some(name) = found.name("name") else { continue };
             let signature = found.name("signature").map_or("", |m| m.as_str().trim());
-            let line = text[..name.start()].bytes().filter(|byte| *byte == b'\n').count() + 1;
+            line += text[counted..name.start()].bytes().filter(|byte| *byte == b'\n').count();
+            counted = name.start();
             symbols.push(Symbol {
                 kind: kind.clone(),
                 name: name.as_str().to_owned(),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, Parser, Tree, TreeCursor};
 
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, role};
 use crate::language::Language;
 
 /// Longer texts are not parsed.
@@ -56,7 +56,39 @@ pub fn parse<'a>(
     Ok(Source { text, tree: tree.ok_or(Unparsed::Stopped)?, grammar })
 }
 
+/// What a byte of a text belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matter {
+    /// Code.
+    Code,
+    /// A comment.
+    Comment,
+    /// A string, but not code inside one.
+    Text,
+}
+
 impl Source<'_> {
+    /// What the byte `at` belongs to.
+    pub fn matter(&self, at: usize) -> Matter {
+        let mut matter = Matter::Code;
+        self.walk(|cursor, _| {
+            let node = cursor.node();
+            if !node.byte_range().contains(&at) {
+                return false;
+            }
+            let is = |role| self.grammar.is(node.kind_id(), role);
+            if is(role::COMMENT) {
+                matter = Matter::Comment;
+            } else if is(role::STRING) {
+                matter = Matter::Text;
+            } else if is(role::INTERPOLATION) {
+                matter = Matter::Code;
+            }
+            true
+        });
+        matter
+    }
+
     /// Whether there is something that the grammar could not make sense of.
     pub fn has_errors(&self) -> bool {
         self.tree.root_node().has_error()

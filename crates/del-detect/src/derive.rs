@@ -87,27 +87,37 @@ fn sketch(findings: &Findings, material: &Material) -> Sketch {
     }
 }
 
-/// The tokens that end a turn.
+/// The tokens that end a turn: its marks, or all there is where that is one word with signs in it. A mark that calls
+/// have as well ends nothing.
 fn ends(findings: &Findings, material: &Material) -> Vec<String> {
-    match end_of_turn(&findings.end) {
-        // The template leaves it to the checkpoint, which does not say it.
-        Some(UNTOLD_END) if !material.tokens.contains_key("eos_token") => {
-            USUAL_ENDS.map(str::to_owned).to_vec()
-        }
-        token => token.map(str::to_owned).into_iter().collect(),
+    const LONGEST: usize = 24;
+    const MOST: usize = 4;
+    let word = findings.end.trim();
+    let mut marks: Vec<&str> = text::marks(word).take(MOST).collect();
+    marks.retain(|mark| findings.turns.iter().all(|turn| is_last(mark, &turn.text)));
+    let signs = word.chars().filter(char::is_ascii_punctuation).count();
+    let token = signs > 1 || (signs == 1 && word.starts_with(|c: char| c.is_ascii_punctuation()));
+    let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
+    if !whole && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
+        marks = vec![word];
     }
+    // Where the template leaves it to the checkpoint, and that does not say it, it is one of these.
+    let untold = |mark: &str| mark == UNTOLD_END && !material.tokens.contains_key("eos_token");
+    let told = marks.iter().filter(|mark| !untold(mark));
+    let usual = USUAL_ENDS.iter().filter(|_| marks.iter().any(|mark| untold(mark)));
+    told.chain(usual).map(|mark| (*mark).to_owned()).collect()
+}
+
+/// True where nothing but marks follows a mark in a text.
+fn is_last(mark: &str, text: &str) -> bool {
+    let Some((_, mut rest)) = text.split_once(mark) else { return true };
+    while let Some(next) = text::first_mark(rest).filter(|next| rest.trim_start().starts_with(next)) {
+        rest = rest.split_once(next).map_or("", |(_, behind)| behind);
+    }
+    rest.trim().is_empty()
 }
 
 const USUAL_ENDS: [&str; 4] = ["</s>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>"];
-
-/// The token that ends a turn: a mark, or all there is where that is one word with signs in it.
-fn end_of_turn(end: &str) -> Option<&str> {
-    const LONGEST: usize = 24;
-    let word = end.trim();
-    let signs = word.chars().filter(char::is_ascii_punctuation).count();
-    let sole = signs > 1 && word.len() <= LONGEST && !word.contains(char::is_whitespace);
-    text::first_mark(end).filter(|mark| end.starts_with(mark)).or(sole.then_some(word))
-}
 
 /// What closes the thinking, with what else stands between it and a call.
 fn ends_of_thinking(findings: &Findings, end: &str) -> Vec<String> {
@@ -157,11 +167,12 @@ fn lead(findings: &Findings) -> Option<String> {
     Some(lead.unwrap_or(&behind[..behind.len() - behind.trim_start().len()]).to_owned())
 }
 
-/// What stands around text before a call, and the turn.
+/// What stands around text before a call, and the turn. Some templates put it behind the call.
 fn before_a_call(findings: &Findings) -> Option<([&str; 2], &Turn)> {
     let turn = findings.turns.iter().find(|turn| turn.said.is_some() && turn.thought.is_none())?;
     let (before, behind) = turn.text.split_once(turn.said.as_deref()?)?;
-    Some(([before, behind], turn))
+    let called = turn.calls.iter().any(|call| before.contains(&call.name));
+    (!called).then_some(([before, behind], turn))
 }
 
 /// The marks right around a result.

@@ -79,7 +79,8 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         out.push_str("\n[block]\n");
         let need = if own_mark { Some("soft") } else { None };
         for (key, marks, need) in [("open", open, need), ("close", close, Some("soft"))] {
-            let pieces: Vec<String> = seams(marks).iter().map(|mark| mark_piece(mark, need, inline)).collect();
+            let pieces: Vec<String> =
+                seams(marks).iter().map(|mark| mark_piece(mark, need, inline)).collect();
             if !pieces.is_empty() {
                 let _ = writeln!(out, "{key} = [{}]", pieces.join(", "));
             }

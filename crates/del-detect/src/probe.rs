@@ -141,6 +141,7 @@ impl<'t> Probe<'t> {
             for without in [Blank::Null, Blank::Absent, Blank::Empty] {
                 self.style = Style { system, without, ..self.style };
                 match self.text(&[Message::user()], true) {
+                    Err(error) if error.is_fatal() => return Err(error),
                     Err(error) => first = first.or(Some(error)),
                     text => return text,
                 }
@@ -166,7 +167,7 @@ impl<'t> Probe<'t> {
                         text::inserted(plain, &text).clone_into(&mut self.findings.definitions);
                     }
                 }
-                Err(RenderError::Endless) => return Err(RenderError::Endless),
+                Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => self.refused("tools", &error),
             }
         }
@@ -187,8 +188,8 @@ impl<'t> Probe<'t> {
                 for blank in [Blank::Empty, Blank::Null, Blank::Absent] {
                     self.style = Style { arguments, ids, blank, ..given };
                     let text = self.text(&[Message::user(), Message::calls(&calls)], false);
-                    if text == Err(RenderError::Endless) {
-                        return Err(RenderError::Endless);
+                    if let Some(error) = text.as_ref().err().filter(|error| error.is_fatal()) {
+                        return Err(error.clone());
                     }
                     tried.push((self.style, text));
                 }
@@ -206,6 +207,10 @@ impl<'t> Probe<'t> {
             self.style.tools = false;
             self.choose_style()?;
             self.style.tools = self.findings.shows_tools && !self.findings.shows_calls;
+        } else if let Some((_, Err(error @ (RenderError::Failed(_) | RenderError::Recursion)))) =
+            tried.into_iter().next()
+        {
+            return Err(error);
         }
         Ok(())
     }
@@ -237,7 +242,7 @@ impl<'t> Probe<'t> {
             match Turn::of(self, frame, about, calls, None, None) {
                 Ok(Some(turn)) => self.findings.turns.push(turn),
                 Ok(None) => {}
-                Err(RenderError::Endless) => return Err(RenderError::Endless),
+                Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => self.refused(about, &error),
             }
         }

@@ -71,6 +71,14 @@ pub enum SourceError {
         /// The file.
         path: PathBuf,
     },
+    /// Its name says that it is JSON, and it is none.
+    #[error("{}: expected a JSON object, got {got}", path.display())]
+    NoObject {
+        /// The file.
+        path: PathBuf,
+        /// How it begins, and why it is none.
+        got: String,
+    },
     /// It is JSON, but not of a kind that holds a template.
     #[error("{}: expected a chat template in `chat_template`, got {got}", path.display())]
     Json {
@@ -124,12 +132,18 @@ impl Material {
         if ends("jinja") || ends("j2") || ends("jinja2") {
             return Ok(Self::of(Kind::Jinja, text).with_tokens_beside(path));
         }
-        let json =
-            text.trim_start().starts_with('{').then(|| serde_json::from_str::<Json>(text).ok()).flatten();
-        if let Some(Json::Object(config)) = json
-            && is_configuration(&config, path)
-        {
-            return Self::of_configuration(&config, path);
+        let named = is_named_as_configuration(path);
+        if named || text.trim_start().starts_with('{') {
+            match serde_json::from_str::<Map<String, Json>>(text) {
+                Ok(config) if named || is_configuration(&config) => {
+                    return Self::of_configuration(&config, path);
+                }
+                Err(error) if named => {
+                    let got = format!("{:?} ({error})", crate::text::start(text, 40));
+                    return Err(SourceError::NoObject { path: path.to_owned(), got });
+                }
+                _ => {}
+            }
         }
         Ok(Self::of(kind(text), text))
     }
@@ -139,14 +153,24 @@ impl Material {
         Self { kind, text: text.to_owned(), found: Vec::new(), tokens: Map::new(), model: None }
     }
 
-    /// The template of a model, as a server tells it: Jinja, or Go.
-    pub fn served(text: &str, model: &str) -> Self {
-        let kind = match kind(text) {
-            Kind::Answer if text.trim().is_empty() => Kind::Nothing,
+    /// What a server tells of a model, as JSON: `/props` of llama.cpp, `/api/show` of Ollama, `/tokenizer_info` of vLLM.
+    /// Nothing where no template is in it.
+    pub fn served(told: &Map<String, Json>, model: &str) -> Option<Self> {
+        let mut found = Vec::new();
+        let text = ["chat_template_tool_use", "chat_template", "template"].iter().find_map(|key| {
+            let text = match told.get(*key)? {
+                Json::String(text) => text.clone(),
+                Json::Array(list) => named(list, &mut found)?,
+                _ => return None,
+            };
+            Some(text).filter(|text| !text.trim().is_empty())
+        })?;
+        let kind = match kind(&text) {
             Kind::Answer => Kind::Jinja,
             kind => kind,
         };
-        Self { model: Some(model.to_owned()), ..Self::of(kind, text) }
+        let model = Some(model.to_owned());
+        Some(Self { model, found, tokens: tokens(told), ..Self::of(kind, &text) })
     }
 
     fn in_folder(folder: &Path) -> Result<Self, SourceError> {
@@ -205,11 +229,12 @@ fn wrong(path: &Path, got: Option<&Json>) -> SourceError {
     SourceError::Json { path: path.to_owned(), got }
 }
 
-fn is_configuration(config: &Map<String, Json>, path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    config.contains_key("chat_template")
-        || config.contains_key("tokenizer_class")
-        || matches!(&*name, "tokenizer_config.json" | "chat_template.json")
+fn is_configuration(config: &Map<String, Json>) -> bool {
+    config.contains_key("chat_template") || config.contains_key("tokenizer_class")
+}
+
+fn is_named_as_configuration(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "tokenizer_config.json" || name == "chat_template.json")
 }
 
 /// Of several templates, the one for tools, else the default one.

@@ -18,8 +18,8 @@ use thiserror::Error;
 #[derive(Debug)]
 pub(crate) struct Template {
     program: Program,
-    /// It did not end once, so it is not tried again.
-    endless: bool,
+    /// It went too far once, so it is not tried again.
+    over: Option<RenderError>,
 }
 
 #[derive(Debug)]
@@ -43,9 +43,30 @@ pub enum RenderError {
     /// It goes on without an end, or writes without one.
     #[error("the template does not come to an end: expected at most {STEPS} steps")]
     Endless,
+    /// It asks for more than any template needs.
+    #[error("expected {expected}, got {got}")]
+    Excess {
+        /// What is enough for a template.
+        expected: &'static str,
+        /// What it asks for.
+        got: String,
+    },
+    /// It calls itself too often. Some templates do where they are given a text in the place of an object.
+    #[error("expected macros, loops and JSON in a template that go a hundred levels deep at most, got more")]
+    Recursion,
+    /// It fails whatever it is given.
+    #[error("expected a template that can be run on a plain conversation, got one that fails: {0}")]
+    Broken(String),
     /// It is longer than any template.
     #[error("expected a template of at most {MAX_TEMPLATE} bytes, got {0}")]
     Long(usize),
+}
+
+impl RenderError {
+    /// True where nothing else is worth trying: the template means no good.
+    pub(crate) fn is_fatal(&self) -> bool {
+        matches!(self, Self::Endless | Self::Excess { .. })
+    }
 }
 
 /// Steps of one rendering. A long template takes some thousands for a conversation.
@@ -72,7 +93,7 @@ impl Template {
         environment.set_undefined_behavior(UndefinedBehavior::Lenient);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        environment.set_formatter(|out, _, value| out.write_str(&python::text(value)).map_err(Error::from));
+        environment.set_formatter(|out, _, value| out.write_str(&python::text(value)?).map_err(Error::from));
         environment.add_filter("tojson", |value: Value, options: Kwargs| python::tojson(&value, &options));
         environment.add_filter("string", |value: Value| python::text(&value));
         environment.add_test("iterable", |value: Value| {
@@ -97,7 +118,7 @@ impl Template {
             .add_template_owned(NAME, source)
             .map_err(|error| RenderError::Syntax(one_line(&error.to_string())))?;
         environment.set_fuel(Some(STEPS));
-        Ok(Self { program: Program::Jinja(Box::new(environment)), endless: false })
+        Ok(Self { program: Program::Jinja(Box::new(environment)), over: None })
     }
 
     /// Parses a template in Go.
@@ -105,28 +126,30 @@ impl Template {
         if source.len() > MAX_TEMPLATE {
             return Err(RenderError::Long(source.len()));
         }
-        Ok(Self { program: Program::Go(go::Program::new(source)?), endless: false })
+        Ok(Self { program: Program::Go(go::Program::new(source)?), over: None })
     }
 
     /// The text for a context, which is an object.
     pub(crate) fn render(&mut self, context: &Json) -> Result<String, RenderError> {
-        if self.endless {
-            return Err(RenderError::Endless);
+        if let Some(error) = &self.over {
+            return Err(error.clone());
         }
+        let text = self.text(context);
+        self.over = text.as_ref().err().filter(|error| error.is_fatal()).cloned();
+        text
+    }
+
+    fn text(&self, context: &Json) -> Result<String, RenderError> {
         let environment = match &self.program {
             Program::Jinja(environment) => environment,
-            Program::Go(program) => {
-                let text = program.render(context);
-                self.endless = text == Err(RenderError::Endless);
-                return text;
-            }
+            Program::Go(program) => return program.render(context),
         };
         let mut text = Bounded(Vec::new());
         let template = environment.get_template(NAME).map_err(|error| told(&error))?;
         let result = template.render_captured_to(python::value(context), &mut text);
         if let Err(error) = result {
-            self.endless = error.kind() == ErrorKind::OutOfFuel || text.0.len() >= MAX_TEXT;
-            return Err(if self.endless { RenderError::Endless } else { told(&error) });
+            let endless = error.kind() == ErrorKind::OutOfFuel || text.0.len() >= MAX_TEXT;
+            return Err(if endless { RenderError::Endless } else { told(&error) });
         }
         Ok(String::from_utf8_lossy(&text.0).into_owned())
     }
@@ -155,10 +178,29 @@ fn told(error: &Error) -> RenderError {
         if let Some(message) = text.split(REFUSED).nth(1) {
             return RenderError::Refused(one_line(message));
         }
+        if text.contains("recursion limit") {
+            return RenderError::Recursion;
+        }
+        if let Some(expected) = EXCESSES.iter().find(|(sign, _)| text.contains(sign)).map(|(_, what)| *what) {
+            let text = text.split(" (in ").next().unwrap_or_default();
+            let got = one_line(text.strip_prefix("invalid operation: ").unwrap_or(text));
+            return RenderError::Excess { expected, got };
+        }
         cause = at.source();
     }
     RenderError::Failed(one_line(&error.to_string()))
 }
+
+/// What errors say of templates that ask for too much, and what would have been enough.
+const EXCESSES: [(&str, &str); 7] = [
+    ("too many elements", "ranges of at most 100000 numbers in a template"),
+    ("too large", "texts and lists of a few megabytes in a template"),
+    (python::TOO_DEEP, "values of at most 100 levels in a template"),
+    (python::TOO_LONG, "texts of a few megabytes in a template"),
+    ("more than once", "a template that stands alone"),
+    ("could not render include", "a template that stands alone"),
+    ("template not found", "a template that stands alone"),
+];
 
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -88,6 +88,16 @@ pub(crate) fn first_mark(text: &str) -> Option<&str> {
     starts.into_iter().find_map(|at| mark_at(text, at))
 }
 
+/// The marks of a text, one behind the other.
+pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mark = first_mark(rest)?;
+        rest = rest.split_once(mark)?.1;
+        Some(mark)
+    })
+}
+
 /// A text without the mark that it ends with.
 pub(crate) fn without_last_mark(text: &str) -> Option<&str> {
     let text = text.trim_end();

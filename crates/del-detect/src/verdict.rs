@@ -27,11 +27,10 @@ pub(crate) fn of_go(
     dialects: &Dialects,
     options: Options,
 ) -> Result<Found, RenderError> {
-    if let Ok(template) = Template::go(&material.text) {
-        let found = run(template, material, dialects, options)?;
-        if found.report.source == Basis::Rendering && found.report.tool_calls {
-            return Ok(found);
-        }
+    match Template::go(&material.text).and_then(|template| run(template, material, dialects, options)) {
+        Err(error) if error.is_fatal() => return Err(error),
+        Ok(found) if found.report.source == Basis::Rendering && found.report.tool_calls => return Ok(found),
+        _ => {}
     }
     Ok(Found { report: of_text(material, dialects), description: None })
 }
@@ -43,8 +42,10 @@ fn run(
     options: Options,
 ) -> Result<Found, RenderError> {
     let findings = Probe::run(&mut template, &material.tokens);
-    if findings.failure == Some(RenderError::Endless) {
-        return Err(RenderError::Endless);
+    if let Some(error) =
+        findings.failure.clone().filter(|error| error.is_fatal() || *error == RenderError::Recursion)
+    {
+        return Err(error);
     }
     let hits = if options.rules { rules::hits(&material.text, dialects) } else { Vec::new() };
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
@@ -58,6 +59,8 @@ fn run(
         by_calls(&mut report, &findings, &hits, dialects, &probe::tools());
     } else if let Some(hit) = by_instructions(&findings, &hits, dialects) {
         by_hit(&mut report, &hit, &findings);
+    } else if let Some(error) = findings.failure {
+        return Err(RenderError::Broken(error.to_string()));
     } else {
         without_calls(&mut report, &findings, material, dialects);
     }
@@ -229,7 +232,7 @@ fn without_calls(report: &mut Report, findings: &Findings, material: &Material, 
         report.evidence.push("the template shows tools, but not how they are called".to_owned());
         return;
     }
-    report.confidence = if findings.failure.is_some() { 0.5 } else { 0.97 };
+    report.confidence = 0.97;
     report
         .evidence
         .push("the template writes the same with tools and without, and shows no calls".to_owned());

@@ -32,6 +32,7 @@ use quoted::Quoted;
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
+use crate::codec::json::white_space;
 use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
@@ -494,11 +495,11 @@ impl Engine {
     fn note(&mut self, io: &Io<'_>, to: usize) {
         let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
         if from < to {
-            let text = &io.text[from..to];
-            let blank = text.trim_start().is_empty();
+            let text = &io.bytes[from..to];
+            let blank = white_space(text) == text.len();
             self.fresh &= blank;
             self.called_last &= blank;
-            self.fence.pass(text.as_bytes());
+            self.fence.pass(text);
             self.noted = io.base + to as u64;
         }
     }

@@ -3,6 +3,7 @@
 use crate::catalog::{Arguments, Form, Operands, Place, Value};
 use crate::ground::Ground;
 use crate::kind::{Kind, Misfit};
+use crate::mark::Mark;
 
 /// Why arguments are not known to be harmless.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +20,8 @@ pub(crate) enum Unknown {
     Late(String),
     #[error("`{0}` is not a subcommand known to be harmless")]
     Subcommand(String),
+    #[error("a word that is only known when it runs might be an option")]
+    Perhaps,
     #[error("a subcommand or an operand is missing")]
     Missing,
     #[error("without one of {0} it does more than look")]
@@ -90,6 +93,9 @@ impl<'a> Reader<'a> {
                 return Err(Unknown::Subcommand(word.clone()));
             }
             if is_operand {
+                if Mark::may_be_option(word) {
+                    return Err(Unknown::Perhaps);
+                }
                 self.operands.push(word);
                 self.operands_follow()?;
                 continue;
@@ -118,7 +124,9 @@ impl<'a> Reader<'a> {
             None => (word, None),
         };
         self.seen.push(name.to_owned());
-        let Some(value) = self.known.values.get(name) else {
+        // Some take a value only where one is attached.
+        let bare = attached.is_none() && self.known.flags.has(name);
+        let Some(value) = self.known.values.get(name).filter(|_| !bare) else {
             return match (self.known.flags.has(name), attached) {
                 (true, None) => Ok(()),
                 (true, Some(_)) => Err(Unknown::Needless(name.to_owned())),

@@ -5,9 +5,12 @@
 mod git;
 mod target;
 
+use std::path::Path;
+
 use crate::ground::Ground;
 use crate::rough::{Rough, scan};
-use target::{is_device, is_startup, reaches_out};
+use crate::startup::is_startup;
+use target::{is_device, reaches_out};
 
 /// Commands that are texts within commands are looked into so far.
 const MAX_DEPTH: usize = 5;
@@ -75,7 +78,7 @@ fn find_within(command: &str, ground: &Ground, depth: usize, left: &mut usize) -
 fn written(path: &str) -> Option<Danger> {
     match path {
         _ if is_device(path) => Some(Danger::Device),
-        _ if is_startup(path) => Some(Danger::Startup),
+        _ if is_startup(Path::new(path)) => Some(Danger::Startup),
         _ => None,
     }
 }
@@ -168,7 +171,7 @@ fn simple(words: &[String], ground: &Ground) -> Option<Danger> {
             written.into_iter().find_map(|path| self::written(path))
         }
         "sed" if flag(words, 'i') || words.iter().any(|word| word.starts_with("--in-place")) => {
-            operands().any(|path| is_startup(path)).then_some(Danger::Startup)
+            operands().any(|path| is_startup(Path::new(path))).then_some(Danger::Startup)
         }
         "git" => git::danger(words),
         "shutdown" | "reboot" | "halt" | "poweroff" => Some(Danger::End),

@@ -9,6 +9,10 @@ use crate::secret;
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
 
+/// What the system tells everybody about itself.
+const FACTS: [&str; 5] =
+    ["/etc/os-release", "/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/version"];
+
 /// A directory that a command may look into, and where in it the command stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ground {
@@ -74,7 +78,7 @@ impl Ground {
 
     /// Whether `path` may be looked at, and what is there now.
     pub(crate) fn look(&self, path: &str) -> Result<Found, Forbidden> {
-        if path == "/dev/null" {
+        if path == "/dev/null" || FACTS.contains(&path) {
             return Ok(Found::File);
         }
         let walk = self.walk(Path::new(path))?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::ground::{Forbidden, Found, Ground};
 use crate::language::{Language, Unsure};
+use crate::mark::Mark;
 use crate::secret;
 
 /// A kind of argument.
@@ -25,6 +26,12 @@ pub(crate) enum Kind {
     Mode,
     /// A range of lines, with a file of a repository or without.
     Lines,
+    /// Ranges of numbers.
+    Ranges,
+    /// The name of an encoding.
+    Charset,
+    /// A port of this machine, perhaps with a protocol before it.
+    Port,
     /// A number, perhaps with a sign before it and a unit behind it.
     Number,
     /// A path that is read or looked at, `-` for the input.
@@ -60,6 +67,8 @@ pub(crate) enum Misfit {
     Remote,
     #[error("is no revision or path that is surely in this directory")]
     Revision,
+    #[error("is only known when the command runs")]
+    Late,
     #[error("is not {0}")]
     Not(&'static str),
 }
@@ -75,6 +84,9 @@ impl Kind {
             "fields" => Self::Fields,
             "mode" => Self::Mode,
             "lines" => Self::Lines,
+            "ranges" => Self::Ranges,
+            "charset" => Self::Charset,
+            "port" => Self::Port,
             "number" => Self::Number,
             "listed" => Self::Listed,
             "file" => Self::File,
@@ -93,10 +105,13 @@ impl Kind {
 
     /// Whether a value that begins with `-` may stand in a word of its own.
     pub(crate) fn takes_dash(&self) -> bool {
-        matches!(self, Self::Number | Self::Mode)
+        matches!(self, Self::Number | Self::Mode | Self::Ranges)
     }
 
     pub(crate) fn check(&self, text: &str, ground: &Ground) -> Result<(), Misfit> {
+        if let Some(mark) = Mark::within(text) {
+            return self.takes(mark, text, ground);
+        }
         match self {
             Self::Text => Ok(()),
             Self::Word => fits(is_word(text), "a plain word"),
@@ -107,6 +122,11 @@ impl Kind {
             Self::Fields => fits(is_word(text) && !text.contains("env"), "a list of harmless fields"),
             Self::Mode => fits(is_mode(text), "a mode"),
             Self::Lines => fits(is_lines(text), "a range of lines"),
+            Self::Ranges => {
+                fits(text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'-')), "a list of ranges")
+            }
+            Self::Charset => fits(is_word(text) && !text.contains(".."), "the name of an encoding"),
+            Self::Port => fits(is_word(text) && !text.contains('@'), "a port of this machine"),
             Self::Number => fits(is_number(text), "a number"),
             Self::Listed if text.starts_with('@') => Err(Misfit::Not("a plain path")),
             Self::Listed => Self::File.check(text, ground),
@@ -124,6 +144,19 @@ impl Kind {
             Self::Setting => fits(is_setting(text), "a setting that is known to be no secret"),
             Self::Choice(words) => fits(words.iter().any(|word| word == text), "one of the words known here"),
             Self::Program(language) => Ok(language.check(text)?),
+        }
+    }
+}
+
+impl Kind {
+    /// Whether a text fits in which a value is only known when it is there. It is held against the kind again then.
+    fn takes(&self, mark: Mark, text: &str, ground: &Ground) -> Result<(), Misfit> {
+        let path = matches!(self, Self::File | Self::Listed | Self::Regular | Self::Archive | Self::Revision);
+        match (self, mark) {
+            (Self::Text, _) => Ok(()),
+            (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
+            (Self::Revision, Mark::Revision) => self.check(&Mark::filled(text), ground),
+            _ => Err(Misfit::Late),
         }
     }
 }
@@ -160,17 +193,25 @@ fn is_mode(text: &str) -> bool {
 
 /// `1,10`, `5,+3`, or either with `:path` behind it.
 fn is_lines(text: &str) -> bool {
-    let (range, path) = text.split_once(':').unwrap_or((text, ""));
-    text.starts_with(|c: char| c.is_ascii_digit())
-        && range.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'+' | b'-'))
-        && !path.contains("..")
-        && !path.starts_with('/')
+    let named = text.strip_prefix(':');
+    let (range, path) = named.unwrap_or(text).split_once(':').unwrap_or((named.unwrap_or(text), ""));
+    let plain = match named {
+        // `:name` are the lines of a function.
+        Some(_) => !range.is_empty() && range.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+        None => {
+            range.starts_with(|c: char| c.is_ascii_digit())
+                && range.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'+' | b'-'))
+        }
+    };
+    plain && !path.contains("..") && !path.starts_with('/') && !secret::is_secret(Path::new(path))
 }
 
 /// What git would take for a revision or, failing that, for a path.
 fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
     let climbs = text.contains("../") || text.contains("/..") || text == "..";
-    if text.starts_with([':', '-']) || climbs {
+    // `:path` is a file as it will be committed; other signs behind a colon have meanings.
+    let staged = text.strip_prefix(':').filter(|path| path.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    if (text.starts_with([':', '-']) && staged.is_none()) || climbs {
         return Err(Misfit::Revision);
     }
     if text.split_once(':').is_some_and(|(_, path)| secret::is_secret(Path::new(path))) {

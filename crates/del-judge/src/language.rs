@@ -4,6 +4,7 @@ mod awk;
 mod format;
 mod jq;
 mod sed;
+mod yq;
 
 /// A language that an argument may be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,7 @@ pub(crate) enum Language {
     Sed,
     Awk,
     Jq,
+    Yq,
     /// The format of `printf`.
     Printf,
     /// The formats of git.
@@ -34,6 +36,7 @@ impl Language {
             "sed" => Self::Sed,
             "awk" => Self::Awk,
             "jq" => Self::Jq,
+            "yq" => Self::Yq,
             "printf" => Self::Printf,
             "format" => Self::Git,
             _ => return None,
@@ -45,6 +48,7 @@ impl Language {
             Self::Sed => sed::check(text),
             Self::Awk => awk::check(text),
             Self::Jq => jq::check(text),
+            Self::Yq => yq::check(text),
             Self::Printf => format::printf(text),
             Self::Git => format::git(text),
         }

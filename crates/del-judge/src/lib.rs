@@ -23,17 +23,26 @@ mod ground;
 mod judge;
 mod kind;
 mod language;
+mod late;
+mod mark;
 mod members;
 mod plan;
+mod planner;
 mod repository;
 mod rough;
 mod search;
 mod secret;
+mod startup;
 mod syntax;
 mod wildcard;
 
 pub use ground::Ground;
 pub use judge::{Judge, Judgement, Verdict};
 pub use members::{Member, Members, members};
-pub use plan::{Action, Input, Link, Output, Plan, Process, Redirect, Step};
+pub use plan::{
+    Action, Body, Gather, Group, Input, Late, Link, Output, Plan, Process, Redirect, Stage, Step, Unsettled,
+};
+pub use repository::is_harmless as is_harmless_setting;
 pub use search::Search;
+pub use secret::is_secret;
+pub use startup::{is_obeyed, is_repository, is_startup};

@@ -33,10 +33,11 @@ pub struct Member {
 /// The commands in `command`.
 pub fn members(command: &str) -> Members {
     let mut members = Members::default();
-    if let Ok(script) = parse(command) {
+    if let Ok(script) = parse(command)
+        && let Some(simple) = script.flat()
+    {
         members.exact = true;
-        members.members =
-            script.pipelines.iter().flat_map(|pipeline| &pipeline.commands).map(member).collect();
+        members.members = simple.into_iter().map(member).collect();
     }
     hidden(command, &mut members.hidden, 0);
     members

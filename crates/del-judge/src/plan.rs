@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+pub use crate::late::{Gather, Late, Unsettled};
 pub use crate::syntax::{Link, Output};
 
 /// The steps of a safe command, in their order.
 ///
-/// Nothing is left to be expanded: wildcards are file names, programs are absolute paths.
+/// Nothing is left to be expanded: wildcards are file names, programs are absolute paths. What depends on the output of
+/// other commands is [`Late`], and is judged when that is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// What is done. A step whose link does not hold is left out.
@@ -18,6 +20,10 @@ pub struct Plan {
 pub struct Step {
     /// When it is done, after those before it.
     pub link: Link,
+    /// Whether its status is turned round.
+    pub negated: bool,
+    /// Whether it is said how long it took.
+    pub timed: bool,
     /// What is done.
     pub action: Action,
 }
@@ -27,8 +33,53 @@ pub struct Step {
 pub enum Action {
     /// Goes on in this directory. Later steps are planned for it, so a run in which it cannot be entered has to end.
     Enter(PathBuf),
+    /// From here on a step that fails ends them all, and a pipeline fails when any of its stages does.
+    Strict {
+        /// The first.
+        ends: bool,
+        /// The second.
+        whole: bool,
+    },
+    /// Ends them with this status, else the last one.
+    Exit(Option<u8>),
     /// Runs programs, the output of each feeding the next. The last one's status is that of the step.
-    Run(Vec<Process>),
+    Run(Vec<Stage>),
+}
+
+/// A part of a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// A program.
+    Process(Process),
+    /// Commands that share their input and their outputs.
+    Group(Group),
+}
+
+/// Commands that share their input and their outputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// What they do.
+    pub body: Body,
+    /// What feeds them, instead of the stage before.
+    pub input: Option<Input>,
+    /// Where their outputs go, the later ones on top of the earlier.
+    pub outputs: Vec<Redirect>,
+}
+
+/// What a group does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// These steps.
+    Steps(Plan),
+    /// What follows the first condition that holds, else the last.
+    Choice {
+        /// Conditions and what follows them.
+        arms: Vec<(Plan, Plan)>,
+        /// What is done when none holds.
+        otherwise: Plan,
+    },
+    /// What depends on the output of other commands.
+    Late(Box<Late>),
 }
 
 /// A program to start.
@@ -66,4 +117,10 @@ pub enum Redirect {
     Discard(Output),
     /// Where the second one goes at that moment.
     Join(Output, Output),
+}
+
+impl From<Plan> for Body {
+    fn from(plan: Plan) -> Self {
+        Self::Steps(plan)
+    }
 }

@@ -95,7 +95,8 @@ fn settings(text: &str) -> Result<(), Untrusted> {
     Ok(())
 }
 
-fn is_harmless(section: &str, key: &str) -> bool {
+/// Whether a setting, by its section and key in lower case, makes git neither run something nor look elsewhere.
+pub fn is_harmless(section: &str, key: &str) -> bool {
     let keys: &[&str] = match section {
         "core" => &[
             "repositoryformatversion",

@@ -69,6 +69,14 @@ impl Search {
         }
     }
 
+    /// The program called `name`, if it lies where only the user and the system can put programs.
+    pub fn trusted_program(&self, name: &str, root: &Path) -> Option<PathBuf> {
+        match self.find(name, root) {
+            Found::At(path) => Some(path),
+            Found::Nowhere | Found::Elsewhere(_) => None,
+        }
+    }
+
     /// The directories for the `PATH` of programs that are run.
     pub(crate) fn path(&self, root: &Path) -> String {
         let directories: Vec<_> = self.trusted(root).filter_map(|path| path.to_str()).collect();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Whether a file of this name, or in a directory of this name, usually holds what nobody else should read.
-pub(crate) fn is_secret(path: &Path) -> bool {
+pub fn is_secret(path: &Path) -> bool {
     let lower = path.to_string_lossy().to_lowercase();
     let mut parts = lower.split('/').filter(|part| !part.is_empty() && *part != ".");
     let Some(name) = parts.next_back() else { return false };
@@ -36,8 +36,41 @@ pub(crate) fn is_meant(pattern: &str) -> bool {
         "passw",
     ];
     let lower = pattern.to_lowercase();
-    !lower.starts_with('!') && PARTS.iter().any(|part| lower.contains(part))
+    let names = lower.rsplit(['/', ':']).next().unwrap_or_default();
+    let spells = names.contains(['*', '?', '[']) && names.contains(|c: char| c.is_ascii_alphanumeric());
+    !lower.starts_with('!')
+        && (PARTS.iter().any(|part| lower.contains(part))
+            || (spells && COMMON.iter().any(|name| fits(names.as_bytes(), name.as_bytes()))))
 }
+
+/// Whether a name fits a pattern with `*` and `?`; a list of characters counts as any character.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        ([b'*', pattern @ ..], _) => (0..=name.len()).any(|at| fits(pattern, &name[at..])),
+        ([b'[', pattern @ ..], [_, name @ ..]) => {
+            let end = pattern.iter().position(|b| *b == b']').map_or(pattern.len(), |end| end + 1);
+            fits(&pattern[end..], name)
+        }
+        ([b'?', pattern @ ..], [_, name @ ..]) => fits(pattern, name),
+        ([one, pattern @ ..], [other, name @ ..]) => one == other && fits(pattern, name),
+        _ => false,
+    }
+}
+
+/// Names that patterns for secrets are made for.
+const COMMON: [&str; 10] = [
+    ".env",
+    ".env.local",
+    "id_rsa",
+    "id_ed25519",
+    ".netrc",
+    ".npmrc",
+    ".pgpass",
+    "server.pem",
+    "server.key",
+    "credentials",
+];
 
 fn ends(name: &str, ends: &[&str]) -> bool {
     ends.iter().any(|end| name.ends_with(end))
@@ -106,6 +139,14 @@ mod tests {
             "./.env",
         ] {
             assert!(is_secret(Path::new(path)), "{path}");
+        }
+        for pattern in
+            ["*.pem", ".e*", "*env", "?env", "id_*", "*rsa", ".[e]nv", "**/.env", "cred*", "x:.env"]
+        {
+            assert!(is_meant(pattern), "{pattern}");
+        }
+        for pattern in ["*", "*.*", "*.rs", "!.env", "?", "src/*", "*.md", "[a-z]*.rs", "a*", "environment"] {
+            assert!(!is_meant(pattern), "{pattern}");
         }
         for path in [
             "src/main.rs",

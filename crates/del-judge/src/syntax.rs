@@ -1,10 +1,12 @@
-//! The part of the shell's language that is understood exactly: simple commands with literal words, quotes and the
-//! wildcards `*` and `?`, joined by `|`, `&&`, `||`, `;` and newlines, with redirections that write nothing.
+//! The part of the shell's language that is understood exactly: simple commands, groups, `if`, `for` and `while read`,
+//! joined by `|`, `&&`, `||`, `;` and newlines, of words, wildcards, variables and substitutions, with redirections that
+//! write nothing.
 //!
 //! What this reads, bash reads the same way. Everything else is an [`Unclear`] and never a guess.
 
 mod lexer;
 mod parser;
+mod word;
 
 use std::ops::Range;
 
@@ -27,7 +29,33 @@ pub(crate) struct Script {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pipeline {
     pub(crate) link: Link,
-    pub(crate) commands: Vec<Simple>,
+    /// Behind `!`: its status is turned round.
+    pub(crate) negated: bool,
+    /// Behind `time`: how long it took is said.
+    pub(crate) timed: bool,
+    pub(crate) commands: Vec<Command>,
+}
+
+/// A part of a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Command {
+    Simple(Simple),
+    Compound(Compound, Vec<Redirection>),
+}
+
+/// Commands that hold commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Compound {
+    /// `{ … }`
+    Group(Script),
+    /// `( … )`, or conditions in `[[ … ]]`
+    Subshell(Script),
+    /// `if`, with the conditions and what follows each of them.
+    If { arms: Vec<(Script, Script)>, otherwise: Option<Script> },
+    /// `for NAME in WORDS`
+    For { name: String, words: Vec<Word>, body: Script },
+    /// `while read NAME`: whether backslashes are characters, and blanks at the ends of a line are kept.
+    Read { name: String, raw: bool, blanks: bool, body: Script },
 }
 
 /// When a pipeline runs, after those before it.
@@ -53,7 +81,7 @@ pub(crate) struct Simple {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
-    pub(crate) value: String,
+    pub(crate) value: Word,
 }
 
 /// A word as it stands in the text.
@@ -75,8 +103,16 @@ pub(crate) enum Piece {
     Any,
     /// `?`
     One,
-    /// One of [`VARIABLES`], between double quotes or not.
-    Variable { name: &'static str, quoted: bool },
+    /// `[a-z]`: the characters from the first to the last of each range, or all others.
+    Set { others: bool, ranges: Vec<(char, char)> },
+    /// `{a,b}`: one word for each.
+    Choice(Vec<String>),
+    /// `$NAME`, or `$?`, between double quotes or not.
+    Variable { name: String, quoted: bool },
+    /// `$(…)`, between double quotes or not.
+    Output { script: Box<Script>, quoted: bool },
+    /// A value that stands outside of quotes: blanks divide it, and wildcards in it match.
+    Value(String),
 }
 
 /// Variables whose values are known before anything runs.
@@ -93,8 +129,8 @@ pub(crate) enum Redirection {
     Join(Output, Output),
     /// `< FILE`
     Input(Word),
-    /// `<<< TEXT`, with the newline that the shell adds.
-    Text(String),
+    /// `<<< TEXT`, with the newline that the shell adds, or a here-document.
+    Text(Word),
 }
 
 /// An output of a command.
@@ -134,14 +170,20 @@ pub(crate) enum Cause {
     Backquote,
     #[error("`~` stands for a directory elsewhere")]
     Tilde,
-    #[error("braces may expand to several words")]
+    #[error("braces that may expand in another way than is read here")]
     Brace,
-    #[error("`[` may match any of several characters")]
+    #[error("`[` that is no plain list of characters")]
     Bracket,
     #[error("a word of the shell's own language")]
     Keyword,
-    #[error("parentheses, functions and subshells are not read")]
+    #[error("parentheses that are not read: functions, lists, arithmetic and files made of commands")]
     Parenthesis,
+    #[error("a command inside of commands without its beginning or end")]
+    Nesting,
+    #[error("of loops only `for NAME in WORDS` and `while read NAME` are read")]
+    Loop,
+    #[error("a condition that is not read")]
+    Condition,
     #[error("`&` runs a command in the background")]
     Background,
     #[error("a quote without its end")]
@@ -154,63 +196,8 @@ pub(crate) enum Cause {
     Writes,
     #[error("this redirection is not read")]
     Redirection,
-    #[error("a here-document is not read")]
+    #[error("a here-document that computes something, or without its end")]
     HereDocument,
     #[error("a wildcard where one exact word is needed")]
     Wildcard,
-}
-
-impl Word {
-    /// The word itself when it holds no wildcard.
-    pub(crate) fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
-            [] => Some(""),
-            [Piece::Text(text)] => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The word with its wildcards as characters: what the shell leaves when nothing matches.
-    pub(crate) fn unmatched(&self) -> String {
-        let mut text = String::new();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(part) => text.push_str(part),
-                Piece::Any => text.push('*'),
-                Piece::One => text.push('?'),
-                Piece::Variable { name, .. } => {
-                    text.push('$');
-                    text.push_str(name);
-                }
-            }
-        }
-        text
-    }
-
-    /// The word with the values of its variables. `None` where a value is not known, or would fall apart into several
-    /// words or match file names outside of quotes.
-    pub(crate) fn with_values(&self, value: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let mut pieces: Vec<Piece> = Vec::new();
-        for piece in &self.pieces {
-            let piece = match piece {
-                Piece::Variable { name, quoted } => {
-                    let value = value(name)
-                        .filter(|value| !value.is_empty() && !value.chars().any(char::is_control))?;
-                    let plain = |c: char| {
-                        c.is_alphanumeric() || matches!(c, '/' | '_' | '.' | ':' | '-' | '+' | '@' | ',')
-                    };
-                    if !quoted && !value.chars().all(plain) {
-                        return None;
-                    }
-                    Piece::Text(value)
-                }
-                piece => piece.clone(),
-            };
-            match (pieces.last_mut(), piece) {
-                (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
-                (_, piece) => pieces.push(piece),
-            }
-        }
-        Some(Self { pieces, ..self.clone() })
-    }
 }

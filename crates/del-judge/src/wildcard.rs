@@ -1,5 +1,6 @@
 //! Wildcards, expanded as the shell expands them: before anything runs, so that every argument is known.
 
+use std::cell::Cell;
 use std::fs;
 
 use crate::ground::{Forbidden, Found, Ground};
@@ -7,6 +8,8 @@ use crate::syntax::{Piece, Word};
 
 /// More names than this are not looked through for one word.
 const MAX_ENTRIES: usize = 20_000;
+/// Nor more than this for all words.
+const MAX_ALL: usize = 100_000;
 /// More words than this do not come of one.
 const MAX_NAMES: usize = 2_000;
 
@@ -25,25 +28,28 @@ pub(crate) enum Unexpanded {
     Forbidden(#[from] Forbidden),
 }
 
-/// The words that a word becomes: itself when it has no wildcard or nothing matches, else the names in their order.
-pub(crate) fn expand(word: &Word, ground: &Ground) -> Result<Vec<String>, Unexpanded> {
+/// The words that a word becomes: itself when it has no wildcard or nothing matches, else the names in their order. The
+/// names that were looked through are added to `seen`, of which there is an end.
+pub(crate) fn expand(word: &Word, ground: &Ground, seen: &Cell<usize>) -> Result<Vec<String>, Unexpanded> {
     if let Some(text) = word.literal() {
         return Ok(vec![text.to_owned()]);
     }
     let parts = parts(word);
     let mut found = vec![String::new()];
     let mut entries = 0;
+    let left = MAX_ALL.saturating_sub(seen.get());
     for (place, part) in parts.iter().enumerate() {
         let last = place + 1 == parts.len();
         let mut next = Vec::new();
         for prefix in &found {
             step(prefix, part, last, ground, &mut next, &mut entries)?;
-            if next.len() > MAX_NAMES {
+            if next.len() > MAX_NAMES || entries > left {
                 return Err(Unexpanded::Many);
             }
         }
         found = next;
     }
+    seen.set(seen.get() + entries);
     if found.is_empty() {
         return Ok(vec![word.unmatched()]);
     }
@@ -80,9 +86,8 @@ fn step(
             }
             Ok(())
         }
-        // Whether `.*` matches `.` and `..` differs from version to version.
-        [Piece::Text(name), ..] if name.starts_with('.') => Err(Unexpanded::Place),
         _ => {
+            let dotted = matches!(part.first(), Some(Piece::Text(text)) if text.starts_with('.'));
             let directory = if prefix.is_empty() { "." } else { prefix };
             if ground.look(directory)? != Found::Directory {
                 return Ok(());
@@ -97,7 +102,8 @@ fn step(
                 }
                 let Ok(entry) = entry else { return Err(Forbidden::Unknown.into()) };
                 let name = entry.file_name();
-                if name.as_encoded_bytes().starts_with(b".") {
+                // Of names with a dot before them only those that are asked for; `.` and `..` never are.
+                if name.as_encoded_bytes().starts_with(b".") && !dotted {
                     continue;
                 }
                 let Some(name) = name.to_str() else { return Err(Unexpanded::Name) };
@@ -150,7 +156,13 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
                     next[first..].fill(true);
                 }
             }
-            Piece::Variable { .. } => {}
+            Piece::Variable { .. } | Piece::Choice(_) | Piece::Output { .. } | Piece::Value(_) => {}
+            Piece::Set { others, ranges } => {
+                for at in 0..name.len() {
+                    let within = ranges.iter().any(|(first, last)| (*first..=*last).contains(&name[at]));
+                    next[at + 1] = ends[at] && within != *others;
+                }
+            }
             Piece::One => {
                 next[1..].copy_from_slice(&ends[..name.len()]);
             }

@@ -7,7 +7,7 @@ mod desk;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use del_judge::{Action, Ground, Judge, Verdict};
+use del_judge::{Ground, Judge, Verdict};
 use desk::Desk;
 use proptest::prelude::*;
 
@@ -66,6 +66,33 @@ fn piece() -> impl Strategy<Value = &'static str> {
         "&",
         ">",
         "<",
+        "{a,b}",
+        "{1..3}",
+        "{a,",
+        ",b}",
+        "[a-z]",
+        "[!",
+        "${x}",
+        "$x",
+        "$(ls)",
+        "$(",
+        "`ls`",
+        "$((1+1))",
+        "for x in a b; do ls $x; done",
+        "for x in ",
+        "; do ",
+        "; done",
+        "if ls; then ls; fi",
+        "then ",
+        "fi",
+        "x=1; ",
+        "[[ -f a ]]",
+        "[[ ",
+        " ]]",
+        "{ ls; }",
+        "<<E\na\nE\n",
+        "<<'E'\n$x\nE\n",
+        "time ",
         "2>/dev/null",
         "2>&1",
         ">/dev/null",
@@ -157,15 +184,24 @@ fn wildcards_become_what_bash_makes_of_them() {
         "README.*",
         "*/main.rs",
         "*.{md}",
+        "*.{md,toml}",
+        "src/{main,lib}.rs",
+        "{a,b}{c,d}",
+        "{1..5} {5..1} {a..e}",
+        "[A-Z]*",
+        "[!a-z]*",
+        "src/[lm]*.rs",
+        "[a-c]*.[a-z][a-z]*",
+        ".g*",
+        "$((1 + 2 * 3)) $((7 / 2)) $((2*(3+4)%5))",
+        "${PWD}/src",
+        "\"$PWD\"/{a,b}",
     ] {
         let command = format!("echo {words}");
         let judgement = judge.judge(&command, &ground);
         assert_eq!(judgement.verdict, Verdict::Safe, "{command}: {:?}", judgement.reasons);
-        let Action::Run(processes) = &judgement.plan.as_ref().unwrap().steps[0].action else {
-            panic!("{command}")
-        };
-        let own = [vec!["echo".to_owned()], processes[0].arguments.clone()].concat();
-        assert_eq!(bash::quoted(&[own]), bash::shown(&command, &desk.work(), &[]), "{command}");
+        let own = bash::run(judgement.plan.as_ref().unwrap()).unwrap();
+        assert_eq!(bash::quoted(&own), bash::shown(&command, &desk.work(), &[]), "{command}");
     }
 }
 
@@ -194,6 +230,16 @@ fn the_cost_is_linear_and_bounded() {
         "sudo ",
         "xargs ",
         "env ",
+        "{1..200}",
+        "$(ls ",
+        "for x in {1..200}; do ",
+        "ls | while read a; do ",
+        "ls | xargs echo {1..9}* | ",
+        "if ls; then ",
+        "x=$(ls); ",
+        "[[ -f a ]] && ",
+        "<<E ",
+        "[a-z]*",
         "xargs parallel ",
         "env eval ",
     ] {

@@ -28,7 +28,7 @@ use tokio::sync::{Mutex, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::child::{self, Child};
-use crate::config::{Launch, Server, Source};
+use crate::config::{self, Launch, Server, Source};
 use crate::content;
 use crate::offer::{Offer, offers, plain, shortened};
 
@@ -230,8 +230,8 @@ async fn connect(server: Server, directory: PathBuf) -> Result<(Link, Listing), 
         Launch::Program { command, arguments, environment, directory: own } => {
             let place = own.map_or_else(|| directory.clone(), |own| directory.join(own));
             let program = child::command(&command, &arguments, &environment, &place);
-            let (mut child, output, input) =
-                Child::start(program).map_err(|error| format!("cannot start {command}: {error}"))?;
+            let (mut child, output, input) = Child::start(program)
+                .map_err(|error| format!("cannot start {command}: {}", config::plain(&error)))?;
             let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
             match within(START, me.serve(transport)).await {
                 Ok(Ok(service)) => (service, Some(child)),
@@ -348,7 +348,9 @@ impl Link {
     fn title(&self) -> String {
         let info = self.peer.peer_info();
         let server = info.as_ref().and_then(|info| info.server_info.as_ref());
-        server.map_or_else(String::new, |server| format!("{} {}", server.name, server.version))
+        server.map_or_else(String::new, |server| {
+            format!("{} {}", server.name, server.version).trim().to_owned()
+        })
     }
 
     /// Calls a tool; stops waiting when `stop` is cancelled, and tells the server.
@@ -360,40 +362,38 @@ impl Link {
     ) -> Result<ToolResult, Failure> {
         let params = CallToolRequestParams::new(name).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let options = PeerRequestOptions::with_timeout(self.timeout);
-        let sent = match self.peer.send_cancellable_request(request, options).await {
-            Ok(sent) => sent,
-            Err(error) => return Err(self.failure(error).await),
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        // A server that does not read its input holds up the sending as well.
+        let sent = match tokio::time::timeout(self.timeout, sent).await {
+            Ok(Ok(sent)) => sent,
+            Ok(Err(error)) => return Err(self.failure(error).await),
+            Err(_) => return Err(self.late()),
         };
         let id = sent.id.clone();
-        let answer = tokio::select! {
-            () = stop.cancelled() => {
-                let params = CancelledNotificationParam::new(Some(id), Some("the user cancelled it".to_owned()));
-                // A server that cannot be told ends on its own.
-                let _ = self.peer.notify_cancelled(params).await;
-                return Err(cancelled());
-            }
-            answer = sent.await_response() => answer,
+        let failure = tokio::select! {
+            answer = sent.await_response() => match answer {
+                Ok(ServerResult::CallToolResult(result)) => return Ok(content::result(result)),
+                Ok(_) => return Err(self.failed("sent what is no result of a tool.")),
+                Err(error) => return Err(self.failure(error).await),
+            },
+            () = stop.cancelled() => cancelled(),
+            () = tokio::time::sleep(self.timeout) => self.late(),
         };
-        match answer {
-            Ok(ServerResult::CallToolResult(result)) => Ok(content::result(result)),
-            Ok(_) => Err(self.failed("sent what is no result of a tool.")),
-            Err(error) => Err(self.failure(error).await),
-        }
+        let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".to_owned()));
+        // One that does not listen is not told.
+        let _ = tokio::time::timeout(Duration::from_millis(500), self.peer.notify_cancelled(params)).await;
+        Err(failure)
     }
 
     async fn failure(&self, error: ServiceError) -> Failure {
-        match error {
-            ServiceError::Timeout { timeout } => {
-                let cause =
-                    format!("the MCP server '{}' did not answer within {} s.", self.name, timeout.as_secs());
-                Failure::new(Code::Timeout, cause)
-            }
-            error => {
-                let reason = self.reason(error).await;
-                self.failed(&format!("failed: {}.", reason.trim_end_matches('.')))
-            }
-        }
+        let reason = self.reason(error).await;
+        self.failed(&format!("failed: {}.", reason.trim_end_matches('.')))
+    }
+
+    fn late(&self) -> Failure {
+        let cause =
+            format!("the MCP server '{}' did not answer within {} s.", self.name, self.timeout.as_secs());
+        Failure::new(Code::Timeout, cause)
     }
 
     fn failed(&self, how: &str) -> Failure {

@@ -72,7 +72,7 @@ pub enum Launch {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read or written.
-    #[error("cannot {verb} {}: {error}", path.display())]
+    #[error("cannot {verb} {}: {}", path.display(), plain(error))]
     File {
         /// `read` or `write`.
         verb: &'static str,
@@ -105,7 +105,7 @@ impl Config {
     pub fn read(path: &Path, source: Source) -> Result<Self, ConfigError> {
         let fail = |error| ConfigError::File { verb: "read", path: path.to_owned(), error };
         match std::fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if is_absent(&error) => return Ok(Self::default()),
             Err(error) => return Err(fail(error)),
             Ok(metadata) if !metadata.is_file() => {
                 return Err(fail(io::Error::other("it is no regular file")));
@@ -183,13 +183,19 @@ impl Config {
 }
 
 impl Server {
+    /// A server of the user's own. Fails for a name that no server can have.
+    pub fn new(name: &str, launch: Launch, timeout: Option<Duration>) -> Result<Self, ConfigError> {
+        check_name(name)?;
+        Ok(Self { name: name.to_owned(), source: Source::Own, launch, disabled: false, timeout })
+    }
+
     fn read(name: &str, entry: &Value, source: Source) -> Result<Self, String> {
         check_name(name)
             .map_err(|_| "its name is empty, too long, or has characters that are not allowed".to_owned())?;
         let entry = entry.as_object().ok_or_else(|| format!("expected an object, got {}", kind(entry)))?;
         let disabled = entry.get("disabled").and_then(Value::as_bool).unwrap_or(false);
         let timeout = match entry.get("timeout") {
-            None => None,
+            None | Some(Value::Null) => None,
             Some(value) => match value.as_u64() {
                 // Other hosts count in milliseconds.
                 Some(n @ 1..1000) => Some(Duration::from_secs(n)),
@@ -315,6 +321,17 @@ impl fmt::Display for Launch {
     }
 }
 
+/// Whether nothing is there that could be read.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// What the system says, without the number of its error.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 /// A word as a shell would have to be given it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%$".contains(c);
@@ -326,7 +343,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Fails for a name that could not be told apart in the names of tools.
-pub(crate) fn check_name(name: &str) -> Result<(), ConfigError> {
+fn check_name(name: &str) -> Result<(), ConfigError> {
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ' '));
     let fits = !name.trim().is_empty() && name.len() <= 40 && plain && !name.contains("__");
     if fits { Ok(()) } else { Err(ConfigError::Name(name.to_owned())) }

@@ -33,6 +33,10 @@ enum Kind {
         max: u64,
     },
     Flag,
+    /// A list of words, or text that holds them.
+    Words,
+    /// A list of anything, or JSON text that holds one; anything else is the only item.
+    List,
 }
 
 macro_rules! parameters {
@@ -50,6 +54,8 @@ parameters! {
     OFFSET = "offset", Kind::Integer { min: 1, max: u64::MAX }, ["startline", "line", "from", "start"];
     LIMIT = "limit", Kind::Integer { min: 1, max: u64::MAX }, ["maxlines", "lines", "count"];
     END_LINE = "end_line", Kind::Integer { min: 1, max: u64::MAX }, ["end", "toline"];
+    FROM = "path", Kind::Text, ["from", "source", "src", "oldpath", "filepath", "file", "directory", "dir", "folder"];
+    TO = "to", Kind::Text, ["destination", "dest", "newpath", "newname", "target"];
     PATTERN = "pattern", Kind::Text, ["query", "regex", "search"];
     GLOB = "pattern", Kind::Text, ["query", "glob", "filepattern", "search"];
     NAME_GLOB = "pattern", Kind::Text, ["query", "glob", "filter", "filepattern"];
@@ -62,9 +68,29 @@ parameters! {
     RECURSIVE = "recursive", Kind::Flag, ["r"];
     DEPTH = "depth", Kind::Integer { min: 1, max: 10 }, ["maxdepth"];
     ALL = "all", Kind::Flag, ["hidden", "showhidden"];
+    CODE = "content", Kind::Text, ["contents", "text", "filetext", "data", "code", "source"];
+    LANGUAGE = "language", Kind::Text, ["lang", "filetype"];
+    INCLUDE_PRIVATE = "include_private", Kind::Flag, ["private", "showprivate", "withprivate"];
+    SYMBOL = "symbol", Kind::Text, ["symbolname", "name", "identifier", "query", "pattern", "function", "functionname"];
+    INCLUDE_DEFINITION = "include_definition", Kind::Flag, ["includedefinitions", "includedeclaration", "definition", "definitions"];
+    SEVERITY = "severity", Kind::Text, ["minseverity", "minimumseverity", "level"];
     COMMAND = "command", Kind::Command, ["cmd", "script", "code", "input"];
     WORKING_DIRECTORY = "working_directory", Kind::Text, ["workingdir", "workdir", "cwd", "dirpath", "dir", "directory"];
     TIMEOUT = "timeout", Kind::Seconds { max: 600 }, ["timeoutsecs", "timeoutseconds"];
+    OPERATION = "operation", Kind::Text, ["op", "action", "command", "cmd", "subcommand"];
+    FILES = "files", Kind::Words, ["file", "path", "paths", "filepath", "filename", "pathspec"];
+    MESSAGE = "message", Kind::Text, ["msg", "commitmessage", "m"];
+    BRANCH = "branch", Kind::Text, ["branchname", "ref", "revision", "name", "target"];
+    COMMITS = "limit", Kind::Integer { min: 1, max: 200 }, ["n", "count", "maxcount", "max"];
+    STAGED = "staged", Kind::Flag, ["cached"];
+    CHECK = "check", Kind::Flag, ["checkonly", "dryrun"];
+    FIX = "fix", Kind::Flag, ["autofix"];
+    FILTER = "filter", Kind::Text, ["test", "testname", "name", "pattern", "k"];
+    QUERY = "query", Kind::Text, ["q", "search", "searchquery", "text"];
+    MAX_RESULTS = "max_results", Kind::Integer { min: 1, max: 20 }, ["numresults", "limit", "count", "n"];
+    OPERATIONS = "operations", Kind::List, ["edits", "changes", "actions"];
+    DRY_RUN = "dry_run", Kind::Flag, ["preview"];
+    STOP_ON_ERROR = "stop_on_error", Kind::Flag, ["failfast"];
     TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
 }
 
@@ -72,6 +98,7 @@ parameters! {
 #[derive(Debug, Clone)]
 pub(crate) struct Arguments {
     tool: String,
+    called: String,
     values: Vec<(&'static str, Typed)>,
     spellings: Vec<(&'static str, String)>,
     /// The keys that were sent, for messages.
@@ -84,6 +111,7 @@ enum Typed {
     Text(String),
     Number(u64),
     Flag(bool),
+    Words(Vec<String>),
     Json(Value),
 }
 
@@ -101,8 +129,14 @@ impl Arguments {
         let keys = object.keys().map(String::as_str).collect::<Vec<_>>();
         let keys = named(&keys);
         let spellings = parameters.iter().map(|p| (p.name, p.declared(properties))).collect();
-        let mut arguments =
-            Self { tool: tool.to_owned(), values: Vec::new(), spellings, keys, notes: Vec::new() };
+        let mut arguments = Self {
+            tool: tool.to_owned(),
+            called: tool.to_owned(),
+            values: Vec::new(),
+            spellings,
+            keys,
+            notes: Vec::new(),
+        };
         let chosen = parameters.iter().map(|p| arguments.exact(p, &mut object)).collect::<Vec<_>>();
         for (parameter, exact) in parameters.iter().zip(chosen) {
             let found = match exact {
@@ -127,6 +161,17 @@ impl Arguments {
         Ok(arguments)
     }
 
+    /// The same arguments of a call by this name.
+    pub(crate) fn called(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.called);
+        self
+    }
+
+    /// Whether the tool was called by `name`, in any spelling.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.called.rsplit(['.', ':', '/']).next().is_some_and(|called| folded(called) == folded(name))
+    }
+
     /// Text that must be there.
     pub(crate) fn need_text(&mut self, parameter: &Parameter) -> Result<String, Failure> {
         self.text(parameter).ok_or_else(|| self.missing(parameter, "string"))
@@ -136,6 +181,14 @@ impl Arguments {
     pub(crate) fn text(&mut self, parameter: &Parameter) -> Option<String> {
         match self.take(parameter)? {
             Typed::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A list of words, if there is one.
+    pub(crate) fn words(&mut self, parameter: &Parameter) -> Option<Vec<String>> {
+        match self.take(parameter)? {
+            Typed::Words(words) => Some(words),
             _ => None,
         }
     }
@@ -154,6 +207,19 @@ impl Arguments {
             Typed::Flag(flag) => Some(flag),
             _ => None,
         }
+    }
+
+    /// The items of a list that must be there.
+    pub(crate) fn need_list(&mut self, parameter: &Parameter) -> Result<Vec<Value>, Failure> {
+        match self.take(parameter) {
+            Some(Typed::Json(Value::Array(items))) => Ok(items),
+            _ => Err(self.missing(parameter, "list")),
+        }
+    }
+
+    /// Whether nothing was given for it.
+    pub(crate) fn is_absent(&self, parameter: &Parameter) -> bool {
+        self.values.iter().all(|(name, _)| *name != parameter.name)
     }
 
     /// The content of a file: text, or JSON that was not written as text.
@@ -242,6 +308,7 @@ impl Parameter {
         }
         let typed = match (self.kind, value) {
             (Kind::Content, value @ (Value::Array(_) | Value::Object(_))) => Typed::Json(value),
+            (Kind::List, value) => Typed::Json(Value::Array(list(value))),
             (Kind::Command, Value::Array(words)) if words.iter().all(Value::is_string) => {
                 let words = words.iter().filter_map(Value::as_str);
                 match shlex::try_join(words) {
@@ -249,6 +316,13 @@ impl Parameter {
                     Err(_) => return wrong(&Value::String("\0".into()), "words without NUL"),
                 }
             }
+            (Kind::Words, Value::Array(words)) if words.iter().all(Value::is_string) => {
+                Typed::Words(words.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+            }
+            (Kind::Words, value) => match text(value) {
+                Ok(text) => Typed::Words(shlex::split(&text).unwrap_or_else(|| vec![text])),
+                Err(value) => return wrong(&value, "a string or a list of strings"),
+            },
             (Kind::Text | Kind::Command | Kind::Content, value) => match text(value) {
                 Ok(text) => Typed::Text(text),
                 Err(value) => return wrong(&value, "a string"),
@@ -332,6 +406,17 @@ fn text(value: Value) -> Result<String, Value> {
         Value::Bool(flag) => Ok(flag.to_string()),
         Value::Array(mut list) if list.len() == 1 && list[0].is_string() => text(list.remove(0)),
         other => Err(other),
+    }
+}
+
+fn list(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(inner @ (Value::Array(_) | Value::Object(_))) => list(inner),
+            _ => vec![Value::String(text)],
+        },
+        other => vec![other],
     }
 }
 

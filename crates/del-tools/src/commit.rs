@@ -31,10 +31,12 @@ pub(crate) enum Change<'a> {
 }
 
 /// What a change is for, as the journal names it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Purpose<'a> {
     /// The tool's canonical name.
     pub(crate) tool: &'a str,
+    /// Whether it is the model that writes, so that it knows what stands there from now on.
+    pub(crate) by_model: bool,
     /// The ids of the changes that this one takes back.
     pub(crate) undoes: Vec<String>,
 }
@@ -59,7 +61,7 @@ impl<'a> Change<'a> {
 
 impl<'a> From<&'a str> for Purpose<'a> {
     fn from(tool: &'a str) -> Self {
-        Self { tool, undoes: Vec::new() }
+        Self { tool, by_model: true, undoes: Vec::new() }
     }
 }
 
@@ -103,7 +105,7 @@ impl Context {
                 }
             },
         };
-        self.make(ready, open)
+        self.make(purpose, ready, open)
     }
 
     /// Does all that can fail before anything has changed.
@@ -269,13 +271,18 @@ impl Context {
         })
     }
 
-    fn make(&self, ready: Vec<Ready<'_>>, open: Option<Open<'_>>) -> Result<Vec<&'static str>, Failure> {
+    fn make(
+        &self,
+        purpose: &Purpose<'_>,
+        ready: Vec<Ready<'_>>,
+        open: Option<Open<'_>>,
+    ) -> Result<Vec<&'static str>, Failure> {
         let mut notes = Vec::new();
         let mut made: Vec<(&Change<'_>, Vec<Place>)> = Vec::new();
         let mut pending = ready.into_iter();
         while let Some(next) = pending.next() {
             let (change, directories) = (next.change, next.made.clone());
-            match self.make_one(next) {
+            match self.make_one(next, purpose.by_model) {
                 Ok(note) => notes.extend(note),
                 Err(obstacle) => {
                     let mut failure = self.failure(&obstacle, change.place());
@@ -312,11 +319,13 @@ impl Context {
         Ok(notes)
     }
 
-    fn make_one(&self, ready: Ready<'_>) -> Result<Option<&'static str>, Obstacle> {
+    fn make_one(&self, ready: Ready<'_>, by_model: bool) -> Result<Option<&'static str>, Obstacle> {
         match (ready.change, ready.staged) {
             (Change::Write { place, content, .. }, Some(staged)) => {
                 let note = staged.publish()?;
-                self.remember_written(place, content);
+                if by_model {
+                    self.remember_written(place, content);
+                }
                 return Ok(note);
             }
             (Change::Write { .. }, None) | (Change::MakeDirectory { .. }, _) => {}

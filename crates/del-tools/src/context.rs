@@ -14,6 +14,7 @@ use crate::sandbox::Sandbox;
 use crate::suggest;
 use crate::text;
 use crate::undo::UndoStore;
+use crate::web::Web;
 use crate::workspace::{Access, Obstacle, Place, Stamp, Workspace};
 
 /// Files above this are neither edited nor compared.
@@ -43,6 +44,8 @@ pub(crate) struct Context {
     pub(crate) limits: Limits,
     /// Names under which tools are offered, by the engine's name.
     pub(crate) names: Vec<(&'static str, &'static str)>,
+    /// The only tools that may be called, by the engine's name, if the user left no others.
+    pub(crate) only: Option<Vec<&'static str>>,
     seen: Mutex<HashMap<Place, Stamp>>,
     /// A private directory for output that is too long to show.
     pub(crate) scratch: Option<TempDir>,
@@ -54,6 +57,8 @@ pub(crate) struct Context {
     pub(crate) sandbox: Sandbox,
     /// Says which commands only read.
     pub(crate) judge: Judge,
+    /// The service that searches the web, where there is one.
+    pub(crate) web: Option<Web>,
     /// Where what stood there before a change is kept, if it is.
     pub(crate) undo: Option<UndoStore>,
 }
@@ -76,12 +81,14 @@ impl Context {
             workspace,
             limits: Limits::default(),
             names,
+            only: None,
             seen: Mutex::default(),
             scratch: scratch.filter(|_| readable),
             background: Mutex::default(),
             kept_variables: Vec::new(),
             sandbox: Sandbox::default(),
             judge: Judge::default(),
+            web: None,
             undo: None,
         }
     }

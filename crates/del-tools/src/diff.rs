@@ -16,6 +16,18 @@ pub(crate) struct Difference {
     pub(crate) unified: String,
 }
 
+impl Difference {
+    /// Whether the same lines are added and removed, wherever they stand.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        self.changed_lines().eq(other.changed_lines())
+    }
+
+    fn changed_lines(&self) -> impl Iterator<Item = &str> {
+        let body = self.unified.lines().skip_while(|line| !line.starts_with("@@"));
+        body.filter(|line| line.starts_with(['+', '-']))
+    }
+}
+
 /// The difference from `old` to `new`; `from` and `to` name them in the head of the diff.
 pub(crate) fn difference(old: &str, new: &str, from: &str, to: &str) -> Difference {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);

@@ -71,6 +71,11 @@ impl Normalised {
     }
 }
 
+/// `text` with every line ended by `\r\n`.
+pub(crate) fn crlf(text: &str) -> String {
+    lf(text).replace('\n', "\r\n")
+}
+
 /// `text` with every `\r\n` as `\n`.
 pub(crate) fn lf(text: &str) -> String {
     text.replace("\r\n", "\n")

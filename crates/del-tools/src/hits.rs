@@ -123,7 +123,7 @@ impl InFile<'_> {
 }
 
 /// 500 characters of `line` around the byte `hit`.
-fn excerpt(line: &str, hit: usize) -> String {
+pub(crate) fn excerpt(line: &str, hit: usize) -> String {
     let total = line.chars().count();
     if total <= MAX_LINE_CHARS {
         return line.to_owned();

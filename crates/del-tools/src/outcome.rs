@@ -175,6 +175,14 @@ codes! {
     Cancelled = "cancelled",
     /// A program that the tool needs is not installed.
     ToolMissing = "tool_missing",
+    /// A program that the tool ran failed.
+    Failed = "failed",
+    /// What the tool needs is not set up.
+    NotConfigured = "not_configured",
+    /// The network, or a server on it.
+    Network = "network",
+    /// Too often in a short time.
+    RateLimited = "rate_limited",
     /// The operating system refused.
     System = "system",
 }

@@ -1,24 +1,40 @@
 //! Running what the judge called safe: the programs of its plan, without a shell.
+//!
+//! One thread works off the plan, and one for each group of commands in the middle of a pipeline. This one reads what they
+//! print, and ends them when their time is over.
 
-use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Write};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+mod gather;
+mod runner;
+mod streams;
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use del_judge::{Action, Input, Link, Output, Plan, Process, Redirect};
+use del_judge::{Judge, Plan};
 use process_wrap::std::ChildWrapper;
 
 use crate::process::{Ended, GRACE, How, Pipes, Stream, TICK};
 use crate::sandbox::Sandbox;
 use crate::session::Session;
 use crate::toolbox::Control;
+use runner::Runner;
+use streams::{Sink, Source, Streams};
+
+/// What plans run with.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) judge: &'a Judge,
+    pub(crate) sandbox: &'a Sandbox,
+}
 
 /// Runs the steps of `plan` in their order and hands their output to `take` as it comes.
 pub(crate) fn run(
     plan: &Plan,
     timeout: Duration,
-    sandbox: &Sandbox,
+    means: Means<'_>,
     control: &Control<'_>,
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
@@ -26,45 +42,56 @@ pub(crate) fn run(
     let (read_out, out) = io::pipe()?;
     let (read_err, err) = io::pipe()?;
     let mut pipes = Pipes::over(read_out, read_err)?;
-    let mut run = Run { deadline: started + timeout, out, err, sandbox, control };
-    let mut status = ExitStatus::default();
-    let mut how = None;
-    for step in &plan.steps {
-        let due = match step.link {
-            Link::Always => true,
-            Link::And => status.success(),
-            Link::Or => !status.success(),
-        };
-        if !due {
-            continue;
-        }
-        match &step.action {
-            Action::Enter(directory) if directory.is_dir() => status = ExitStatus::default(),
-            Action::Enter(directory) => {
-                let message = format!("{} is no longer there", directory.display());
-                return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    let crew = Crew::default();
+    let runner = Runner { crew: &crew, means };
+    let streams = Streams { input: Source::Nothing, out: Sink::Pipe(out), err: Sink::Pipe(err) };
+    let (ended, stopped) = thread::scope(|scope| {
+        let worker = scope.spawn(move || runner.plan(plan, &streams, ExitStatus::default()));
+        let mut stopped: Option<(How, Instant)> = None;
+        // Most programs end at once; those that do not are looked at less and less often.
+        let mut patience = Duration::from_millis(1);
+        while !worker.is_finished() {
+            if pipes.wait(patience).is_err() {
+                crew.stop();
+                crew.kill();
             }
-            Action::Run(processes) => match run.step(processes, &mut pipes, take)? {
-                How::Exited(ended) => status = ended,
-                stopped => {
-                    how = Some(stopped);
-                    break;
+            patience = (patience * 2).min(TICK);
+            pipes.read(take);
+            match stopped {
+                None => {
+                    let how = match () {
+                        () if control.check().is_err() => How::Cancelled,
+                        () if started.elapsed() >= timeout => How::TimedOut,
+                        () => continue,
+                    };
+                    stopped = Some((how, Instant::now()));
+                    crew.stop();
                 }
-            },
+                Some((_, since)) if since.elapsed() >= GRACE => crew.kill(),
+                Some(_) => {}
+            }
         }
-    }
-    let Run { out, err, .. } = run;
-    drop((out, err));
+        let ended = worker.join().unwrap_or_else(|_| Err(io::Error::other("the run broke down")));
+        (ended, stopped.map(|(how, _)| how))
+    });
+    crew.end();
     pipes.drain(take);
-    Ok(Ended { how: how.unwrap_or(How::Exited(status)), took: started.elapsed(), background: Vec::new() })
+    // What was stopped may have failed because of that.
+    let how = match stopped {
+        Some(how) => how,
+        None => How::Exited(ended?),
+    };
+    Ok(Ended { how, took: started.elapsed(), background: Vec::new() })
 }
 
-struct Run<'a> {
-    deadline: Instant,
-    out: PipeWriter,
-    err: PipeWriter,
-    sandbox: &'a Sandbox,
-    control: &'a Control<'a>,
+/// The programs that were started, and whether any more may be.
+#[derive(Default)]
+struct Crew(Mutex<Hands>);
+
+#[derive(Default)]
+struct Hands {
+    running: Vec<Running>,
+    stopped: bool,
 }
 
 /// A program that was started.
@@ -74,163 +101,62 @@ struct Running {
     ended: Option<ExitStatus>,
 }
 
-/// Where an output goes.
-enum Sink {
-    Pipe(PipeWriter),
-    Nowhere,
-}
-
-impl Run<'_> {
-    fn step(
-        &mut self,
-        processes: &[Process],
-        pipes: &mut Pipes,
-        take: &mut dyn FnMut(Stream, &[u8]),
-    ) -> io::Result<How> {
-        let mut group = Group(Vec::new());
-        let mut last = None;
-        let mut before: Option<PipeReader> = None;
-        for (place, process) in processes.iter().enumerate() {
-            let (next, out) = if place + 1 < processes.len() {
-                let (next, out) = io::pipe()?;
-                (Some(next), out)
-            } else {
-                (None, self.out.try_clone()?)
-            };
-            last = self.start(process, before.take(), out, &mut group, take)?;
-            before = next;
-        }
-        drop(before);
-        let mut stopped: Option<(How, Instant)> = None;
-        // Most programs end at once; those that do not are looked at less and less often.
-        let mut patience = Duration::from_millis(1);
-        while !group.has_ended()? {
-            pipes.wait(patience)?;
-            patience = (patience * 2).min(TICK);
-            pipes.read(take);
-            match stopped {
-                None => {
-                    let how = match () {
-                        () if self.control.check().is_err() => How::Cancelled,
-                        () if Instant::now() >= self.deadline => How::TimedOut,
-                        () => continue,
-                    };
-                    stopped = Some((how, Instant::now()));
-                    group.0.iter().for_each(|running| running.session.terminate());
-                }
-                Some((_, since)) if since.elapsed() >= GRACE => group.kill(),
-                Some(_) => {}
-            }
-        }
-        pipes.read(take);
-        let status = match last {
-            Some(status) => status,
-            None => group.0.last().and_then(|running| running.ended).unwrap_or_default(),
-        };
-        Ok(stopped.map_or(How::Exited(status), |(how, _)| how))
+impl Crew {
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts one program. A status comes back when there is nothing to start.
-    fn start(
-        &self,
-        process: &Process,
-        before: Option<PipeReader>,
-        out: PipeWriter,
-        group: &mut Group,
-        take: &mut dyn FnMut(Stream, &[u8]),
-    ) -> io::Result<Option<ExitStatus>> {
-        let Some(program) = &process.program else {
-            take(Stream::Stderr, format!("{}: command not found\n", process.name).as_bytes());
-            return Ok(Some(ExitStatus::from_raw(127 << 8)));
-        };
-        let input = match &process.input {
-            Some(Input::File(path)) => match File::open(path).and_then(regular) {
-                Ok(file) => file.into(),
-                Err(error) => {
-                    take(Stream::Stderr, format!("{}: {error}\n", path.display()).as_bytes());
-                    return Ok(Some(ExitStatus::from_raw(1 << 8)));
-                }
-            },
-            Some(Input::Text(text)) => said(text)?.into(),
-            None => before.map_or_else(Stdio::null, Stdio::from),
-        };
-        let mut command = Command::new(program);
-        command.args(&process.arguments).current_dir(&process.directory).env_clear();
-        command.envs(process.environment.iter().map(|(name, value)| (name, value)));
-        let (out, err) = sinks(&process.outputs, out, self.err.try_clone()?)?;
-        command.stdin(input).stdout(out.stdio()).stderr(err.stdio());
-        let child = self.sandbox.spawn(command)?;
+    /// Takes in a program that `start` starts, and returns its number.
+    fn add(&self, start: impl FnOnce() -> io::Result<Box<dyn ChildWrapper>>) -> io::Result<usize> {
+        let mut hands = self.hands();
+        if hands.stopped {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let child = start()?;
         let session = Session::led_by(child.id());
-        group.0.push(Running { child, session, ended: None });
-
-        Ok(None)
+        hands.running.push(Running { child, session, ended: None });
+        Ok(hands.running.len() - 1)
     }
-}
 
-/// Programs that feed each other. Dropping it ends those that still run.
-struct Group(Vec<Running>);
-
-impl Group {
-    fn has_ended(&mut self) -> io::Result<bool> {
-        for running in self.0.iter_mut().filter(|running| running.ended.is_none()) {
+    /// What became of a program, once it has ended.
+    fn look(&self, number: usize) -> io::Result<Option<ExitStatus>> {
+        let mut hands = self.hands();
+        let Some(running) = hands.running.get_mut(number) else { return Ok(Some(ExitStatus::default())) };
+        if running.ended.is_none() {
             running.ended = running.child.try_wait()?;
         }
-        Ok(self.0.iter().all(|running| running.ended.is_some()))
+        Ok(running.ended)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.hands().stopped
+    }
+
+    /// Starts nothing more, and asks what runs to end.
+    fn stop(&self) {
+        let mut hands = self.hands();
+        hands.stopped = true;
+        hands.alive().for_each(|running| running.session.terminate());
     }
 
     fn kill(&self) {
-        self.0.iter().for_each(|running| running.session.kill(running.ended.is_some()));
+        self.hands().alive().for_each(|running| running.session.kill(false));
     }
-}
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        for running in self.0.iter_mut().filter(|running| running.ended.is_none()) {
+    /// Ends what is left when a run broke off.
+    fn end(&self) {
+        let mut hands = self.hands();
+        hands.stopped = true;
+        for running in hands.running.iter_mut().filter(|running| running.ended.is_none()) {
             running.session.kill(false);
             // It was killed; what became of it interests nobody.
-            let _ = running.child.wait();
+            running.ended = Some(running.child.wait().unwrap_or_default());
         }
     }
 }
 
-impl Sink {
-    fn stdio(self) -> Stdio {
-        match self {
-            Self::Pipe(pipe) => pipe.into(),
-            Self::Nowhere => Stdio::null(),
-        }
+impl Hands {
+    fn alive(&self) -> impl Iterator<Item = &Running> {
+        self.running.iter().filter(|running| running.ended.is_none())
     }
-
-    fn again(&self) -> io::Result<Self> {
-        match self {
-            Self::Pipe(pipe) => Ok(Self::Pipe(pipe.try_clone()?)),
-            Self::Nowhere => Ok(Self::Nowhere),
-        }
-    }
-}
-
-/// Where both outputs go after all redirections, in their order.
-fn sinks(redirects: &[Redirect], out: PipeWriter, err: PipeWriter) -> io::Result<(Sink, Sink)> {
-    let (mut out, mut err) = (Sink::Pipe(out), Sink::Pipe(err));
-    for redirect in redirects {
-        match redirect {
-            Redirect::Discard(Output::Standard) => out = Sink::Nowhere,
-            Redirect::Discard(Output::Error) => err = Sink::Nowhere,
-            Redirect::Join(Output::Standard, Output::Error) => out = err.again()?,
-            Redirect::Join(Output::Error, Output::Standard) => err = out.again()?,
-            Redirect::Join(..) => {}
-        }
-    }
-    Ok((out, err))
-}
-
-/// A text as an input. It is no longer than a command, which fits into a pipe.
-fn said(text: &str) -> io::Result<PipeReader> {
-    let (reader, mut writer) = io::pipe()?;
-    writer.write_all(text.as_bytes())?;
-    Ok(reader)
-}
-
-fn regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
 }

@@ -1,14 +1,18 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use del_judge::{Judgement, Member, Members, members};
+use del_judge::{Judgement, Member, Members, is_obeyed, is_repository, is_secret, members};
 
+use crate::context::Context;
 use crate::outcome::{Code, Failure};
-use crate::question::{Question, Subject};
+use crate::program::written;
+use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
+use crate::sandbox::Level;
 use crate::toolbox::{Plan, Toolbox};
+use crate::workspace::Place;
 
 /// What a call does to the world. Later ones weigh more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -83,6 +87,8 @@ pub struct Gate {
     allowed: Vec<Rule>,
     denied: Vec<Rule>,
     granted: HashSet<Grant>,
+    /// Where something may be sent for the rest of the session.
+    reached: HashSet<String>,
 }
 
 /// A call that the user allowed for good: this tool, these arguments, this directory.
@@ -90,7 +96,9 @@ pub struct Gate {
 pub(crate) struct Grant {
     pub(crate) tool: String,
     pub(crate) arguments: String,
-    pub(crate) directory: std::path::PathBuf,
+    pub(crate) directory: PathBuf,
+    /// What the user was warned of.
+    pub(crate) cautions: Vec<String>,
 }
 
 impl Gate {
@@ -121,16 +129,22 @@ impl Gate {
 
     /// What the policy says to `plan`, without asking anybody.
     pub fn verdict(&self, plan: &Plan) -> Verdict {
-        let question = plan.question();
-        if let Subject::Command { command, judgement, .. } = &question.subject {
-            let granted = self.granted.contains(plan.grant());
-            let cautioned = !question.cautions.is_empty();
-            return self.command(&question.tool, command, judgement, granted, cautioned);
+        self.decide(plan.question(), plan.class(), self.granted.contains(plan.grant()))
+    }
+
+    fn decide(&self, question: &Question, class: Class, granted: bool) -> Verdict {
+        match &question.subject {
+            Subject::Command { command, judgement, .. } => {
+                let cautioned = !question.cautions.is_empty();
+                return self.command(&question.tool, command, judgement, granted, cautioned);
+            }
+            Subject::Several { parts } => return self.all(question, parts, granted),
+            _ => {}
         }
         if let Some(rule) = self.denied.iter().find(|rule| rule.covers(question)) {
             return Verdict::Deny(forbidden(rule));
         }
-        if plan.class() == Class::Read {
+        if class == Class::Read {
             return Verdict::Run;
         }
         if self.approval == Approval::Plan {
@@ -138,16 +152,38 @@ impl Gate {
         }
         let unasked = match self.approval {
             Approval::Yolo => true,
-            Approval::AutoEdit => plan.class() == Class::Write && question.cautions.is_empty(),
+            Approval::AutoEdit => class == Class::Write && question.cautions.is_empty(),
             Approval::Ask | Approval::Plan => false,
         };
-        let allowed = self.allowed.iter().any(|rule| rule.allows(question));
-        if unasked || allowed || self.granted.contains(plan.grant()) { Verdict::Run } else { Verdict::Ask }
+        let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
+        if unasked || allowed || granted { Verdict::Run } else { Verdict::Ask }
     }
 
-    /// What the policy says to a shell command that was judged so.
-    pub fn command_verdict(&self, command: &str, judgement: &Judgement) -> Verdict {
-        self.command("run_command", command, judgement, false, false)
+    /// What the policy says to several things at once: what is denied to one of them is denied to all, and each has to
+    /// be allowed by itself.
+    fn all(&self, question: &Question, parts: &[Part], granted: bool) -> Verdict {
+        if let Some(rule) = self.denied.iter().find(|rule| rule.is_for_all(&question.tool)) {
+            return Verdict::Deny(forbidden(rule));
+        }
+        let mut verdict = Verdict::Run;
+        for part in parts {
+            match self.decide(&part.question, part.class, granted) {
+                Verdict::Run => {}
+                Verdict::Ask => verdict = Verdict::Ask,
+                Verdict::Deny(failure) => return Verdict::Deny(failure),
+            }
+        }
+        verdict
+    }
+
+    /// Whether the user has let something be sent there in this session.
+    fn has_reached(&self, question: &Question) -> bool {
+        destination(question).is_some_and(|to| self.reached.contains(to))
+    }
+
+    /// What the policy says to a shell command that was judged so, where commands are confined so far.
+    pub fn command_verdict(&self, command: &str, judgement: &Judgement, level: Level) -> Verdict {
+        self.command("run_command", command, judgement, false, level == Level::None)
     }
 
     fn command(
@@ -248,6 +284,7 @@ impl Gate {
                     if self.verdict(&plan) == Verdict::Run {
                         return Ok(plan);
                     }
+                    consent.object(&denied("the rule is taken, but it does not cover this call."));
                 }
                 answer => return self.take(&plan, answer).map(|()| plan),
             }
@@ -257,9 +294,13 @@ impl Gate {
     /// Does what an answer says to the question of `plan`.
     pub fn take(&mut self, plan: &Plan, answer: Answer) -> Result<(), Failure> {
         match answer {
-            Answer::Yes => Ok(()),
+            Answer::Yes => {
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
+                Ok(())
+            }
             Answer::Always => {
                 self.granted.insert(plan.grant().clone());
+                self.reached.extend(destination(plan.question()).map(str::to_owned));
                 Ok(())
             }
             Answer::Allow(rules) => {
@@ -280,6 +321,14 @@ impl Gate {
     }
 }
 
+/// Where a call sends something.
+fn destination(question: &Question) -> Option<&str> {
+    match &question.subject {
+        Subject::Network { to, .. } => Some(to),
+        _ => None,
+    }
+}
+
 fn forbidden(rule: &Rule) -> Failure {
     denied(format!("the rule '{rule}' forbids this call."))
 }
@@ -294,85 +343,72 @@ fn denied(cause: impl Into<String>) -> Failure {
 
 /// Refuses what no tool writes, whoever consents: the inside of a repository.
 pub(crate) fn may_write(path: &Path, shown: &str) -> Result<(), Failure> {
-    if path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+    if is_repository(path) {
         return Err(denied(format!("{shown} is inside .git; use git commands instead of writing there.")));
     }
     Ok(())
 }
 
-/// What shells read when they start.
-const SHELL: [&str; 12] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".kshrc",
-    ".cshrc",
-    ".inputrc",
-];
-/// What other programs take orders from.
-const CONFIGURATION: [&str; 13] = [
-    ".gitconfig",
-    ".gitmodules",
-    ".gitattributes",
-    ".envrc",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".mcp.json",
-    ".ripgreprc",
-    ".vimrc",
-    ".exrc",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-];
-
 /// Why writing this file needs a question even where writing does not: it holds secrets, or something runs it.
 pub(crate) fn caution(path: &Path) -> Option<&'static str> {
-    const SECRET: &str = "this file usually holds secrets";
-    const RUN: &str = "other programs run what this file says";
-    let lower = path.to_string_lossy().to_lowercase().replace('\\', "/");
+    let lower = path.to_string_lossy().to_lowercase();
     let name = lower.rsplit('/').next().unwrap_or_default();
-    let within =
-        |folder: &str| lower.starts_with(&format!("{folder}/")) || lower.contains(&format!("/{folder}/"));
-    let ends = |end: &str| lower == end || lower.ends_with(&format!("/{end}"));
-    let extension = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default();
-    if name == ".env" || name.starts_with(".env.") || matches!(extension, "pem" | "key" | "p12" | "pfx") {
-        return Some(SECRET);
+    if is_secret(path) || name.starts_with(".env.") || name.starts_with("id_") {
+        return Some("this file usually holds secrets");
     }
-    if name.starts_with("id_") || within(".ssh") || within(".gnupg") || within(".aws") {
-        return Some(SECRET);
+    is_obeyed(path).then_some("other programs run what this file says")
+}
+
+impl Context {
+    /// Refuses what no tool writes, whoever consents.
+    pub(crate) fn may_write(&self, place: &Place) -> Result<(), Failure> {
+        may_write(&self.workspace.absolute(place), &place.shown)
     }
-    let folders = [".vscode", ".idea", ".husky", ".github/workflows", ".claude", ".codex", ".gemini", ".del"];
-    let run = SHELL.contains(&name)
-        || CONFIGURATION.contains(&name)
-        || folders.iter().any(|folder| within(folder))
-        || ends(".cargo/config.toml")
-        || ends(".cargo/config");
-    run.then_some(RUN)
+
+    /// Why writing here needs a question even where writing does not.
+    pub(crate) fn caution(&self, place: &Place) -> Option<&'static str> {
+        let absolute = self.workspace.absolute(place);
+        // The working directory may itself be a folder that programs obey.
+        let above = absolute.components().count().saturating_sub(place.path().components().count() + 2);
+        let near: PathBuf = absolute.components().skip(above).collect();
+        let own =
+            || self.workspace.lies_in_repository(place).then_some("it belongs to a git repository itself");
+        caution(&near).or_else(own)
+    }
 }
 
 impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-            Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            Subject::Program { about, .. } => {
+                about.first().is_some_and(|about| self.is_meant(&question.tool, about))
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            subject => {
+                let paths = subject.paths();
+                self.is_for_all(&question.tool)
+                    || !paths.is_empty() && paths.iter().all(|path| self.matches_path(&question.tool, path))
+            }
         }
     }
 
     /// Whether a denying rule forbids the call that `question` shows.
     fn covers(&self, question: &Question) -> bool {
         match &question.subject {
-            Subject::Command { .. } => self.is_for_all(&question.tool),
-            Subject::Write { path, .. } | Subject::Read { path } => self.matches_path(&question.tool, path),
-            Subject::Foreign { .. } => self.is_for_all(&question.tool),
+            // What is forbidden to commands is forbidden to the tools that run the same.
+            Subject::Program { commands, about, .. } => {
+                let command = |words: &Vec<String>| {
+                    let command = written(words);
+                    self.forbids("run_command", &command, &members(&command))
+                };
+                about.iter().any(|about| self.is_meant(&question.tool, about)) || commands.iter().any(command)
+            }
+            Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            subject => {
+                let mut paths = subject.paths().into_iter();
+                self.is_for_all(&question.tool) || paths.any(|path| self.matches_path(&question.tool, path))
+            }
         }
     }
 }
@@ -404,6 +440,16 @@ mod tests {
         {
             assert!(caution(Path::new(path)).is_none(), "{path}");
         }
+    }
+
+    #[test]
+    fn where_nothing_keeps_commands_from_writing_safe_ones_ask_too() {
+        let judge = del_judge::Judge::default();
+        let judgement = judge.judge("pwd", &del_judge::Ground::new(Path::new(".")));
+        let gate = Gate::new(Approval::Ask);
+        assert_eq!(gate.command_verdict("pwd", &judgement, Level::Full), Verdict::Run);
+        assert_eq!(gate.command_verdict("pwd", &judgement, Level::None), Verdict::Ask);
+        assert_eq!(gate.command_verdict("pwd", &judgement, Level::Off), Verdict::Run, "the user wants it so");
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Running a command: in a session of its own, with a deadline, and with nothing of it left waiting.
+//! Running a program: in a session of its own, with a deadline, and with nothing of it left waiting.
 
-use std::ffi::{OsStr, OsString};
-use std::io::{self, PipeReader, Read};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, PipeReader, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
@@ -21,15 +22,17 @@ pub(crate) use crate::session::Background;
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 pub(crate) const TICK: Duration = Duration::from_millis(20);
 
-/// A command to run.
-#[derive(Debug)]
+/// A program to run.
+#[derive(Debug, Clone)]
 pub(crate) struct Spec {
-    pub(crate) shell: PathBuf,
-    pub(crate) command: String,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
     pub(crate) directory: PathBuf,
+    /// The whole environment: no other variable reaches it.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// What it reads on its standard input.
+    pub(crate) input: Vec<u8>,
     pub(crate) timeout: Duration,
-    /// Variables that reach the command though their names look like secrets.
-    pub(crate) kept: Vec<String>,
 }
 
 /// Where output came from.
@@ -64,7 +67,7 @@ pub(crate) fn run(
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
     let started = Instant::now();
-    let mut child = sandbox.spawn(command(spec))?;
+    let mut child = sandbox.spawn(command(spec)?)?;
     let session = Session::led_by(child.id());
     let mut pipes = Pipes::of(child.as_mut())?;
     let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
@@ -140,42 +143,21 @@ impl Watch {
     }
 }
 
-fn command(spec: &Spec) -> Command {
-    let mut command = Command::new(&spec.shell);
-    command.arg("-c").arg(&spec.command).current_dir(&spec.directory);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (name, _) in std::env::vars_os() {
-        if looks_secret(&name) && !spec.kept.iter().any(|kept| name == OsString::from(kept)) {
-            command.env_remove(name);
-        }
-    }
-    command.env("PWD", &spec.directory);
-    for (name, value) in [
-        ("PAGER", "cat"),
-        ("GIT_PAGER", "cat"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("TERM", "dumb"),
-        ("NO_COLOR", "1"),
-        ("DEL", "1"),
-    ] {
-        command.env(name, value);
-    }
-    command
+fn command(spec: &Spec) -> io::Result<Command> {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.arguments).current_dir(&spec.directory).env_clear();
+    command.envs(spec.environment.iter().map(|(name, value)| (name, value)));
+    let input = if spec.input.is_empty() { Stdio::null() } else { said(&spec.input)?.into() };
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
 }
 
-/// Whether a variable of the environment with this name usually holds a secret, and is kept from other programs.
-pub fn looks_secret(name: &OsStr) -> bool {
-    const WORDS: [&str; 9] =
-        ["TOKEN", "TOKENS", "KEY", "KEYS", "APIKEY", "AUTHTOKEN", "CREDENTIAL", "CREDENTIALS", "PWD"];
-    const PARTS: [&str; 4] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"];
-    const STARTS: [&str; 3] = ["AWS_", "OPENAI_", "ANTHROPIC_"];
-    let name = name.to_string_lossy().to_uppercase();
-    if matches!(&*name, "PWD" | "OLDPWD") {
-        return false;
-    }
-    name.split('_').any(|word| WORDS.contains(&word))
-        || PARTS.iter().any(|part| name.contains(part))
-        || STARTS.iter().any(|start| name.starts_with(start))
+/// A text as an input: a file without a name, so that nobody has to write while the program reads.
+fn said(text: &[u8]) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// The output of a command, read without waiting.
@@ -256,34 +238,4 @@ impl Pipes {
 pub(crate) fn signal_group(leader: Pid, signal: Signal) {
     // The group may be gone already, which is what is wanted.
     let _ = kill_process_group(leader, signal);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_are_known_by_their_names() {
-        for name in [
-            "OPENAI_API_KEY",
-            "GITHUB_TOKEN",
-            "TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "db_password",
-            "NPM_AUTHTOKEN",
-            "STRIPE_KEY",
-            "PGPASSWORD",
-            "MYSQL_PWD",
-            "AWS_SESSION_NAME",
-            "ANTHROPIC_BASE",
-            "CLIENTSECRET",
-        ] {
-            assert!(looks_secret(OsStr::new(name)), "{name}");
-        }
-        for name in
-            ["PATH", "HOME", "TOKENIZERS_PARALLELISM", "KEYBOARD", "SSH_AUTH_SOCK", "MONKEY", "PWD", "OLDPWD"]
-        {
-            assert!(!looks_secret(OsStr::new(name)), "{name}");
-        }
-    }
 }

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use del_judge::Judgement;
 
 use crate::diff::first_lines;
+use crate::outcome::counted;
+use crate::policy::Class;
+use crate::program::written;
 use crate::visible::visible;
 use crate::workspace::on_one_line;
 
@@ -73,6 +76,79 @@ pub enum Subject {
         /// All that it is sent, as JSON.
         arguments: String,
     },
+    /// Write several files anew.
+    Rewrite {
+        /// The paths, relative to the working directory.
+        paths: Vec<String>,
+        /// The changes, as one unified diff.
+        diff: String,
+    },
+    /// Run programs, without a shell.
+    Program {
+        /// What is run, in this order: each a program and its arguments.
+        commands: Vec<Vec<String>>,
+        /// What the last one reads.
+        input: Option<String>,
+        /// Where they run.
+        directory: PathBuf,
+        /// Seconds after which each is ended.
+        timeout: u64,
+        /// What the call is about, which rules are held against: the path, or what is done. Behind it what the call
+        /// does besides.
+        about: Vec<String>,
+    },
+    /// Send something over the network.
+    Network {
+        /// Where it goes: the host, with its port unless that is the usual one.
+        to: String,
+        /// What is sent.
+        query: String,
+    },
+    /// Move something about in the workspace.
+    Arrange {
+        /// What is done.
+        action: Action,
+        /// The path, relative to the working directory.
+        path: String,
+        /// Where it goes, for what is moved or copied.
+        to: Option<String>,
+        /// What it is: `3 files, 1.2 kB`.
+        what: String,
+    },
+    /// What comes before decides what this will come to, so that it cannot be shown yet.
+    Later {
+        /// The paths that it is about, relative to the working directory.
+        paths: Vec<String>,
+        /// The arguments, as JSON text.
+        arguments: String,
+    },
+    /// Several things, in this order.
+    Several {
+        /// Each of them.
+        parts: Vec<Part>,
+    },
+}
+
+/// What is done to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// It is removed, with all that is in it.
+    Delete,
+    /// It gets another path.
+    Move,
+    /// It is there twice afterwards.
+    Copy,
+    /// A directory is made.
+    MakeDirectory,
+}
+
+/// One of several things that a call would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it does to the world.
+    pub class: Class,
+    /// The question that it would be by itself.
+    pub question: Question,
 }
 
 impl Question {
@@ -128,10 +204,111 @@ impl Question {
                 }
                 text
             }
+            Subject::Rewrite { paths, diff } => {
+                format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, lines))
+            }
+            Subject::Program { commands, input, directory, timeout, .. } => {
+                let directory = on_one_line(&directory.display().to_string());
+                let mut text = format!("{}: in {directory} (at most {timeout} s)", self.tool);
+                for command in commands {
+                    let _ = write!(text, "\n  $ {}", written(command).replace('\n', "\n    "));
+                }
+                for line in input.iter().flat_map(|input| input.lines()) {
+                    let _ = write!(text, "\n  < {line}");
+                }
+                text
+            }
+            Subject::Network { to, query } => {
+                format!("{}: send to {to}\n  > {}", self.tool, query.replace('\n', "\n  > "))
+            }
+            Subject::Arrange { action, path, to, what } => {
+                let to = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
+                format!("{}: {} {path}{to} ({what})", self.tool, action.verb())
+            }
+            Subject::Later { paths, arguments } => {
+                let head = format!("{} {}", self.tool, paths.join(", "));
+                format!("{}: with these arguments\n  {arguments}", head.trim_end())
+            }
+            Subject::Several { parts } => {
+                let mut text = format!("{}: {}", self.tool, counted(parts.len(), "operation"));
+                for (place, part) in parts.iter().enumerate() {
+                    let inner = part.question.written(lines);
+                    let _ = write!(text, "\n[{}/{}] {}", place + 1, parts.len(), inner.trim_end());
+                }
+                text
+            }
         };
         for caution in self.cautions.iter().chain(&self.remarks) {
             let _ = write!(text, "\n! {caution}");
         }
         visible(&text).into_owned()
+    }
+
+    /// The cautions of this question and of all its parts.
+    pub(crate) fn all_cautions(&self) -> Vec<String> {
+        let mut cautions = self.cautions.clone();
+        if let Subject::Several { parts } = &self.subject {
+            cautions.extend(parts.iter().flat_map(|part| part.question.all_cautions()));
+        }
+        cautions
+    }
+
+    /// Whether consent to this question covers what turns out to be asked: the same thing to the same path. What a
+    /// file has become meanwhile is the tool's own affair.
+    pub(crate) fn covers(&self, now: &Self) -> bool {
+        let as_safe = |shown: &Judgement, now: &Judgement| {
+            shown.verdict == now.verdict || now.verdict == del_judge::Verdict::Safe
+        };
+        self.tool == now.tool
+            && now.cautions.iter().all(|caution| self.cautions.contains(caution))
+            && match (&self.subject, &now.subject) {
+                (Subject::Read { path: shown }, Subject::Read { path })
+                | (Subject::Write { path: shown, .. }, Subject::Write { path, .. }) => shown == path,
+                (Subject::Rewrite { paths: shown, .. }, Subject::Rewrite { paths, .. }) => shown == paths,
+                (Subject::Later { paths, .. }, now) => {
+                    !paths.is_empty() && now.paths() == paths.iter().collect::<Vec<_>>()
+                }
+                (
+                    Subject::Command { command: a, shell: b, directory: c, timeout: d, judgement: shown },
+                    Subject::Command { command, shell, directory, timeout, judgement },
+                ) => (a, b, c, d) == (command, shell, directory, timeout) && as_safe(shown, judgement),
+                (
+                    Subject::Arrange { action: a, path: b, to: c, .. },
+                    Subject::Arrange { action, path, to, .. },
+                ) => (a, b, c) == (action, path, to),
+                (Subject::Several { parts: shown }, Subject::Several { parts }) => {
+                    shown.len() == parts.len()
+                        && shown.iter().zip(parts).all(|(shown, now)| {
+                            now.class <= shown.class && shown.question.covers(&now.question)
+                        })
+                }
+                (shown, now) => shown == now,
+            }
+    }
+}
+
+impl Subject {
+    /// The paths that it is about, where it is about paths.
+    pub(crate) fn paths(&self) -> Vec<&String> {
+        match self {
+            Self::Read { path } | Self::Write { path, .. } => vec![path],
+            Self::Arrange { path, to, .. } => [Some(path), to.as_ref()].into_iter().flatten().collect(),
+            Self::Rewrite { paths, .. } | Self::Later { paths, .. } => paths.iter().collect(),
+            Self::Several { parts } => parts.iter().flat_map(|part| part.question.subject.paths()).collect(),
+            Self::Command { .. } | Self::Foreign { .. } | Self::Program { .. } | Self::Network { .. } => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Action {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Copy => "copy",
+            Self::MakeDirectory => "make the directory",
+        }
     }
 }

@@ -58,10 +58,22 @@ static ENTRIES: &[&Entry] = &[
     &tools::read_file::TOOL,
     &tools::write_file::TOOL,
     &tools::edit_file::TOOL,
+    &tools::multi_edit::TOOL,
+    &tools::batch_operations::TOOL,
     &tools::list_dir::TOOL,
     &tools::glob_files::TOOL,
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
+    &tools::git_operation::TOOL,
+    &tools::analyze_code::TOOL,
+    &tools::extract_functions::TOOL,
+    &tools::find_references::TOOL,
+    &tools::format_code::TOOL,
+    &tools::lint_code::TOOL,
+    &tools::project_context::TOOL,
+    &tools::security_scan::TOOL,
+    &tools::web_search::TOOL,
+    &tools::test_runner::TOOL,
 ];
 
 /// Which tools a model is offered, and under which names.

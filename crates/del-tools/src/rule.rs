@@ -1,4 +1,5 @@
-//! Rules of `--allow-tool` and `--deny-tool`: `write_file`, `write_file(src/**)`, `run_command(git status:*)`.
+//! Rules of `--allow-tool` and `--deny-tool`: `write_file`, `write_file(src/**)`, `run_command(git status:*)`,
+//! `git_operation(commit)`.
 
 use std::fmt;
 use std::path::Path;
@@ -38,10 +39,21 @@ enum Named {
 #[derive(Debug, Clone)]
 enum What {
     Everything,
-    Command { text: String, words: Vec<String> },
-    CommandStart { words: Vec<String>, dangerous: bool },
+    Command {
+        text: String,
+        words: Vec<String>,
+    },
+    CommandStart {
+        words: Vec<String>,
+        dangerous: bool,
+    },
+    /// What a call is about begins with these words.
+    Start(Vec<String>),
     Path(GlobMatcher),
 }
+
+/// Tools whose rules are words: what is done, or what is asked.
+const SPOKEN: [&str; 2] = ["git_operation", "web_search"];
 
 /// Why a rule cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,7 +71,7 @@ pub enum RuleError {
     /// It has another form than it may have.
     #[error(
         "cannot read rule '{rule}'; expected TOOL, TOOL(PATH PATTERN), run_command(COMMAND), run_command(START:*), \
-         mcp__SERVER__TOOL or mcp__SERVER__*"
+         git_operation(OPERATION), mcp__SERVER__TOOL or mcp__SERVER__*"
     )]
     Form {
         /// The rule.
@@ -101,6 +113,10 @@ impl Rule {
                     None => What::Command { text: command.to_owned(), words: words(command) },
                 }
             }
+            Some(start) if matches!(tool, Named::BuiltIn(name) if SPOKEN.contains(&name)) => {
+                let start = start.strip_suffix(":*").or_else(|| start.strip_suffix(" *")).unwrap_or(start);
+                What::Start(start.split_whitespace().map(str::to_owned).collect())
+            }
             Some(path) => {
                 let glob = GlobBuilder::new(path).literal_separator(true).build().map_err(|_| form())?;
                 What::Path(glob.compile_matcher())
@@ -127,6 +143,7 @@ impl Rule {
                 let start = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
                 format!("every command that begins with the words: {start}")
             }
+            What::Start(words) => format!("{tool} for everything that begins with: {}", words.join(" ")),
             What::Path(glob) => format!("{tool} on every path that fits: {}", glob.glob()),
         }
     }
@@ -156,7 +173,7 @@ impl Rule {
                 What::CommandStart { words, dangerous } => {
                     (*dangerous || !refused) && member.starts_with(words)
                 }
-                What::Everything | What::Path(_) => false,
+                What::Everything | What::Path(_) | What::Start(_) => false,
             }
     }
 
@@ -167,7 +184,21 @@ impl Rule {
                 What::Everything => true,
                 What::Command { text, words } => text == command || members.any(words, true),
                 What::CommandStart { words, .. } => members.any(words, false),
-                What::Path(_) => false,
+                What::Path(_) | What::Start(_) => false,
+            }
+    }
+
+    /// Whether a call that is about this is meant: a path, or words.
+    pub(crate) fn is_meant(&self, tool: &str, about: &str) -> bool {
+        self.is_for(tool)
+            && match &self.what {
+                What::Everything => true,
+                What::Start(start) => {
+                    let mut words = about.split_whitespace();
+                    start.iter().all(|word| words.next() == Some(word))
+                }
+                What::Path(glob) => glob.is_match(about),
+                What::Command { .. } | What::CommandStart { .. } => false,
             }
     }
 
@@ -177,7 +208,7 @@ impl Rule {
             && match &self.what {
                 What::Everything => true,
                 What::Path(glob) => glob.is_match(path),
-                What::Command { .. } | What::CommandStart { .. } => false,
+                What::Command { .. } | What::CommandStart { .. } | What::Start(_) => false,
             }
     }
 

@@ -53,6 +53,33 @@ pub enum Level {
     Full,
 }
 
+/// How programs say that they could not write.
+const REFUSED_WRITES: [&str; 6] = [
+    "Permission denied",
+    "permission denied",
+    "Read-only file system",
+    "EACCES",
+    "EROFS",
+    "Access is denied",
+];
+/// How they say that there is no network.
+const NO_NETWORK: [&str; 14] = [
+    "Operation not permitted",
+    "operation not permitted",
+    "EPERM",
+    "Could not resolve host",
+    "Couldn't resolve host",
+    "Temporary failure in name resolution",
+    "failure in name resolution",
+    "Name or service not known",
+    "Network is unreachable",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "getaddrinfo",
+    "dial tcp",
+    "socket: ",
+];
+
 /// What commands are held to. The default holds nothing.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -71,6 +98,13 @@ impl Default for Confinement {
     /// What the kernel offers, no network, and the temporary directory.
     fn default() -> Self {
         Self { need: Need::Auto, network: false, writable: temporary().into_iter().collect() }
+    }
+}
+
+impl Confinement {
+    /// How far this system confines commands like this. It is tried out.
+    pub fn level(&self) -> Result<Level, SandboxError> {
+        Sandbox::new(self, Vec::new()).map(|sandbox| sandbox.level)
     }
 }
 
@@ -101,6 +135,28 @@ impl Sandbox {
     /// How far commands are confined.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// Whether commands may use the network.
+    pub(crate) fn network(&self) -> bool {
+        self.network
+    }
+
+    /// What to pass when the output of a program that failed looks as if the sandbox had been in its way.
+    pub(crate) fn remark(&self, output: &str) -> Option<String> {
+        if matches!(self.level, Level::Off | Level::None) {
+            return None;
+        }
+        let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
+        let mut remedies = Vec::new();
+        if says(&REFUSED_WRITES) {
+            remedies.push(format!("commands write only in {} (--allow-dir DIR adds one)", self.places()));
+        }
+        if !self.network && says(&NO_NETWORK) {
+            remedies.push("commands have no network (--allow-network gives it)".to_owned());
+        }
+        (!remedies.is_empty())
+            .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
     }
 
     /// Starts `command` in a session of its own and in the sandbox.

@@ -6,40 +6,14 @@ use crate::question::{Question, Subject};
 
 /// Programs that run what their arguments say: a rule for their start would be a rule for everything.
 const RUNNERS: [&str; 34] = [
-    "ash",
-    "awk",
-    "bash",
-    "bun",
-    "chroot",
-    "dash",
-    "deno",
-    "doas",
-    "docker",
-    "env",
-    "eval",
-    "exec",
-    "fish",
-    "gawk",
-    "ksh",
-    "lua",
-    "mawk",
-    "nice",
-    "node",
-    "nohup",
-    "osascript",
-    "parallel",
-    "perl",
-    "php",
-    "podman",
-    "python",
-    "python3",
-    "ruby",
-    "sh",
-    "ssh",
-    "sudo",
-    "timeout",
-    "xargs",
-    "zsh",
+    "ash", "awk", "bash", "bunx", "chroot", "dash", "deno", "doas", "docker", "env", "eval", "exec", "fish",
+    "gawk", "ksh", "lua", "mawk", "nice", "node", "nohup", "npx", "parallel", "perl", "php", "podman",
+    "python", "python3", "ruby", "sh", "ssh", "sudo", "timeout", "xargs", "zsh",
+];
+/// Programs whose first argument says what they do.
+const COMMANDERS: [&str; 22] = [
+    "apt", "bun", "bundle", "cargo", "composer", "dotnet", "gh", "git", "go", "gradle", "just", "make",
+    "mix", "mvn", "npm", "pip", "pnpm", "poetry", "rake", "task", "uv", "yarn",
 ];
 /// Subcommands whose operand says what runs.
 const LAUNCHERS: [&str; 3] = ["run", "exec", "x"];
@@ -59,7 +33,17 @@ impl Question {
                 vec![format!("{}({place})", self.tool)]
             }
             Subject::Write { path, .. } => vec![format!("{}({})", self.tool, globset::escape(path))],
-            Subject::Foreign { .. } => vec![self.tool.clone()],
+            Subject::Foreign { .. } | Subject::Network { .. } => vec![self.tool.clone()],
+            // What it is done to changes from call to call.
+            Subject::Program { about, .. } if self.tool == "git_operation" => {
+                let operation = about.first().and_then(|about| about.split_whitespace().next());
+                operation.map(|operation| format!("{}({operation})", self.tool)).into_iter().collect()
+            }
+            Subject::Program { about, .. } => about
+                .first()
+                .map(|path| format!("{}({})", self.tool, globset::escape(path)))
+                .into_iter()
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -96,7 +80,8 @@ fn start(words: &[String]) -> Option<String> {
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | ':'))
     };
-    let mut taken = 1 + usize::from(words.get(1).filter(plain).is_some());
+    let commands = COMMANDERS.contains(&name) && words.get(1).filter(plain).is_some();
+    let mut taken = 1 + usize::from(commands);
     if taken == 2 && LAUNCHERS.contains(&words[1].as_str()) && words.get(2).filter(plain).is_some() {
         taken = 3;
     }
@@ -116,6 +101,7 @@ mod tests {
             ("make", vec!["run_command(make:*)"]),
             ("./configure --prefix=/x", vec!["run_command(./configure:*)"]),
             ("touch a.txt", vec!["run_command(touch:*)"]),
+            ("touch a", vec!["run_command(touch:*)"]),
             ("cargo test && git commit -m x", vec!["run_command(cargo test:*)", "run_command(git commit:*)"]),
             ("cargo test; cargo test -q", vec!["run_command(cargo test:*)"]),
             ("bash -c 'rm x'", vec!["run_command(bash -c 'rm x')"]),

@@ -18,6 +18,7 @@ use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
 use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
+use crate::web::Web;
 use crate::workspace::{Workspace, WorkspaceError, on_one_line};
 
 /// The tools that a model is offered, over one working directory.
@@ -65,6 +66,8 @@ pub struct Cancel(Arc<AtomicBool>);
 pub enum Progress<'a> {
     /// A command wrote this, without terminal escapes.
     Output(&'a str),
+    /// So many files were looked at so far.
+    Files(usize),
 }
 
 impl Toolbox {
@@ -124,6 +127,7 @@ impl Toolbox {
             })?;
             kept.push(definition.entry.name);
         }
+        self.context.only = Some(kept.clone());
         self.definitions.retain(|definition| kept.contains(&definition.entry.name));
         let foreign = self.foreign.iter().map(|tool| tool.tool().clone());
         self.tools = self.definitions.iter().map(Definition::tool).chain(foreign).collect();
@@ -145,6 +149,11 @@ impl Toolbox {
     /// Lets commands see these variables of the environment though their names look like secrets.
     pub fn keep_variables(&mut self, names: Vec<String>) {
         self.context.kept_variables = names;
+    }
+
+    /// Searches the web there.
+    pub fn search_with(&mut self, web: Web) {
+        self.context.web = Some(web);
     }
 
     /// Confines the commands that run from now on. They may write in the working directory, in the allowed ones and in
@@ -192,7 +201,8 @@ impl Toolbox {
         let definition = self.definition(name).ok_or_else(|| self.unknown(name))?;
         let entry = definition.entry;
         let schema = &self.tools[self.position(entry.name).unwrap_or_default()].parameters;
-        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?;
+        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"])?
+            .called(name);
         let notes = read.notes().to_vec();
         let job = (entry.prepare)(read, &self.context)?;
         self.planned(entry.name.to_owned(), job, arguments, notes)
@@ -210,6 +220,7 @@ impl Toolbox {
             tool: tool.clone(),
             arguments: arguments.to_owned(),
             directory: self.directory().to_owned(),
+            cautions: question.all_cautions(),
         };
         Ok(Plan { tool, class: job.class(), job, question, notes, grant })
     }

@@ -7,6 +7,7 @@
 mod attributes;
 mod entries;
 mod ignored;
+mod newlines;
 mod replace;
 mod resolve;
 mod stamp;
@@ -221,6 +222,17 @@ impl Workspace {
             return Err(Obstacle::NotDirectory);
         }
         Ok(self.dir(place).open_dir(&place.path)?)
+    }
+
+    /// Whether a directory above `place` is what `.git` is elsewhere: a bare repository, or one that is kept apart.
+    pub(crate) fn lies_in_repository(&self, place: &Place) -> bool {
+        let dir = self.dir(place);
+        let has = |above: &Path, name: &str| dir.symlink_metadata(above.join(name)).is_ok();
+        place
+            .path
+            .ancestors()
+            .skip(1)
+            .any(|above| ["HEAD", "objects", "refs"].into_iter().all(|name| has(above, name)))
     }
 
     fn dir(&self, place: &Place) -> &Dir {

@@ -93,7 +93,8 @@ fn run(directory: &Path, call: &Value) -> Result<String, Failed> {
         texts.push(result.unwrap_or_else(ToolResult::from).text);
     }
     let root = toolbox.directory().to_string_lossy().into_owned();
-    let text = texts.join("\n---\n").replace(&root, "$ROOT");
+    let name = root.rsplit('/').next().unwrap_or_default();
+    let text = texts.join("\n---\n").replace(&root, "$ROOT").replace(name, "$NAME");
     Ok(timeless(&text) + "\n")
 }
 

@@ -8,17 +8,19 @@ use std::io::{IsTerminal, Write};
 use anyhow::Result;
 use del_agent::Failure;
 use del_dialects::Call;
-use del_tools::{Approval, Control, visible};
+use del_tools::{Approval, Control, Selection, visible};
 use rustyline::error::ReadlineError;
 use serde_json::json;
 use word::Word;
 
 use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
+use crate::command::undo;
 use crate::exit::{self, Exit};
 use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
+use crate::terminal;
 
 const MAX_TURNS: u32 = 50;
 
@@ -73,8 +75,8 @@ impl Chat {
             name => name,
         };
         let head = self.paint.bold(format!("Del {}", env!("CARGO_PKG_VERSION")));
-        say(&format!("{head} with {} at {}", visible(model), self.session.server.base));
-        say(&format!("in {}", self.session.hands.toolbox.directory().display()));
+        say(&format!("{head} with {} at {}", visible(model), visible(&self.session.server.base)));
+        say(&format!("in {}", visible(&self.session.hands.toolbox.directory().display().to_string())));
         self.say_mode();
         say(&self.paint.dim("`help` says what else there is; `exit` ends"));
     }
@@ -101,6 +103,7 @@ impl Chat {
                 self.session.take_model(name)?;
                 say(&format!("the model is {} from now on", visible(name)));
             }
+            Word::Undo(words) => self.undo(words),
             Word::Shell(command) => self.shell(command),
             Word::Unknown(word) => {
                 say(&format!("there is no command {}; `help` lists them", visible(word)));
@@ -144,6 +147,14 @@ impl Chat {
             let class = json!(definition.class);
             say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
         }
+        for state in self.session.hands.servers() {
+            let count = match &state.outcome {
+                Ok(_) => format!("{} tools", state.tools.len()),
+                Err(why) => visible(why).into_owned(),
+            };
+            say(&format!("MCP server {}: {count}", visible(&state.name)));
+            state.tools.iter().for_each(|tool| say(&format!("  {}", tool.name)));
+        }
     }
 
     fn models(&self) {
@@ -151,6 +162,27 @@ impl Chat {
         say(&format!("the model is {}; `/model NAME` takes another", visible(current)));
         for model in &self.session.server.models {
             say(&format!("  {}", visible(model)));
+        }
+    }
+
+    /// Takes changes of files back. The model is not told: a file that it knows otherwise counts as changed since.
+    fn undo(&self, words: &str) {
+        let toolbox = &self.session.hands.toolbox;
+        let text = match words {
+            "list" => undo::listed(toolbox, self.paint, Some(terminal::width())),
+            _ => {
+                let selection = match words.parse() {
+                    // An id has eight digits; nobody counts so far.
+                    Ok(steps) if (1..1000).contains(&steps) => Selection::Last(steps),
+                    _ if words.is_empty() => Selection::Last(1),
+                    _ => Selection::Id(words.to_owned()),
+                };
+                undo::taken_back(toolbox, &selection, false).map(|done| done.text(self.paint))
+            }
+        };
+        match text {
+            Ok(text) => say(text.trim_end()),
+            Err(error) => say(&format!("{} {}", self.paint.red("error:"), visible(&error.to_string()))),
         }
     }
 

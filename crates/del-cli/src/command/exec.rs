@@ -20,6 +20,7 @@ use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::say;
 use crate::screen::lines;
+use crate::servers::ServerTools;
 use crate::terminal::shown;
 
 /// Run the calls that a model wrote and print the results as it would see them
@@ -37,6 +38,8 @@ pub(crate) struct Options {
     workplace: Workplace,
     #[command(flatten)]
     consenting: Consenting,
+    #[command(flatten)]
+    servers: ServerTools,
     /// Gives consent where it is asked for; confinement stays as it is
     #[arg(short, long)]
     yes: bool,
@@ -48,6 +51,11 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+    let interrupt = Interrupt::listen()?;
+    let cancel = interrupt.begin();
+    let mut asked = Asked::find(options.yes, common.color, &cancel);
+    hands.connect(&options.servers, &options.workplace, &mut asked, &cancel)?;
+    interrupt.rest();
     let mut message = read(options, catalog, &hands)?;
     for fault in message.faults.iter().filter(|fault| fault.kind.ends_call()) {
         say(format!("bytes {} to {}: {}", fault.span.start, fault.span.end, fault.kind.message()));
@@ -59,7 +67,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     for call in &mut message.calls {
         call.id = Some(ids.keep_or_mint(call.id.as_deref()));
     }
-    let cancel = Interrupt::listen()?.begin();
+    let cancel = interrupt.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     let mut watch = Watch { paint: Paint::stderr(common.color) };
     let results = hands.run(&message.calls, &cancel, &mut asked, &mut watch);

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use del_judge::{Ground, Judge};
-use del_tools::{Gate, Verdict, visible};
+use del_tools::{Gate, Level, Verdict, visible};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::colour::Paint;
 use crate::exit::Exit;
-use crate::hands::Consenting;
+use crate::hands::{Confining, Consenting};
 use crate::input::Input;
+use crate::terminal::shown;
 
 /// Say what safe mode would do, without doing it
 #[derive(Debug, Args)]
@@ -38,6 +39,8 @@ struct CheckOptions {
     #[arg(long, value_name = "DIR")]
     working_dir: Option<PathBuf>,
     #[command(flatten)]
+    confining: Confining,
+    #[command(flatten)]
     consenting: Consenting,
     /// Print the verdict as JSON
     #[arg(long)]
@@ -51,6 +54,8 @@ struct CheckOptions {
 struct Checker {
     judge: Judge,
     gate: Gate,
+    /// How far commands are confined here.
+    level: Level,
     /// The working directory that was named.
     directory: Option<PathBuf>,
 }
@@ -64,7 +69,9 @@ struct Checked {
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let Action::Check(options) = &options.action;
     let directory = options.working_dir.clone();
-    let checker = Checker { judge: Judge::default(), gate: options.consenting.gate(), directory };
+    let level = options.confining.confinement().level();
+    let level = level.map_err(|error| Exit::Sandbox.because(error.to_string()))?;
+    let checker = Checker { judge: Judge::default(), gate: options.consenting.gate(), level, directory };
     if options.jsonl {
         return records::run(&checker, Input::open(None)?);
     }
@@ -75,7 +82,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let checked = checker.check(&command, &checker.ground());
     let mut out = std::io::stdout().lock();
     if options.json {
-        writeln!(out, "{:#}", checked.json())?;
+        writeln!(out, "{}", shown(&format!("{:#}", checked.json())))?;
         return Ok(Exit::Done);
     }
     let paint = Paint::stdout(common.color);
@@ -114,12 +121,17 @@ impl Checker {
         let judgement = self.judge.judge(command, ground);
         let safe = judgement.verdict == del_judge::Verdict::Safe;
         let refused = judgement.verdict == del_judge::Verdict::Refuse;
-        match self.gate.command_verdict(command, &judgement) {
+        match self.gate.command_verdict(command, &judgement, self.level) {
             Verdict::Run if safe => Checked { verdict: "safe", reasons: judgement.reasons },
             Verdict::Run => {
                 let mut reasons = vec!["a rule or the approval mode lets it run".to_owned()];
                 reasons.extend(judgement.reasons);
                 Checked { verdict: "safe", reasons }
+            }
+            Verdict::Ask if safe => {
+                let mut reasons = vec![UNCONFINED.to_owned()];
+                reasons.extend(judgement.reasons);
+                Checked { verdict: "ask", reasons }
             }
             Verdict::Ask => Checked { verdict: "ask", reasons: judgement.reasons },
             Verdict::Deny(_) if refused => Checked { verdict: "refuse", reasons: judgement.reasons },
@@ -127,6 +139,9 @@ impl Checker {
         }
     }
 }
+
+/// Why a command asks that only reads.
+const UNCONFINED: &str = "this system cannot keep commands from writing, so each one asks";
 
 impl Checked {
     fn json(&self) -> Value {

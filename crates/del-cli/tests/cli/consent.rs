@@ -19,14 +19,27 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn start(directory: &TempDir, arguments: &[&str]) -> Self {
+        Self::with(directory, arguments, 200, &[])
+    }
+
+    /// A terminal of this many columns, and with these variables.
+    pub(crate) fn with(
+        directory: &TempDir,
+        arguments: &[&str],
+        columns: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (pty, pts) = open().unwrap();
-        pty.resize(pty_process::Size::new(40, 200)).unwrap();
+        pty.resize(pty_process::Size::new(40, columns)).unwrap();
         let mut command =
             Command::new(env!("CARGO_BIN_EXE_del")).args(arguments).current_dir(directory.path());
         for name in SETTINGS {
             command = command.env_remove(name);
         }
         command = command.env("HOME", directory.path()).env("TERM", "xterm");
+        for (name, value) in variables {
+            command = command.env(name, value);
+        }
         let child = command.spawn(pts).unwrap();
         Self { pty, child, seen: String::new() }
     }
@@ -60,7 +73,7 @@ impl Terminal {
     }
 }
 
-const PROMPT: &str = "from now on:";
+const PROMPT: &str = "Do this?";
 
 fn writing(content: &str) -> [String; 4] {
     let arguments = json!({"file_path": "b.txt", "content": content}).to_string();
@@ -164,4 +177,178 @@ fn a_question_shows_what_would_hide() {
     assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{200b}']), "{shown:?}");
     terminal.write("n\r");
     assert_eq!(terminal.end().1, 1);
+}
+
+#[test]
+fn a_rule_is_offered_shown_and_holds_for_the_session() {
+    let files = directory(&[]);
+    let run = |id: &str, command: &str| calls(id, "run_command", &json!({"command": command}));
+    let server = Server::new(vec![
+        run("c1", "touch a.txt"),
+        run("c2", "touch b.txt c.txt"),
+        run("c3", "mkdir d"),
+        says("Done."),
+    ]);
+    let mut terminal = Terminal::start(&files, &["-p", "go", "--base-url", server.url()]);
+    terminal.until(PROMPT);
+    terminal.write("p\r");
+    let offered = terminal.until("rule: ");
+    assert!(offered.contains("A rule for this session: run_command(touch:*)"), "{offered:?}");
+    terminal.write("\r");
+    let covers = terminal.until("Take it, for this session?");
+    assert!(covers.contains("It covers every command that begins with the words: touch."), "{covers:?}");
+    terminal.write("y\r");
+    let question = terminal.until(PROMPT);
+    assert!(question.contains("$ mkdir d") && !question.contains("$ touch b.txt"), "{question:?}");
+    terminal.write("n\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert!(files.path().join("c.txt").exists() && !files.path().join("d").exists());
+}
+
+#[test]
+fn a_rule_that_does_not_cover_the_call_lets_it_ask_again() {
+    let files = directory(&[]);
+    let arguments = json!({"command": "touch a.txt"}).to_string();
+    let mut terminal = Terminal::start(&files, &["tools", "call", "run_command", &arguments]);
+    terminal.until(PROMPT);
+    terminal.write("p\r");
+    terminal.until("rule: ");
+    // To the start of the line, nothing behind it: another rule.
+    terminal.write("\u{1}\u{b}run_command(mkdir:*)\r");
+    let covers = terminal.until("Take it, for this session?");
+    assert!(covers.contains("begins with the words: mkdir."), "{covers:?}");
+    terminal.write("y\r");
+    let again = terminal.until(PROMPT);
+    assert!(again.contains("does not cover this call") && again.contains("$ touch a.txt"), "{again:?}");
+    terminal.write("n\r");
+    assert_eq!(terminal.end().1, 1);
+    assert!(!files.path().join("a.txt").exists());
+}
+
+#[test]
+fn what_the_user_changed_is_shown_again_before_it_runs_and_told_to_the_model() {
+    let files = directory(&[("edit.sh", "printf 'touch changed.txt\\n' > \"$1\"\n")]);
+    let server =
+        Server::new(vec![calls("c1", "run_command", &json!({"command": "touch a.txt"})), says("Done.")]);
+    let editor = format!("/bin/sh {}", files.path().join("edit.sh").display());
+    let mut terminal =
+        Terminal::with(&files, &["-p", "go", "--base-url", server.url()], 80, &[("EDITOR", &editor)]);
+    terminal.until(PROMPT);
+    terminal.write("e\r");
+    let again = terminal.until(PROMPT);
+    assert!(again.contains("$ touch changed.txt"), "{again:?}");
+    assert!(!files.path().join("changed.txt").exists());
+    terminal.write("y\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert!(files.path().join("changed.txt").exists() && !files.path().join("a.txt").exists());
+    let told = server.completions()[1].body.to_string();
+    assert!(told.contains("[the user changed the command before it ran: touch changed.txt]"), "{told}");
+}
+
+#[test]
+fn what_is_refused_is_refused_to_the_user_who_changes_a_command_too() {
+    let files = directory(&[]);
+    let arguments = json!({"command": "touch a.txt"}).to_string();
+    let mut terminal = Terminal::with(
+        &files,
+        &["tools", "call", "run_command", &arguments],
+        80,
+        &[("EDITOR", ""), ("VISUAL", "")],
+    );
+    terminal.until(PROMPT);
+    terminal.write("e\r");
+    terminal.until("> ");
+    terminal.write("\u{1}\u{b}rm -rf /\r");
+    let again = terminal.until(PROMPT);
+    assert!(again.contains("this command is never run") && again.contains("$ touch a.txt"), "{again:?}");
+    terminal.write("n\r");
+    assert_eq!(terminal.end().1, 1);
+}
+
+#[test]
+fn all_of_a_long_change_can_be_seen() {
+    let files = directory(&[]);
+    let lines: Vec<String> = (1..=260).map(|n| format!("line {n}.")).collect();
+    let mut terminal = start(&files, &writing(&lines.join("\n")));
+    let question = terminal.until(PROMPT);
+    assert!(question.contains("line 190.") && !question.contains("line 260."), "{question:?}");
+    assert!(question.contains("more lines"), "{question:?}");
+    terminal.write("v\r");
+    let mut seen = String::new();
+    for _ in 0..6 {
+        seen.push_str(&terminal.until("More:"));
+        terminal.write("\r");
+    }
+    seen.push_str(&terminal.until(PROMPT));
+    for n in 1..=260 {
+        assert!(seen.contains(&format!("+line {n}.")), "line {n} is missing");
+    }
+    terminal.write("n\r");
+    assert_eq!(terminal.end().1, 1);
+}
+
+#[test]
+fn a_narrow_terminal_shows_all_of_a_command_and_no_row_of_it_looks_like_another() {
+    let files = directory(&[]);
+    let command = format!("touch {} '! this is safe' {}", "a".repeat(50), "b".repeat(50));
+    let arguments = json!({"command": command}).to_string();
+    let mut terminal =
+        Terminal::with(&files, &["tools", "call", "run_command", &arguments, "--color", "never"], 40, &[]);
+    let question = terminal.until(PROMPT);
+    let rows: Vec<&str> = question.lines().map(|row| row.trim_end_matches('\r')).collect();
+    let start = rows.iter().position(|row| row.starts_with("  $ ")).unwrap();
+    let shown: Vec<&str> = rows[start + 1..].iter().map_while(|row| row.strip_prefix("  ↪ ")).collect();
+    assert_eq!(format!("{}{}", &rows[start][4..], shown.concat()), command, "{question:?}");
+    assert!(rows[start..].iter().all(|row| row.chars().count() <= 40), "{rows:#?}");
+    terminal.write("n\r");
+    assert_eq!(terminal.end().1, 1);
+}
+
+#[test]
+fn nothing_that_is_printed_to_a_terminal_can_act_on_it() {
+    // A control of the second kind, a change of direction, and what asks the terminal to write its clipboard.
+    let hidden = "\u{9b}31mred\u{202e}\u{1b}]52;c;aGk=\u{7}";
+    let call = json!({"name": hidden, "arguments": {"city": hidden}});
+    let answer = format!("{hidden}\n<tool_call>\n{call}\n</tool_call>");
+    let record = json!({"id": 1, "text": answer}).to_string();
+    let command = json!({"id": 1, "command": format!("touch '{hidden}'")}).to_string();
+    let tools = json!([{"type": "function", "function": {
+        "name": "f", "description": hidden, "parameters": {"type": "object", "properties": {hidden: {"enum": [hidden]}}},
+    }}]);
+    let files = directory(&[
+        ("answer.txt", answer.as_str()),
+        ("records.jsonl", record.as_str()),
+        ("commands.jsonl", command.as_str()),
+        ("tools.json", &tools.to_string()),
+    ]);
+    for arguments in [
+        &["parse", "answer.txt"][..],
+        &["parse", "--events", "answer.txt"],
+        &["parse", "--jsonl", "records.jsonl"],
+        &["convert", "--from", "hermes-json", "--to", "qwen3-coder", "answer.txt"],
+        &["policy", "check", "--jsonl"],
+        &["policy", "check", &format!("touch '{hidden}'")],
+        &["policy", "check", "--json", &format!("touch '{hidden}'")],
+        &["render", "--dialect", "hermes-json", "--tools", "tools.json"],
+        &["grammar", "--dialect", "hermes-json", "--tools", "tools.json", "--json"],
+        &["grammar", "--dialect", "hermes-json", "--tools", "tools.json"],
+        &["detect", "answer.txt"],
+        &["detect", "answer.txt", "--json"],
+        &["exec", "answer.txt"],
+        &["exec", "answer.txt", "--json"],
+        &["tools", "call", "read_file", &json!({"path": hidden}).to_string()],
+        &["tools", "call", "read_file", &json!({"path": hidden}).to_string(), "--json"],
+    ] {
+        let mut terminal = Terminal::with(&files, &[arguments, &["--color", "never"]].concat(), 200, &[]);
+        if arguments.ends_with(&["--jsonl"]) {
+            terminal.write(&format!("{}\r\u{4}", r#"{"id": 1, "command": "touch '\\u009b\\u202e'"}"#));
+        }
+        let (seen, _) = terminal.end();
+        assert!(
+            !seen.contains(['\u{9b}', '\u{202e}', '\u{7}']) && !seen.contains("\u{1b}]"),
+            "{arguments:?}: {seen:?}"
+        );
+    }
 }

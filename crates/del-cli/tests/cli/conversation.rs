@@ -21,7 +21,7 @@ fn a_conversation_goes_from_word_to_word() {
     terminal.write("help\r");
     terminal.until("attach the file");
     terminal.write("make it\r");
-    terminal.until("from now on:");
+    terminal.until("Do this?");
     terminal.write("y\r");
     terminal.until("I made it.");
     assert_eq!(std::fs::read_to_string(files.path().join("made.txt")).unwrap(), "made\n");

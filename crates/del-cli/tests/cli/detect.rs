@@ -160,20 +160,88 @@ fn a_hostile_template_is_stopped() {
             "{% for a in range(99999) %}{% for b in range(99999) %}{{ b }}{% endfor %}{% endfor %}",
         ),
         ("syntax.jinja", "{% for %}"),
+        ("range.jinja", "{{ range(10 ** 12) | join }}"),
+        ("tokenizer_config.json", &"[".repeat(500_000)),
     ]);
-    for name in ["memory.jinja", "steps.jinja"] {
-        plain(&["detect", &text(&files.path().join(name))]).fails(42, "does not come to an end");
-    }
+    let detect = |name: &str| plain(&["detect", &text(&files.path().join(name))]);
+    detect("memory.jinja").fails(42, "512 MiB of memory and 1 s of work, got one that needs more");
+    detect("steps.jinja").fails(42, "does not come to an end");
+    detect("range.jinja").fails(42, "expected ranges of at most 100000 numbers");
+    detect("tokenizer_config.json").fails(42, "expected a JSON object, got");
     plain(&["detect", &text(&files.path().join("syntax.jinja"))]).fails(42, "cannot be read");
 }
 
 #[test]
 fn a_server_tells_its_template() {
-    let about = About { props: Some(json!({"chat_template": HERMES})), ..About::default() };
+    let props = json!({
+        "default_generation_settings": {"n_ctx": 4096},
+        "total_slots": 1,
+        "chat_template": HERMES,
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+    });
+    let about = About { props: Some(props), ..About::default() };
     let server = Server::about(about, Vec::new());
     let report = plain(&["detect", "--base-url", server.url(), "--json"]).json();
     assert_eq!(report["dialect"], "hermes-json", "{report}");
     let silent = Server::new(Vec::new());
     plain(&["detect", "--base-url", silent.url(), "-m", "other"])
         .fails(1, "does not tell the chat template of other");
+}
+
+#[test]
+fn ollama_shows_a_template_in_go() {
+    let go = include_str!("../../../del-detect/tests/families/hermes-json.gotmpl");
+    let show = json!({
+        "modelfile": "FROM qwen2.5:0.5b",
+        "parameters": "stop \"<|im_end|>\"",
+        "template": go,
+        "details": {"format": "gguf", "family": "qwen2", "parameter_size": "494.03M"},
+        "model_info": {"general.architecture": "qwen2", "tokenizer.ggml.tokens": null},
+        "capabilities": ["completion", "tools"],
+    });
+    let about = About { others: vec![("/api/show", show.to_string())], ..About::default() };
+    let server = Server::about(about, Vec::new());
+    let report = plain(&["detect", "--base-url", server.url(), "-m", "qwen2.5:0.5b", "--json"]).json();
+    assert_eq!(
+        (&report["dialect"], &report["source"]),
+        (&json!("hermes-json"), &json!("rendering")),
+        "{report}"
+    );
+    let asked = server.requests("/api/show");
+    assert_eq!(asked.first().map(|seen| &seen.body), Some(&json!({"model": "qwen2.5:0.5b"})));
+}
+
+#[test]
+fn vllm_tells_the_configuration_of_its_tokenizer() {
+    let one =
+        json!({"tokenizer_class": "Qwen2Tokenizer", "chat_template": HERMES, "eos_token": "<|im_end|>"});
+    let list =
+        [json!({"name": "default", "template": NONE}), json!({"name": "tool_use", "template": HERMES})];
+    let several = json!({"tokenizer_class": "Qwen2Tokenizer", "chat_template": list});
+    for told in [one, several] {
+        let about = About { others: vec![("/tokenizer_info", told.to_string())], ..About::default() };
+        let server = Server::about(about, Vec::new());
+        let report = plain(&["detect", "--base-url", server.url(), "--json"]).json();
+        assert_eq!(report["dialect"], "hermes-json", "{report}");
+    }
+}
+
+#[test]
+fn what_a_server_tells_is_bounded() {
+    let refused = "does not tell the chat template of scripted";
+    for told in
+        ["{\"error\": \"model not found\"}", "[[[[", "{\"template\": 7}", "{\"template\": \"\"}", "\u{1}"]
+    {
+        let about = About { others: vec![("/api/show", told.to_owned())], ..About::default() };
+        let server = Server::about(about, Vec::new());
+        plain(&["detect", "--base-url", server.url()]).fails(1, refused);
+    }
+    let endless = Server::about(About { endless: Some("/api/show"), ..About::default() }, Vec::new());
+    plain(&["detect", "--base-url", endless.url()]).fails(1, refused);
+    let mute = Server::about(About { mute: Some("/props"), ..About::default() }, Vec::new());
+    plain(&["detect", "--base-url", mute.url()]).fails(1, refused);
+    let hostile = json!({"template": "{% for a in range(10 ** 12) %}{{ a }}{% endfor %}"});
+    let about = About { others: vec![("/api/show", hostile.to_string())], ..About::default() };
+    plain(&["detect", "--base-url", Server::about(about, Vec::new()).url()]).fails(42, "expected ranges");
 }

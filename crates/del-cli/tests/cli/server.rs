@@ -43,12 +43,19 @@ pub(crate) struct Seen {
 pub(crate) struct About {
     pub(crate) models: (u16, String),
     pub(crate) props: Option<Value>,
+    /// Paths and what is there.
+    pub(crate) others: Vec<(&'static str, String)>,
+    /// What is at this path never ends.
+    pub(crate) endless: Option<&'static str>,
+    /// At this path not a word is said.
+    pub(crate) mute: Option<&'static str>,
 }
 
 impl Default for About {
     fn default() -> Self {
         let models = json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]});
-        Self { models: (200, models.to_string()), props: None }
+        let models = (200, models.to_string());
+        Self { models, props: None, others: Vec::new(), endless: None, mute: None }
     }
 }
 
@@ -78,8 +85,13 @@ impl Server {
 
     /// The requests for completions.
     pub(crate) fn completions(&self) -> Vec<Seen> {
+        self.requests("/chat/completions")
+    }
+
+    /// The requests for a path.
+    pub(crate) fn requests(&self, path: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap();
-        seen.iter().filter(|seen| seen.path.ends_with("/chat/completions")).cloned().collect()
+        seen.iter().filter(|seen| seen.path.ends_with(path)).cloned().collect()
     }
 }
 
@@ -92,6 +104,15 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
     // The other side may be gone: that is what some tests are about.
     let _ = match path.as_str() {
         path if path.ends_with("/models") => respond(&mut stream, about.models.0, "", &about.models.1),
+        path if about.mute == Some(path) => {
+            stay(stream);
+            Ok(())
+        }
+        path if about.endless == Some(path) => flood(&mut stream),
+        path if about.others.iter().any(|(known, _)| *known == path) => {
+            let told = about.others.iter().find(|(known, _)| *known == path).map(|(_, told)| told.as_str());
+            respond(&mut stream, 200, "", told.unwrap_or_default())
+        }
         "/props" => match &about.props {
             Some(props) => respond(&mut stream, 200, "", &props.to_string()),
             None => respond(&mut stream, 404, "", "{}"),
@@ -132,6 +153,15 @@ fn respond(stream: &mut TcpStream, status: u16, header: &str, body: &str) -> std
         stream,
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{header}connection: close\r\n\r\n{body}"
     )
+}
+
+/// Writes until the other side has had enough.
+fn flood(stream: &mut TcpStream) -> std::io::Result<()> {
+    begin(stream)?;
+    let text = " ".repeat(1 << 16);
+    loop {
+        piece(stream, &text)?;
+    }
 }
 
 fn complete(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {

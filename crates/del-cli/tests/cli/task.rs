@@ -80,7 +80,7 @@ fn a_llama_server_whose_template_takes_no_tools_gets_them_in_the_prompt_at_once(
     let models = json!({"data": [{"id": "small", "owned_by": "llamacpp"}]}).to_string();
     let props = json!({"chat_template_caps": {"supports_tools": false, "supports_tool_calls": false},
         "default_generation_settings": {"n_ctx": 4096}});
-    let about = About { models: (200, models), props: Some(props) };
+    let about = About { models: (200, models), props: Some(props), ..About::default() };
     let server = Server::about(about, vec![says(TEXT_CALL), says("Forty-two.")]);
     let got = run_in(&files, task(&server, &[]));
     assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
@@ -236,7 +236,7 @@ fn keys_go_to_the_server_that_was_named_and_bad_ones_are_told() {
     let bearer = Some("Bearer sesame".to_owned());
     assert_eq!(sent, [bearer.clone(), bearer, None]);
     with("X", &["--api-key-env", "NO_KEY"]).fails(52, "the variable NO_KEY");
-    let about = About { models: (401, "{}".into()), props: None };
+    let about = About { models: (401, "{}".into()), ..About::default() };
     let locked = Server::about(about, vec![says("never")]);
     run(&mut task(&locked, &[]), "").fails(41, "wants another key");
 }

@@ -206,9 +206,11 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
             Some(region) if !region.trim().is_empty() => Some(region),
             // The prompt ends inside the thinking.
             Some(_) => marks_before(before).or_else(|| last_line(prompt)),
-            None => {
-                prompt.strip_prefix(before).filter(|rest| !rest.is_empty()).or_else(|| marks_before(before))
-            }
+            // It may go on with what closes a thought that is empty.
+            None => prompt
+                .strip_prefix(before)
+                .filter(|rest| !rest.is_empty() && !behind.trim_start().starts_with(rest.trim()))
+                .or_else(|| marks_before(before)),
         };
         let begin = begin.filter(|begin| begin.len() <= MAX_MARKS)?.to_owned();
         let end = behind.find(ANSWER).map_or(behind, |at| &behind[..at]);

@@ -176,7 +176,7 @@ fn counted(text: &str, name: &Range<usize>, until: usize, number: usize) -> (Ran
     let digits = behind[at..].find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len() - at);
     let (between, found) = (&behind[..at], &behind[at..at + digits]);
     let end = name.end + at + digits;
-    if found == number.to_string() && between.len() == 1 {
+    if found == number.to_string() && (between.len() == 1 || between.ends_with("=\"")) {
         (name.start..end, format!("{{name}}{between}{{index}}"))
     } else if found == (number + 1).to_string() && between.ends_with("=\"") {
         (name.start..end, format!("{{name}}{between}{{number}}"))
@@ -232,7 +232,7 @@ fn merged(a: Vec<Part>, b: Vec<Part>) -> Option<Vec<Part>> {
 fn with_attributes(mut parts: Vec<Part>) -> Vec<Part> {
     for place in 1..parts.len() {
         let Part::Head(form) = &parts[place] else { continue };
-        if !form.contains("{number}") {
+        if !form.contains("{number}") && !form.contains("\"{index}") {
             continue;
         }
         let form = form.clone();

@@ -44,6 +44,13 @@ fn wrong(expected: &str, got: &str) -> RenderError {
     RenderError::Syntax(format!("expected {expected}, got {got:?}"))
 }
 
+fn too_deep() -> RenderError {
+    RenderError::Excess {
+        expected: "blocks and parentheses in a template that stand in each other 64 times at most",
+        got: "more".to_owned(),
+    }
+}
+
 /// A stretch of a template: text, or what stands in braces.
 enum Piece<'t> {
     Text(&'t str),
@@ -99,7 +106,7 @@ fn block<'t>(
     depth: usize,
 ) -> Result<(Vec<Node>, String), RenderError> {
     if depth > MAX_DEPTH {
-        return Err(wrong("at most 64 blocks inside each other", "more"));
+        return Err(too_deep());
     }
     let mut nodes = Vec::new();
     while let Some(piece) = pieces.next() {
@@ -177,7 +184,8 @@ fn words(text: &str) -> Result<Vec<Word>, RenderError> {
     while let Some(c) = rest.chars().next() {
         let mut len = c.len_utf8();
         let word = match c {
-            '(' if stack.len() < MAX_DEPTH => {
+            '(' if stack.len() >= MAX_DEPTH => return Err(too_deep()),
+            '(' => {
                 stack.push(Vec::new());
                 None
             }
@@ -344,6 +352,12 @@ impl Run<'_> {
                 Some(_) if values.len() == 1 => values.pop().unwrap_or_default(),
                 _ => return Err(RenderError::Failed("expected one value or a function".to_owned())),
             });
+            self.steps += 1;
+            if self.steps > STEPS
+                || piped.as_ref().and_then(Json::as_str).is_some_and(|text| text.len() > MAX_TEXT)
+            {
+                return Err(RenderError::Endless);
+            }
         }
         piped.ok_or_else(|| RenderError::Failed("expected a value, got none".to_owned()))
     }

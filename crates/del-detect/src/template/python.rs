@@ -45,7 +45,7 @@ impl Object for List {
     }
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&repr(&Value::from_dyn_object(Arc::clone(self))))
+        shown(self, f)
     }
 }
 
@@ -96,7 +96,7 @@ impl Object for Growing {
     }
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&repr(&Value::from_dyn_object(Arc::clone(self))))
+        shown(self, f)
     }
 }
 
@@ -118,34 +118,80 @@ impl Object for Dict {
     }
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&repr(&Value::from_dyn_object(Arc::clone(self))))
+        shown(self, f)
     }
 }
 
+/// What errors say of values that are too deep, or too long when they are written.
+pub(super) const TOO_DEEP: &str = "a value of more than 100 levels";
+pub(super) const TOO_LONG: &str = "a value of more than four million bytes";
+
+const MAX_DEPTH: usize = 100;
+
+fn within_bounds(depth: usize, out: &str) -> Result<(), Error> {
+    let over = if depth > MAX_DEPTH {
+        TOO_DEEP
+    } else if out.len() > super::MAX_TEXT {
+        TOO_LONG
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::InvalidOperation, over))
+}
+
 /// What `str` makes of a value.
-pub(super) fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> Result<String, Error> {
     match value.as_str() {
-        Some(text) => text.to_owned(),
-        None if value.is_undefined() => String::new(),
-        None => repr(value),
+        Some(text) => Ok(text.to_owned()),
+        None if value.is_undefined() => Ok(String::new()),
+        None => {
+            let mut out = String::new();
+            repr(value, 0, &mut out)?;
+            Ok(out)
+        }
     }
 }
 
 /// What `repr` makes of a value.
-fn repr(value: &Value) -> String {
+fn repr(value: &Value, depth: usize, out: &mut String) -> Result<(), Error> {
+    within_bounds(depth, out)?;
     match value.kind() {
-        ValueKind::None => "None".to_owned(),
-        ValueKind::Bool => if value.is_true() { "True" } else { "False" }.to_owned(),
-        ValueKind::String => value.as_str().map(quoted).unwrap_or_default(),
-        ValueKind::Map => members(value, "{", "}", &|key| format!("{}: ", repr(key)), &repr),
-        ValueKind::Seq => items(value, &repr),
-        _ => value.to_string(),
+        ValueKind::None => out.push_str("None"),
+        ValueKind::Bool => out.push_str(if value.is_true() { "True" } else { "False" }),
+        ValueKind::String => quoted(value.as_str().unwrap_or_default(), out),
+        ValueKind::Map => {
+            out.push('{');
+            for (place, key) in value.try_iter()?.enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                repr(&key, depth + 1, out)?;
+                out.push_str(": ");
+                repr(&value.get_item(&key).unwrap_or_default(), depth + 1, out)?;
+            }
+            out.push('}');
+        }
+        ValueKind::Seq => {
+            out.push('[');
+            for (place, item) in value.try_iter()?.enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                repr(&item, depth + 1, out)?;
+            }
+            out.push(']');
+        }
+        _ => out.push_str(&value.to_string()),
     }
+    Ok(())
 }
 
-fn quoted(text: &str) -> String {
+/// A list or a dict as `repr` shows it, for values that print themselves.
+fn shown<T: Object + 'static>(object: &Arc<T>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut out = String::new();
+    repr(&Value::from_dyn_object(Arc::clone(object)), 0, &mut out).map_err(|_| fmt::Error)?;
+    f.write_str(&out)
+}
+
+fn quoted(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut out = String::from(quote);
+    out.push(quote);
     for c in text.chars() {
         match c {
             '\n' => out.push_str("\\n"),
@@ -157,29 +203,6 @@ fn quoted(text: &str) -> String {
         }
     }
     out.push(quote);
-    out
-}
-
-fn items(value: &Value, shown: &dyn Fn(&Value) -> String) -> String {
-    let items: Vec<String> = value.try_iter().into_iter().flatten().map(|item| shown(&item)).collect();
-    format!("[{}]", items.join(", "))
-}
-
-fn members(
-    value: &Value,
-    open: &str,
-    close: &str,
-    key: &dyn Fn(&Value) -> String,
-    shown: &dyn Fn(&Value) -> String,
-) -> String {
-    let keys = value.try_iter().into_iter().flatten();
-    let members: Vec<String> = keys
-        .map(|name| {
-            let member = value.get_item(&name).unwrap_or_default();
-            format!("{}{}", key(&name), shown(&member))
-        })
-        .collect();
-    format!("{open}{}{close}", members.join(", "))
 }
 
 /// How `json.dumps` is asked to write.
@@ -194,13 +217,16 @@ struct Layout {
 /// The filter `tojson`, as chat templates know it: `json.dumps` with its options, no escapes for HTML.
 pub(super) fn tojson(value: &Value, options: &Kwargs) -> Result<Value, Error> {
     let indent: Option<usize> = options.get("indent")?;
+    if indent.is_some_and(|width| width > MAX_INDENT) {
+        return Err(Error::new(ErrorKind::InvalidOperation, TOO_LONG));
+    }
     let separators: Option<Vec<String>> = options.get("separators")?;
     let mut separators = separators.unwrap_or_default().into_iter();
     let comma = separators.next().unwrap_or_else(|| if indent.is_some() { "," } else { ", " }.to_owned());
     let layout = Layout {
         ascii: options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false),
         sorted: options.get::<Option<bool>>("sort_keys")?.unwrap_or(false),
-        indent: indent.filter(|width| *width <= MAX_INDENT),
+        indent,
         comma,
         colon: separators.next().unwrap_or_else(|| ": ".to_owned()),
     };
@@ -210,16 +236,10 @@ pub(super) fn tojson(value: &Value, options: &Kwargs) -> Result<Value, Error> {
 }
 
 const MAX_INDENT: usize = 64;
-const MAX_DEPTH: usize = 100;
 
 impl Layout {
     fn write(&self, value: &Value, depth: usize, out: &mut String) -> Result<(), Error> {
-        if depth > MAX_DEPTH {
-            return Err(Error::new(
-                ErrorKind::InvalidOperation,
-                "expected JSON of at most 100 levels, got more",
-            ));
-        }
+        within_bounds(depth, out)?;
         match value.kind() {
             ValueKind::Undefined => {
                 return Err(Error::new(
@@ -236,7 +256,7 @@ impl Layout {
                     keys.sort();
                 }
                 self.container(['{', '}'], &keys, depth, out, |layout, key, out| {
-                    layout.string(&text(key), out);
+                    layout.string(&text(key)?, out);
                     out.push_str(&layout.colon);
                     layout.write(&value.get_item(key)?, depth + 1, out)
                 })?;

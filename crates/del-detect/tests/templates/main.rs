@@ -7,13 +7,15 @@ mod renamed;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use del_detect::{Basis, Description, Found, Kind, Material, Options, cases, detect};
+use del_detect::{Basis, Description, Found, Kind, Material, Options, RenderError, cases, detect};
 use del_dialects::{Dialect, Dialects};
 use renamed::renamed;
 
 const ALL: Options = Options { rules: true, describe: false };
 const RENDERING: Options = Options { rules: false, describe: false };
 const DESCRIBE: Options = Options { rules: true, describe: true };
+/// Each is another renaming.
+const SEEDS: std::ops::Range<u64> = 0..4;
 /// From here on an answer must not be wrong.
 const SURE: f64 = 0.8;
 
@@ -123,11 +125,12 @@ fn thinking_and_refusals_are_reported() {
 
 #[test]
 fn renamed_families_are_described() {
-    for (name, template) in families().into_iter().filter(|(name, _)| name != "none") {
-        let found = found(&renamed(&template), DESCRIBE);
+    let families = || families().into_iter().filter(|(name, _)| name != "none");
+    for (seed, (name, template)) in (0..2).flat_map(|seed| families().map(move |family| (seed, family))) {
+        let found = found(&renamed(&template, seed), DESCRIBE);
         let known = found.report.dialect.as_deref();
-        assert!(known.is_none() || found.report.confidence < SURE, "{name}: {known:?}");
-        assert_eq!(wrong_with(found.description.as_ref()), None, "{name}: {:#?}", found.description);
+        assert!(known.is_none() || found.report.confidence < SURE, "{name} {seed}: {known:?}");
+        assert_eq!(wrong_with(found.description.as_ref()), None, "{name} {seed}: {:#?}", found.description);
     }
 }
 
@@ -136,9 +139,30 @@ fn forms_of_no_family_are_described() {
     for (name, template) in templates(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms")) {
         let found = found(&template, DESCRIBE);
         let end = found.report.reasoning.as_ref().map(|thinking| thinking.end.is_empty());
-        assert_eq!(end, Some(name == "thinking-without-an-end"), "{name}");
+        let endless = name == "thinking-without-an-end";
+        assert_eq!(end, Some(endless), "{name}");
         assert_eq!(wrong_with(found.description.as_ref()), None, "{name}: {:#?}", found.description);
+        // What ends in nothing but a call cannot be told from text behind it.
+        let description = found.description.unwrap();
+        let missed = description.turns - description.read;
+        assert_eq!(missed, 0, "{name}: {}", description.toml);
+        let missing = description.turns - description.cases.len();
+        assert_eq!(missing, usize::from(endless), "{name}: {}", description.toml);
     }
+}
+
+#[test]
+fn a_turn_of_a_plain_answer_is_nothing_but_its_words() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms");
+    let template = std::fs::read_to_string(folder.join("marked-text.jinja")).unwrap();
+    let description = found(&template, DESCRIBE).description.unwrap();
+    let dialect = Arc::new(Dialect::from_toml("seen", &description.toml).unwrap());
+    let mut parser = dialect.parser(del_dialects::Turn::default());
+    let mut collect = del_dialects::Collect::new();
+    parser.push("<|think|>Hm.<|stop|><|say|>It is so.<|stop|>", &mut collect);
+    parser.finish(del_dialects::End::End, &mut collect);
+    let message = collect.into_message();
+    assert_eq!((message.reasoning.as_str(), message.content.as_str()), ("Hm.", "It is so."));
 }
 
 #[test]
@@ -194,15 +218,21 @@ fn real_templates_are_described_when_they_are_renamed() {
     let Some(templates) = known() else { return };
     let mut wrong = Vec::new();
     let mut count = 0;
-    for (name, text, _) in templates.iter().filter(|(.., dialect)| dialect != "-") {
-        let other = renamed(text);
-        let found = found(&other, DESCRIBE);
+    let calling = || templates.iter().filter(|(.., dialect)| dialect != "-");
+    for (seed, (name, text, _)) in SEEDS.flat_map(|seed| calling().map(move |template| (seed, template))) {
+        let other = renamed(text, seed);
+        let material = Material::of(Kind::Jinja, &other);
+        let found = match detect(&material, Dialects::builtin(), DESCRIBE) {
+            // A key that the template itself asks for was renamed as well.
+            Err(RenderError::Broken(_)) => continue,
+            found => found.unwrap(),
+        };
         // Where a template shows no calls, nothing can be read off.
         if found.report.source == Basis::Rules || found.description.is_none() && !shows_calls(&found) {
             continue;
         }
         count += 1;
-        wrong.extend(wrong_with(found.description.as_ref()).map(|why| format!("{name}: {why}")));
+        wrong.extend(wrong_with(found.description.as_ref()).map(|why| format!("{name} {seed}: {why}")));
     }
     eprintln!("{} of {count} renamed templates are described; {wrong:#?}", count - wrong.len());
     assert!(wrong.len() * 10 <= count, "{wrong:#?}");

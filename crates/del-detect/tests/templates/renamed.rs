@@ -1,25 +1,34 @@
-//! A template in which every mark and every key is another: the letters in them are moved on by thirteen places.
+//! Templates in which every mark and every key is another.
 
-/// The template with other marks and keys.
-pub(crate) fn renamed(template: &str) -> String {
+/// The template with other letters in its marks and keys; with an odd seed, bars in marks are other signs as well.
+pub(crate) fn renamed(template: &str, seed: u64) -> String {
+    let letters = Letters::of(seed);
+    let other = turned(template, &letters);
+    if seed.is_multiple_of(2) {
+        return other;
+    }
+    other.replace("<|", "<@").replace("|>", "@>").replace("<｜", "<§").replace("｜>", "§>")
+}
+
+fn turned(template: &str, letters: &Letters) -> String {
     let mut out = String::new();
     let mut rest = template;
     while let Some(at) = ["{#", "{%", "{{"].iter().filter_map(|open| rest.find(open)).min() {
-        out.push_str(&marks(&rest[..at]));
+        out.push_str(&marks(&rest[..at], letters));
         let close = match &rest[at..at + 2] {
             "{#" => "#}",
             "{%" => "%}",
             _ => "}}",
         };
         let len = rest[at..].find(close).map_or(rest.len() - at, |len| len + 2);
-        out.push_str(&strings(&rest[at..at + len]));
+        out.push_str(&strings(&rest[at..at + len], letters));
         rest = &rest[at + len..];
     }
-    out + &marks(rest)
+    out + &marks(rest, letters)
 }
 
 /// Renames inside the strings of code, but those that are names themselves.
-fn strings(code: &str) -> String {
+fn strings(code: &str, letters: &Letters) -> String {
     let mut out = String::new();
     let mut rest = code;
     while let Some(at) = rest.find(['\'', '"']) {
@@ -42,11 +51,11 @@ fn strings(code: &str) -> String {
             && text.len() > 3
             && out.trim_end().ends_with(['{', ',']);
         out.push_str(&if key {
-            turned(text)
+            letters.turned(text)
         } else if name {
             text.to_owned()
         } else {
-            marks(text)
+            marks(text, letters)
         });
         rest = &rest[at + len..];
     }
@@ -54,7 +63,7 @@ fn strings(code: &str) -> String {
 }
 
 /// Renames marks such as `<…>` and `[…]`, also when they are only begun, and keys of JSON.
-fn marks(text: &str) -> String {
+fn marks(text: &str, letters: &Letters) -> String {
     let mut out = String::new();
     let mut inside = false;
     for (at, c) in text.char_indices() {
@@ -80,18 +89,41 @@ fn marks(text: &str) -> String {
             ' ' if !text[at + 1..].contains('=') => inside = inside && text[at..].contains('>'),
             _ => {}
         }
-        out.push_str(&if inside { turned(&c.to_string()) } else { c.to_string() });
+        out.push_str(&if inside { letters.turned(&c.to_string()) } else { c.to_string() });
     }
     out
 }
 
-fn turned(text: &str) -> String {
-    let turn = |c: char, first: u8| char::from((u8::try_from(c).unwrap() - first + 13) % 26 + first);
-    text.chars()
-        .map(|c| match c {
-            'a'..='z' => turn(c, b'a'),
-            'A'..='Z' => turn(c, b'A'),
-            c => c,
-        })
-        .collect()
+/// Other letters: for each seed a permutation of the vowels and one of the consonants.
+struct Letters([char; 26]);
+
+impl Letters {
+    fn of(seed: u64) -> Self {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let mut next = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % below as u64).unwrap()
+        };
+        let mut letters: Vec<char> = ('a'..='z').collect();
+        for kind in [true, false] {
+            let places: Vec<usize> = (0..26).filter(|at| "aeiou".contains(letters[*at]) == kind).collect();
+            for at in (1..places.len()).rev() {
+                letters.swap(places[at], places[next(at + 1)]);
+            }
+        }
+        Self(letters.try_into().unwrap())
+    }
+
+    fn turned(&self, text: &str) -> String {
+        let letter = |c: char| self.0[usize::from(u8::try_from(c).unwrap() - b'a')];
+        text.chars()
+            .map(|c| match c {
+                'a'..='z' => letter(c),
+                'A'..='Z' => letter(c.to_ascii_lowercase()).to_ascii_uppercase(),
+                c => c,
+            })
+            .collect()
+    }
 }

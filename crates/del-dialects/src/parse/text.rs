@@ -120,7 +120,7 @@ impl Engine {
     fn name_before(&self, io: &Io<'_>, end: usize) -> usize {
         let held = self.word_before(io, end);
         let name = io.text[end - held..end].trim_end();
-        let nothing = io.text[io.at..end - held].trim_start().is_empty();
+        let nothing = white_space(&io.bytes[io.at..end - held]) == end - held - io.at;
         let first = nothing && (self.fresh || self.called_last);
         if first || self.turn.tools.iter().any(|tool| tool.name.starts_with(name)) { held } else { 0 }
     }

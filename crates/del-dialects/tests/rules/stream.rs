@@ -85,6 +85,35 @@ fn rule_04_chunking_cannot_show() {
 }
 
 #[test]
+fn rule_04_odd_white_space_before_a_name_is_the_same_in_every_piece() {
+    let text = r#"title = "Own"
+family = "own"
+models = []
+source = "this test"
+rank = 90
+frame = "bare"
+
+[call]
+pieces = [{ head = "{name}" }, { args = "object", loose = { open = "(", close = ")", pair = "=", quotes = ["'"], quoted_keys = true } }]
+between = "\n"
+
+[results]
+role = "tool"
+
+[detect]
+all = ["own("]
+"#;
+    let dialect = std::sync::Arc::new(Dialect::from_toml("own", text).unwrap());
+    for space in ["\n", "\u{b}", "\u{c}", "\u{85}", "\u{a0}", "\u{3000}"] {
+        let text = format!("{space}list_dir(path='.')");
+        let whole = read(dialect.parser(turn()), [text.as_str()], End::End);
+        let split = read(dialect.parser(turn()), chunks(&text, 1), End::End);
+        assert_eq!(split, whole, "behind {space:?}");
+        assert_eq!(whole.0.calls.len(), usize::from(space == "\n"), "behind {space:?}");
+    }
+}
+
+#[test]
 fn rule_04_what_is_too_long_is_so_in_every_piece() {
     let calls = [call("list_dir", r#"{"path":"."}"#), call("list_dir", "{}")];
     every_dialect(|dialect| {

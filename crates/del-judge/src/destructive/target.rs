@@ -35,26 +35,3 @@ pub(super) fn is_device(path: &str) -> bool {
     const DISKS: [&str; 10] = ["sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "mapper/", "loop"];
     path.strip_prefix("/dev/").is_some_and(|name| DISKS.iter().any(|disk| name.starts_with(disk)))
 }
-
-/// Whether a path is a file that shells run when they start.
-pub(super) fn is_startup(path: &str) -> bool {
-    const NAMES: [&str; 16] = [
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".bash_aliases",
-        ".profile",
-        ".zshrc",
-        ".zprofile",
-        ".zshenv",
-        ".zlogin",
-        ".kshrc",
-        ".cshrc",
-        ".tcshrc",
-        ".inputrc",
-        "config.fish",
-        "bash.bashrc",
-    ];
-    NAMES.contains(&path.rsplit('/').next().unwrap_or_default())
-}

@@ -4,7 +4,7 @@ use super::Unsure;
 
 /// `%n` assigns in some shells, and `%(` reads the clock by a format of its own.
 pub(super) fn printf(format: &str) -> Result<(), Unsure> {
-    if format.starts_with('-') {
+    if format.starts_with('-') && format != "--" {
         return Err(Unsure::Word("-"));
     }
     let mut rest = format;

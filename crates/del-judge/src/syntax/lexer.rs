@@ -1,6 +1,15 @@
 //! Characters to words and operators.
 
-use super::{Cause, MAX_LENGTH, Piece, Unclear, VARIABLES, Word};
+mod document;
+mod dollar;
+
+use super::{Cause, MAX_LENGTH, Piece, Unclear, Word};
+use document::Pending;
+
+/// Substitutions within substitutions are read so far.
+const MAX_DEPTH: usize = 4;
+/// More words than this do not come of one pair of braces.
+const MAX_CHOICES: usize = 256;
 
 /// What stands in the text, white space and comments left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,12 +18,18 @@ pub(super) enum Token {
     /// Digits directly before a redirection.
     Descriptor(u8),
     Operator(Operator),
+    /// The text of a here-document.
+    Document(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Newline,
     Semicolon,
+    /// `(`
+    Open,
+    /// `)`
+    Close,
     And,
     Or,
     Pipe,
@@ -22,6 +37,8 @@ pub(super) enum Operator {
     Less,
     /// `<<<`
     HereString,
+    /// `<<`
+    HereDocument,
     /// `>`
     Greater,
     /// `>>`
@@ -40,6 +57,10 @@ pub(super) struct Lexer<'a> {
     rest: std::str::Chars<'a>,
     /// Characters before `rest`.
     at: usize,
+    /// How many substitutions this stands in.
+    depth: usize,
+    /// Here-documents whose texts begin with the next line.
+    pending: Vec<Pending>,
 }
 
 /// The tokens of `text`.
@@ -52,12 +73,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, Unclear> {
     {
         return Err(Unclear { at, cause });
     }
-    let mut lexer = Lexer { text, rest: text.chars(), at: 0 };
-    let mut tokens = Vec::new();
-    while let Some(token) = lexer.token()? {
-        tokens.push(token);
-    }
-    Ok(tokens)
+    let mut lexer = Lexer { text, rest: text.chars(), at: 0, depth: 0, pending: Vec::new() };
+    let (tokens, closed) = lexer.tokens()?;
+    if closed { lexer.unclear(Cause::Parenthesis) } else { Ok(tokens) }
 }
 
 /// Why a character is not taken anywhere, not even between quotes.
@@ -77,6 +95,34 @@ fn unusual(c: char) -> Option<Cause> {
 }
 
 impl Lexer<'_> {
+    /// The tokens up to the end, or up to the parenthesis that closes what they stand in.
+    fn tokens(&mut self) -> Result<(Vec<Placed>, bool), Unclear> {
+        let mut tokens = Vec::new();
+        let mut closed = false;
+        let mut open = 0_usize;
+        while let Some((at, token)) = self.token()? {
+            match token {
+                Token::Operator(Operator::Open) => open += 1,
+                Token::Operator(Operator::Close) if open == 0 => {
+                    closed = true;
+                    break;
+                }
+                Token::Operator(Operator::Close) => open -= 1,
+                _ => {}
+            }
+            let ends_line = token == Token::Operator(Operator::Newline);
+            let document = token == Token::Operator(Operator::HereDocument);
+            tokens.push((at, token));
+            if document {
+                self.document(&mut tokens)?;
+            }
+            if ends_line {
+                self.documents(&mut tokens)?;
+            }
+        }
+        if self.pending.is_empty() { Ok((tokens, closed)) } else { self.unclear(Cause::HereDocument) }
+    }
+
     fn peek(&self) -> Option<char> {
         self.rest.clone().next()
     }
@@ -151,10 +197,7 @@ impl Lexer<'_> {
             Some('&') => return self.unclear(Cause::Background),
             Some('<') if self.eat('<') => {
                 self.join();
-                if !self.eat('<') {
-                    return self.unclear(Cause::HereDocument);
-                }
-                Operator::HereString
+                if self.eat('<') { Operator::HereString } else { Operator::HereDocument }
             }
             Some('<') => match self.peek() {
                 Some('(') => return self.unclear(Cause::Parenthesis),
@@ -168,7 +211,10 @@ impl Lexer<'_> {
                 Some('|') => return self.unclear(Cause::Writes),
                 _ => Operator::Greater,
             },
-            _ => return self.unclear(Cause::Parenthesis),
+            // Two of them would begin arithmetic.
+            Some('(') if self.peek() == Some('(') => return self.unclear(Cause::Parenthesis),
+            Some('(') => Operator::Open,
+            _ => Operator::Close,
         })
     }
 
@@ -184,7 +230,7 @@ impl Lexer<'_> {
         let start = self.offset();
         let mut word = Builder::default();
         while let Some(c) = self.peek() {
-            if matches!(c, ' ' | '\t') || (is_operator(c) && !matches!(c, '(' | ')')) {
+            if matches!(c, ' ' | '\t') || (is_operator(c) && c != '(') {
                 break;
             }
             self.next();
@@ -197,15 +243,18 @@ impl Lexer<'_> {
                 '\'' => self.single(&mut word)?,
                 '"' => self.double(&mut word)?,
                 '$' => self.dollar(&mut word)?,
-                '`' => return self.unclear(Cause::Backquote),
-                '(' | ')' => return self.unclear(Cause::Parenthesis),
+                '`' => self.backquote(&mut word, false)?,
+                '(' => return self.unclear(Cause::Parenthesis),
                 '*' => word.wildcard(Piece::Any),
                 '?' => word.wildcard(Piece::One),
-                '[' if !(word.is_empty() && self.ends()) => return self.unclear(Cause::Bracket),
+                '[' => self.bracket(&mut word)?,
                 '~' if word.is_empty() || word.last.is_some_and(|c| matches!(c, '=' | ':')) => {
                     return self.unclear(Cause::Tilde);
                 }
                 '{' => self.brace(&mut word)?,
+                '}' if word.is_empty() && (self.ends() || self.peek().is_some_and(is_operator)) => {
+                    word.plain(c);
+                }
                 '}' => return self.unclear(Cause::Brace),
                 c => word.plain(c),
             }
@@ -248,8 +297,8 @@ impl Lexer<'_> {
             match self.next() {
                 None => return self.unclear(Cause::Quote),
                 Some('"') => return Ok(()),
-                Some('`') => return self.unclear(Cause::Backquote),
-                Some('$') if self.variable(word, true) => {}
+                Some('`') => self.backquote(word, true)?,
+                Some('$') if self.expansion(word, true)? => {}
                 // Before these no name, number or special parameter begins.
                 Some('$')
                     if self.peek().is_some_and(|c| matches!(c, '"' | ' ' | '|' | ')' | '/' | ',' | '.')) =>
@@ -271,69 +320,116 @@ impl Lexer<'_> {
         }
     }
 
-    /// A `$` outside of quotes begins a quote or a variable, or is itself at the end of a word.
-    fn dollar(&mut self, word: &mut Builder) -> Result<(), Unclear> {
-        if self.variable(word, false) {
+    /// `{}` and `{word}` stand for themselves, `{a,b}` and `{1..3}` for several words, and `{` alone for itself.
+    fn brace(&mut self, word: &mut Builder) -> Result<(), Unclear> {
+        if word.is_empty() && self.ends() {
+            word.plain('{');
             return Ok(());
         }
-        if self.eat('\'') {
-            return self.ansi(word);
-        }
-        if !self.ends() {
-            return self.unclear(Cause::Dollar);
-        }
-        word.quoted('$');
-        Ok(())
-    }
-
-    /// The name of a variable that is known, if one follows.
-    fn variable(&mut self, word: &mut Builder, quoted: bool) -> bool {
         let rest = self.rest.as_str();
-        let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
-        let Some(name) = VARIABLES.into_iter().find(|name| *name == &rest[..length]) else { return false };
-        // A continued line may lengthen the name, and a bracket is a place in a list.
-        if rest[length..].starts_with(['\\', '[']) {
-            return false;
+        let Some((inside, _)) = rest.split_once('}') else { return self.unclear(Cause::Brace) };
+        if inside.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            word.quoted('{');
+            for _ in 0..=inside.len() {
+                if let Some(c) = self.next() {
+                    word.quoted(c);
+                }
+            }
+            return Ok(());
         }
-        for _ in 0..length {
+        // Braces come before everything else: `$a{b,c}` would be the variables `ab` and `ac`.
+        let lengthens =
+            matches!(word.pieces.last(), Some(Piece::Variable { quoted: false, .. })) && !word.closed;
+        let Some(choices) = choices(inside).filter(|_| !lengthens) else { return self.unclear(Cause::Brace) };
+        for _ in 0..=inside.len() {
             self.next();
         }
-        word.wildcard(Piece::Variable { name, quoted });
-        true
-    }
-
-    /// `$'...'` with the simplest of its escapes.
-    fn ansi(&mut self, word: &mut Builder) -> Result<(), Unclear> {
-        word.quote();
-        loop {
-            match self.next() {
-                None => return self.unclear(Cause::Quote),
-                Some('\'') => return Ok(()),
-                Some('\\') => match self.next() {
-                    Some('n') => word.quoted('\n'),
-                    Some('t') => word.quoted('\t'),
-                    Some(c @ ('\\' | '\'' | '"')) => word.quoted(c),
-                    _ => return self.unclear(Cause::Dollar),
-                },
-                Some(c) => word.quoted(c),
-            }
-        }
-    }
-
-    /// `{}` and `{word}` stand for themselves; a comma or two dots would make them expand.
-    fn brace(&mut self, word: &mut Builder) -> Result<(), Unclear> {
-        let inside = self.rest.as_str();
-        let end =
-            inside.find(|c: char| !c.is_ascii_alphanumeric()).filter(|end| inside[*end..].starts_with('}'));
-        let Some(end) = end else { return self.unclear(Cause::Brace) };
-        word.quoted('{');
-        for _ in 0..=end {
-            if let Some(c) = self.next() {
-                word.quoted(c);
-            }
-        }
+        word.expansion(Piece::Choice(choices));
         Ok(())
     }
+
+    /// `[` and `[[` by themselves, or a plain list of characters.
+    fn bracket(&mut self, word: &mut Builder) -> Result<(), Unclear> {
+        if word.is_empty() && self.ends() {
+            word.plain('[');
+            return Ok(());
+        }
+        if word.is_empty() && self.rest.as_str().starts_with('[') {
+            self.next();
+            if !self.ends() {
+                return self.unclear(Cause::Bracket);
+            }
+            word.plain('[');
+            word.plain('[');
+            return Ok(());
+        }
+        let rest = self.rest.as_str();
+        let set = rest.split_once(']').and_then(|(inside, _)| Some((inside.len(), set(inside)?)));
+        let Some((length, piece)) = set else { return self.unclear(Cause::Bracket) };
+        for _ in 0..=length {
+            self.next();
+        }
+        word.expansion(piece);
+        Ok(())
+    }
+}
+
+/// `a,b` or `1..3`, of plain characters.
+fn choices(inside: &str) -> Option<Vec<String>> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-./+,".contains(&b);
+    if !inside.bytes().all(plain) {
+        return None;
+    }
+    if inside.contains(',') {
+        let parts: Vec<_> = inside.split(',').map(str::to_owned).collect();
+        return (parts.len() <= MAX_CHOICES).then_some(parts);
+    }
+    let (first, last) = inside.split_once("..")?;
+    let number = |text: &str| {
+        let plain = text.len() <= 4 && (text == "0" || !text.starts_with('0'));
+        text.parse::<u16>().ok().filter(|_| plain && !text.starts_with('+'))
+    };
+    let letter = |text: &str| match text.as_bytes() {
+        [b] if b.is_ascii_lowercase() => Some(u16::from(*b)),
+        _ => None,
+    };
+    let numbers = number(first).zip(number(last));
+    let (from, to) = numbers.or_else(|| letter(first).zip(letter(last)))?;
+    let show = |n: u16| match u8::try_from(n) {
+        Ok(b) if numbers.is_none() => char::from(b).to_string(),
+        _ => n.to_string(),
+    };
+    if usize::from(from.abs_diff(to)) >= MAX_CHOICES {
+        return None;
+    }
+    Some(if from <= to { (from..=to).map(show).collect() } else { (to..=from).rev().map(show).collect() })
+}
+
+/// A list of characters such as `a-z0-9`, or of all others behind `!` or `^`.
+fn set(inside: &str) -> Option<Piece> {
+    let (others, list) = match inside.strip_prefix(['!', '^']) {
+        Some(rest) => (true, rest),
+        None => (false, inside),
+    };
+    let mut ranges = Vec::new();
+    let mut rest = list.chars().peekable();
+    while let Some(first) = rest.next() {
+        if !(first.is_ascii_alphanumeric() || first == '_' || first == '.') {
+            return None;
+        }
+        let mut last = first;
+        if rest.next_if_eq(&'-').is_some() {
+            last = rest.next()?;
+            let alike = (first.is_ascii_digit() && last.is_ascii_digit())
+                || (first.is_ascii_lowercase() && last.is_ascii_lowercase())
+                || (first.is_ascii_uppercase() && last.is_ascii_uppercase());
+            if !alike || last < first {
+                return None;
+            }
+        }
+        ranges.push((first, last));
+    }
+    (!ranges.is_empty()).then_some(Piece::Set { others, ranges })
 }
 
 fn is_operator(c: char) -> bool {
@@ -348,6 +444,8 @@ struct Builder {
     /// Whether something was quoted: from there on nothing is plain.
     quoted: bool,
     last: Option<char>,
+    /// Whether the name of the last variable has a brace behind it.
+    closed: bool,
 }
 
 impl Builder {
@@ -378,6 +476,11 @@ impl Builder {
             Some(Piece::Text(text)) => text.push(c),
             _ => self.pieces.push(Piece::Text(c.into())),
         }
+    }
+
+    fn expansion(&mut self, piece: Piece) {
+        self.closed = false;
+        self.wildcard(piece);
     }
 
     fn wildcard(&mut self, piece: Piece) {

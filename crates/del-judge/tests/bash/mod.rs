@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use del_judge::members;
+use del_judge::{Action, Body, Ground, Judge, Link, Plan, Stage, Verdict, members};
 
 /// Instead of a program its words are printed, in quotes and on one line: those of programs that are not found, and those
 /// of builtins.
@@ -60,20 +60,75 @@ pub fn quoted(commands: &[Vec<String>]) -> Vec<String> {
     lines
 }
 
+/// The words of all programs of a plan, in their order. `None` where not all of them would run, or not yet all are known.
+pub fn run(plan: &Plan) -> Option<Vec<Vec<String>>> {
+    let mut all = Vec::new();
+    for step in &plan.steps {
+        let Action::Run(stages) = &step.action else { return None };
+        if step.link == Link::Or || step.negated {
+            return None;
+        }
+        for stage in stages {
+            match stage {
+                Stage::Process(process) => {
+                    let mut words = vec![process.name.clone()];
+                    words.extend(process.arguments.iter().cloned());
+                    all.push(words);
+                }
+                Stage::Group(group) => match &group.body {
+                    Body::Steps(plan) if group.input.is_none() => all.extend(run(plan)?),
+                    _ => return None,
+                },
+            }
+        }
+    }
+    Some(all)
+}
+
+/// Panics when a safe text of simple words means something else to bash than to the plan.
+fn hold_plan(text: &str, directory: &Path) {
+    let plain = ["echo", "cat", "wc", "test", "for", "{", "(", "[", "ls"];
+    let judgement = Judge::default().judge(text, &Ground::new(directory));
+    if judgement.verdict != Verdict::Safe || !plain.iter().any(|word| text.trim_start().starts_with(word)) {
+        return;
+    }
+    assert!(accepts(text), "bash does not accept {text:?}");
+    let Some(own) = judgement.plan.as_ref().and_then(run) else { return };
+    let skipped = [
+        "$(", "$PWD", "`", "find", "xargs", "timeout", "exit", "set ", "time ", "$HOME", "$PATH", "$SHELL",
+        "$USER", "$LOGNAME", "${", "<", "git", "[[",
+    ];
+    if own.iter().any(|words| words.iter().any(|word| word == "--no-dereference"))
+        || skipped.iter().any(|name| text.contains(name))
+    {
+        return;
+    }
+    let mut own = quoted(&own);
+    own.sort();
+    assert_eq!(own, shown(text, directory, &[]), "{text:?}");
+}
+
 /// Panics when a text that is understood exactly means something else to bash. A text is only held to what bash accepts
 /// where not all of its commands would show themselves: behind `||`, with files to read, and by paths and signs such as `.`.
 pub fn hold(text: &str, directory: &Path) {
     let reading = members(text);
     if !reading.exact {
+        hold_plan(text, directory);
         return;
     }
     assert!(accepts(text), "bash does not accept {text:?}");
-    let variables = ["$HOME", "$LOGNAME", "$PATH", "$PWD", "$SHELL", "$USER"];
+    let variables = ["${", "$HOME", "$LOGNAME", "$PATH", "$PWD", "$SHELL", "$USER"];
     if text.contains("||") || text.contains('<') || variables.iter().any(|name| text.contains(name)) {
         return;
     }
     let own: Vec<Vec<String>> = reading.members.into_iter().map(|member| member.words).collect();
-    let found = |program: &String| !program.contains('/') && program.contains(char::is_alphanumeric);
+    // Behind `%` stands a job, and these change the shell itself.
+    let found = |program: &String| {
+        !program.contains('/')
+            && !program.starts_with('%')
+            && !["set", "exit", ":"].contains(&program.as_str())
+            && program.contains(char::is_alphanumeric)
+    };
     if !own.iter().all(|words| words.first().is_some_and(found)) {
         return;
     }

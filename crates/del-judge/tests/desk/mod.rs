@@ -88,6 +88,7 @@ impl Desk {
             ("../../outside", "sub/deep-link"),
             ("nosuch", "dangling"),
             ("loop", "loop"),
+            ("../../outside/secret.txt", "src/linked.rs"),
         ] {
             symlink(target, work.join(link)).unwrap();
         }

@@ -191,3 +191,23 @@ fn filter(network: bool) -> Option<BpfProgram> {
 /// Marks the calls of programs with short pointers, which are the same calls to the kernel; a few have other numbers.
 const X32: i64 = 0x4000_0000;
 const X32_PTRACE: i64 = X32 + 521;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On a thread for which the kernel has no Landlock, as many systems have none.
+    #[test]
+    fn without_landlock_there_is_no_sandbox() {
+        let level = apart(|| {
+            let target = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+            let refused = BTreeMap::from([(libc::SYS_landlock_create_ruleset, Vec::new())]);
+            let missing = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
+            let filter = SeccompFilter::new(refused, SeccompAction::Allow, missing, target);
+            let filter: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
+            screen(&filter)?;
+            Ok(Hold::new(&[], false).level())
+        });
+        assert_eq!(level.unwrap(), Level::None);
+    }
+}

@@ -10,17 +10,18 @@ use del_judge::{Ground, Judgement, Verdict};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
-use crate::capture::{Cleaner, Spill, Window, elsewhere};
 use crate::context::Context;
+use crate::environment;
 use crate::outcome::{Code, Failure, ToolResult};
-use crate::pipeline;
+use crate::output::Output;
+use crate::pipeline::{self, Means};
 use crate::policy::Class;
 use crate::process::{self, Ended, How, Spec, Stream};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::sandbox::Level;
 use crate::shell;
-use crate::toolbox::{Control, Progress};
+use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle};
 
 const DEFAULT_TIMEOUT: u64 = 120;
@@ -125,7 +126,8 @@ impl RunCommand {
             let cause = "what this command would read has changed since it was looked at; call it again.";
             return Err(Failure::new(Code::Stale, cause));
         }
-        pipeline::run(plan, Duration::from_secs(self.timeout), &context.sandbox, control, take)
+        let means = Means { judge: &context.judge, sandbox: &context.sandbox };
+        pipeline::run(plan, Duration::from_secs(self.timeout), means, control, take)
             .map_err(|error| Failure::new(Code::System, format!("cannot run the command: {error}.")))
     }
 
@@ -136,11 +138,12 @@ impl RunCommand {
         take: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Ended, Failure> {
         let spec = Spec {
-            shell: self.shell.clone(),
-            command: self.command.clone(),
+            program: self.shell.clone(),
+            arguments: vec!["-c".into(), self.command.clone().into()],
             directory: self.directory.clone(),
+            environment: environment::users(&self.directory, &context.kept_variables),
+            input: Vec::new(),
             timeout: Duration::from_secs(self.timeout),
-            kept: context.kept_variables.clone(),
         };
         process::run(&spec, &context.sandbox, control, take).map_err(|error| {
             let cause = format!("cannot start {}: {error}.", self.shell.display());
@@ -149,7 +152,7 @@ impl RunCommand {
     }
 
     fn result(&self, context: &Context, output: Output, ended: Ended) -> ToolResult {
-        let shown = output.show(context);
+        let shown = output.show(context, true);
         let seconds = ended.took.as_secs_f64();
         let mut result = match ended.how {
             How::Exited(status) => {
@@ -190,69 +193,4 @@ fn headline(status: ExitStatus, seconds: f64) -> String {
 
 fn facts(status: ExitStatus, seconds: f64) -> Value {
     json!({"exit_code": status.code(), "signal": status.signal(), "seconds": (seconds * 1000.0).round() / 1000.0})
-}
-
-/// What a command writes.
-struct Output {
-    stdout: (Cleaner, Window),
-    stderr: (Cleaner, Window),
-    spill: Spill,
-}
-
-struct Shown {
-    text: String,
-    cut: bool,
-    file: Option<PathBuf>,
-}
-
-impl Output {
-    fn new(context: &Context) -> Self {
-        let chars = context.limits.command_chars;
-        Self {
-            stdout: (Cleaner::default(), Window::new(chars)),
-            stderr: (Cleaner::default(), Window::new(chars)),
-            spill: Spill::new(context.scratch.as_ref().map(tempfile::TempDir::path), chars),
-        }
-    }
-
-    fn take(&mut self, stream: Stream, bytes: &[u8], control: &Control<'_>) {
-        let (cleaner, window) = match stream {
-            Stream::Stdout => &mut self.stdout,
-            Stream::Stderr => &mut self.stderr,
-        };
-        let text = cleaner.push(bytes);
-        if !text.is_empty() {
-            window.push(&text);
-            self.spill.push(&text);
-            control.report(Progress::Output(&text));
-        }
-    }
-
-    fn show(mut self, context: &Context) -> Shown {
-        for (cleaner, window) in [&mut self.stdout, &mut self.stderr] {
-            let rest = cleaner.finish();
-            window.push(&rest);
-            self.spill.push(&rest);
-        }
-        let chars = context.limits.command_chars;
-        let (out, err) = (self.stdout.1.chars(), self.stderr.1.chars());
-        let cut = out.saturating_add(err) > chars;
-        // Errors get a third at least, and whatever the output leaves.
-        let for_err = if cut { err.min((chars / 3).max(chars.saturating_sub(out))) } else { chars };
-        let for_out = if cut { chars - for_err } else { chars };
-        let file = self.spill.finish().filter(|_| cut);
-        let rest = file.as_ref().map_or_else(String::new, |(path, complete)| {
-            elsewhere(path, *complete, context.name_of("read_file"), context.name_of("search_code"))
-        });
-        let mut blocks = Vec::new();
-        for (name, window, chars) in
-            [("STDOUT", &self.stdout.1, for_out), ("STDERR", &self.stderr.1, for_err)]
-        {
-            if !window.is_empty() {
-                blocks.push(format!("{name}:\n{}", window.show(chars, &rest)));
-            }
-        }
-        let text = if blocks.is_empty() { "(no output)".to_owned() } else { blocks.join("\n\n") };
-        Shown { text, cut, file: file.map(|(path, _)| path) }
-    }
 }

@@ -8,9 +8,10 @@ use crate::arguments::{Arguments, CONTENT, PATH};
 use crate::commit::Change;
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference};
+use crate::endings::crlf;
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 use crate::placeholder::placeholder;
-use crate::policy::{self, Class};
+use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, decode};
@@ -42,8 +43,8 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let path = arguments.need_text(&PATH)?;
     let sent = arguments.need_content(&CONTENT)?;
     let place = context.workspace.resolve(&path, Access::Write)?;
-    policy::may_write(place.path(), &place.shown)?;
-    let (text, notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
+    context.may_write(&place)?;
+    let (mut text, mut notes) = written(sent, &place, arguments.spelling(&CONTENT))?;
     let old = {
         let _writing = context.workspace.lock();
         let old = existing(context, &place)?;
@@ -57,6 +58,10 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     }
     let was_seen = old.is_none() || context.has_seen(&place);
     let difference = changed(&place.shown, old.as_ref(), &text);
+    if !place.exists && !text.contains('\r') && text.contains('\n') && context.workspace.wants_crlf(&place) {
+        text = crlf(&text);
+        notes.push("[lines end in CRLF, as the project says]");
+    }
     Ok(Box::new(WriteFile { place, content: text, old, difference, was_seen, notes }))
 }
 
@@ -107,11 +112,11 @@ impl Job for WriteFile {
         Class::Write
     }
 
-    fn question(&self, _: &Context) -> Result<Question, Failure> {
+    fn question(&self, context: &Context) -> Result<Question, Failure> {
         let (path, diff) = (self.place.shown.clone(), self.difference.unified.clone());
         let subject = Subject::Write { path, new: self.old.is_none(), diff };
         let mut question = Question::new(TOOL.name, subject).with_editable(CONTENT.name, &self.content);
-        question.cautions.extend(policy::caution(self.place.path()).map(str::to_owned));
+        question.cautions.extend(context.caution(&self.place).map(str::to_owned));
         if !self.was_seen {
             question.remarks.push("the model has not read this file".to_owned());
         }

@@ -241,7 +241,7 @@ impl Context {
             return Err(UndoError::Stale(stale));
         }
         let undoes = if undo.finish { Vec::new() } else { undo.undoes.clone() };
-        self.commit(&Purpose { tool: UNDO, undoes }, &changes, &writing)?;
+        self.commit(&Purpose { tool: UNDO, by_model: false, undoes }, &changes, &writing)?;
         Ok(undo.turns.iter().map(Turn::change).collect())
     }
 

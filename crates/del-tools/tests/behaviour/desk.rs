@@ -1,5 +1,6 @@
 //! A working directory with tools over it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,13 @@ impl Desk {
         fs::create_dir(root.path().join("outside")).unwrap();
         fs::write(root.path().join("outside/secret.txt"), "secret\n").unwrap();
         let toolbox = Toolbox::open(&root.path().join("project"), &[], toolset).unwrap();
+        Self { root, toolbox }
+    }
+
+    /// Tools over a directory of somebody else's desk.
+    pub(crate) fn over(directory: &Path) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let toolbox = Toolbox::open(directory, &[], Toolset::All).unwrap();
         Self { root, toolbox }
     }
 
@@ -65,6 +73,28 @@ impl Desk {
 
     pub(crate) fn get(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// All that stands in the working directory: directories, links and files with their contents.
+    pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        let mut pending = vec![self.work()];
+        while let Some(folder) = pending.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let entry = entry.unwrap();
+                let (path, kind) = (entry.path(), entry.file_type().unwrap());
+                let what = if kind.is_symlink() {
+                    format!("link to {}", fs::read_link(&path).unwrap().display())
+                } else if kind.is_dir() {
+                    pending.push(path.clone());
+                    "directory".to_owned()
+                } else {
+                    format!("{:?}", fs::read(&path).unwrap())
+                };
+                found.insert(path, what);
+            }
+        }
+        found
     }
 
     /// Calls a tool with consent.

@@ -2,11 +2,18 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod batch;
+mod code;
 mod commands;
 mod confinement;
 mod consent;
+mod crash;
 mod desk;
+mod foreign;
+mod guards;
+mod programs;
 mod reading;
+mod repositories;
 mod safe;
 mod sandbox;
 mod schemas;

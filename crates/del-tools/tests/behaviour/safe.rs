@@ -67,7 +67,44 @@ fn steps_and_pipes_run_as_in_a_shell() {
     ] {
         assert_eq!(output(&safe(&desk, command)), expected, "{command}");
     }
+    for (command, expected) in [
+        (
+            "for f in a.txt src/*.txt; do echo \"= $f\"; cat $f; done",
+            "STDOUT:\n= a.txt\nb\na\n= src/c.txt\nc",
+        ),
+        ("for i in {1..3}; do echo $i; done | tail -1", "STDOUT:\n3"),
+        ("(cd src && ls); ls", "STDOUT:\nc.txt\na.txt\nsrc"),
+        ("{ echo b; echo a; } | sort", "STDOUT:\na\nb"),
+        ("if [ -f a.txt ]; then echo yes; else echo no; fi", "STDOUT:\nyes"),
+        ("if test -f nosuch; then echo yes; elif false; then echo no; else echo none; fi", "STDOUT:\nnone"),
+        ("[[ -f a.txt && ! -d a.txt ]] && echo file", "STDOUT:\nfile"),
+        ("! false && echo turned", "STDOUT:\nturned"),
+        ("echo \"$(wc -l < a.txt) lines\"", "STDOUT:\n2 lines"),
+        ("echo $(cat a.txt)", "STDOUT:\nb a"),
+        ("n=$(ls | wc -l); echo \"$n names\"", "STDOUT:\n2 names"),
+        ("d=src; ls $d && echo \"in $d\"", "STDOUT:\nc.txt\nin src"),
+        ("false; echo $?", "STDOUT:\n1"),
+        ("find . -name '*.txt' | sort | xargs cat", "STDOUT:\nb\na\nc"),
+        ("find . -name '*.txt' | sort | xargs -n1 wc -l", "STDOUT:\n2 ./a.txt\n1 ./src/c.txt"),
+        ("find . -name 'c.txt' -exec cat {} \\;", "STDOUT:\nc"),
+        ("find . -name '*.txt' -exec cat {} + | sort", "STDOUT:\na\nb\nc"),
+        ("ls | xargs -I{} echo '<{}>'", "STDOUT:\n<a.txt>\n<src>"),
+        ("cat a.txt | while read -r line; do echo \"> $line\"; done", "STDOUT:\n> b\n> a"),
+        ("while read l; do echo $l; done < a.txt", "STDOUT:\nb\na"),
+        ("for f in $(find src -name '*.txt'); do cat $f; done", "STDOUT:\nc"),
+        ("cat <<EOF | tr a-z A-Z\none\nEOF", "STDOUT:\nONE"),
+        ("set -e; false; echo no", "(no output)"),
+        ("set -o pipefail; false | true || echo failed", "STDOUT:\nfailed"),
+        ("false || exit 3; echo no", "(no output)"),
+        ("timeout 5 cat a.txt", "STDOUT:\nb\na"),
+        ("cd \"$(pwd)\" && ls", "STDOUT:\na.txt\nsrc"),
+        ("ls src 2>/dev/null | while read f; do wc -l \"src/$f\"; done", "STDOUT:\n1 src/c.txt"),
+    ] {
+        assert_eq!(output(&safe(&desk, command)), expected, "{command}");
+    }
     assert!(safe(&desk, "cat nosuch").starts_with("Failed (exit code 1"), "the last status counts");
+    assert!(safe(&desk, "time true").contains("STDERR:\n\nreal\t0."), "{}", safe(&desk, "time true"));
+    assert!(safe(&desk, "(exit 4)").starts_with("Failed (exit code 4"));
     assert!(safe(&desk, "cat nosuch; true").starts_with("Success"), "the last status counts");
 }
 
@@ -82,6 +119,68 @@ fn a_link_that_is_put_in_the_way_is_seen() {
     let result = desk.toolbox.run(plan, &Control::default());
     assert!(!result.ok && !result.text.contains("secret\n"), "{}", result.text);
     assert_eq!(result.data.unwrap()["code"], "stale");
+}
+
+/// Names that come out of other programs are looked at before they go into the next.
+#[test]
+fn what_names_lead_out_or_to_secrets_is_left_out() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    desk.put(".env", "inner\n");
+    desk.put("x y/a.txt", "b\n");
+    symlink(desk.outside().join("secret.txt"), desk.path("link.txt")).unwrap();
+    symlink(desk.outside(), desk.path("out")).unwrap();
+    let hostile = format!("a.txt {}\n", desk.outside().join("secret.txt").display());
+    for name in [hostile.trim_end(), "-rf", "$(id).txt", "it's.txt", "new\nline.txt"] {
+        if !name.contains('/') {
+            desk.put(name, "odd\n");
+        }
+    }
+    for command in [
+        "find . | xargs cat",
+        "find . -print0 | xargs -0 cat",
+        "find . -exec cat {} +",
+        "find . -exec cat {} \\;",
+        "ls -a | xargs -n1 cat",
+        "ls -a | while read -r f; do cat \"$f\"; done",
+        "ls | while IFS= read -r f; do cat < \"$f\"; done",
+        "for f in $(ls -a); do cat \"$f\"; done",
+        "cat $(ls)",
+        "find . | xargs grep -h ''",
+        "find . | xargs -I{} head {}",
+    ] {
+        let text = safe(&desk, command);
+        assert!(!text.contains("secret\n") && !text.contains("inner\n"), "{command}: {text}");
+        assert!(!text.contains("uid="), "{command}: {text}");
+    }
+    let text = safe(&desk, "find . -name 'a*' -exec cat {} +");
+    assert_eq!(output(&text).replace("a\nb", "b\na"), "STDOUT:\nb\na");
+    let text = safe(&desk, "find . -name 'link.t*' -exec cat {} +");
+    assert!(text.contains("not run without a question: cat: `./link.txt` lies outside"), "{text}");
+}
+
+#[test]
+fn what_never_ends_is_ended() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    for command in [
+        "sleep 1000 | cat",
+        "(sleep 1000; ls) | cat",
+        "for i in 1 2; do sleep 1000; done",
+        "echo \"$(sleep 1000)$(ls)\"",
+        "sleep 1000 | xargs echo",
+        "sleep 1000 | while read x; do echo $x; done",
+    ] {
+        let call = json!({"command": command, "timeout": 1}).to_string();
+        let plan = desk.toolbox.plan("run_command", &call).unwrap();
+        if Gate::new(Approval::Ask).pass(&plan, None).is_err() {
+            continue;
+        }
+        let started = std::time::Instant::now();
+        let text = desk.toolbox.run(plan, &Control::default()).text;
+        assert!(text.starts_with("Error: command timed out after 1 s"), "{command}: {text}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(30), "{command}");
+    }
 }
 
 #[test]

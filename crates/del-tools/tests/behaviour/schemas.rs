@@ -38,10 +38,51 @@ fn core_definitions_have_not_changed() {
 #[test]
 fn sets_name_their_tools() {
     let names = |set: Toolset| set.definitions().iter().map(|d| d.name).collect::<Vec<_>>();
-    assert_eq!(names(Toolset::Del), ["read_file", "write_file", "list_dir", "search_code", "run_command"]);
+    assert_eq!(
+        names(Toolset::Del),
+        [
+            "read_file",
+            "write_file",
+            "multi_edit",
+            "batch_operations",
+            "list_dir",
+            "search_code",
+            "run_command",
+            "git_operation",
+            "analyze_code",
+            "extract_functions",
+            "find_references",
+            "format_code",
+            "lint_code",
+            "project_context",
+            "security_scan",
+            "web_search",
+            "test_runner"
+        ],
+    );
     assert_eq!(
         names(Toolset::All),
-        ["read_file", "write_file", "edit_file", "list_dir", "glob_files", "search_code", "run_command"]
+        [
+            "read_file",
+            "write_file",
+            "edit_file",
+            "multi_edit",
+            "batch_operations",
+            "list_dir",
+            "glob_files",
+            "search_code",
+            "run_command",
+            "git_operation",
+            "analyze_code",
+            "extract_functions",
+            "find_references",
+            "format_code",
+            "lint_code",
+            "project_context",
+            "security_scan",
+            "web_search",
+            "test_runner"
+        ],
     );
 }
 

@@ -76,6 +76,59 @@ fn a_temporary_file_left_behind_does_no_harm() {
     assert_eq!(desk.get("a.txt"), "new\n");
 }
 
+#[test]
+fn what_a_dead_process_left_behind_is_cleared_up() {
+    let desk = Desk::new();
+    let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let leave = |name: &str, old: bool| {
+        desk.put(name, "half of the new con");
+        if old {
+            fs::File::options().write(true).open(desk.path(name)).unwrap().set_modified(hour_ago).unwrap();
+        }
+    };
+    leave(".del-0123456789abcdef", true);
+    leave(".del-fedcba9876543210", false);
+    leave(".del-notes", true);
+    leave("sub/.del-0123456789abcdef", true);
+    desk.ok("write_file", &json!({"path": "a.txt", "content": "a\n"}));
+    let mut names: Vec<_> = desk.snapshot().into_keys().collect();
+    names.retain(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".del-"));
+    let wanted = [".del-fedcba9876543210", ".del-notes", "sub/.del-0123456789abcdef"];
+    assert_eq!(names, wanted.map(|name| desk.path(name)));
+}
+
+/// Two processes that are Del: each looks and writes while the other is kept out.
+#[test]
+fn edits_of_two_processes_all_happen() {
+    let desk = Desk::keeping();
+    let lines: Vec<_> = (0..40).map(|n| format!("line {n:02}\n")).collect();
+    desk.put("a.txt", lines.concat());
+    let other = desk.another();
+    std::thread::scope(|scope| {
+        for (worker, toolbox) in [&desk.toolbox, &other].into_iter().enumerate() {
+            scope.spawn(move || {
+                for n in (worker..40).step_by(2) {
+                    let edit = json!({"path": "a.txt", "old_string": format!("line {n:02}"), "new_string": format!("LINE {n:02}")});
+                    // Each knows only its own writes, so it reads what the other has done.
+                    loop {
+                        let read = toolbox.plan("read_file", r#"{"path": "a.txt"}"#).unwrap();
+                        toolbox.run(read, &Control::default());
+                        let plan = toolbox.plan("edit_file", &edit.to_string());
+                        let Ok(plan) = plan else { continue };
+                        let result = toolbox.run(plan, &Control::default());
+                        if result.ok {
+                            break;
+                        }
+                        assert_eq!(result.data.unwrap()["code"], "stale", "{}", result.text);
+                    }
+                }
+            });
+        }
+    });
+    let expected: Vec<_> = (0..40).map(|n| format!("LINE {n:02}\n")).collect();
+    assert_eq!(desk.get("a.txt"), expected.concat());
+}
+
 /// The old content or the new one, whole: never a mixture, never nothing.
 #[test]
 fn a_reader_never_sees_half_a_file() {

@@ -11,6 +11,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Context, Editor, Helper, Result as LineResult};
 
 use super::word::WORDS;
+use crate::folders;
 
 /// Reads lines and remembers them.
 pub(super) struct Lines {
@@ -91,8 +92,7 @@ impl Completer for Reader {
 
 /// Where lines are kept, its folder made.
 fn history() -> Option<PathBuf> {
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = state.or_else(|| Some(std::env::home_dir()?.join(".local/state")))?.join("del");
+    let folder = folders::state()?;
     std::fs::create_dir_all(&folder).ok()?;
     Some(folder.join("history"))
 }

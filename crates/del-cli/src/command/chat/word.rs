@@ -13,6 +13,8 @@ pub(super) enum Word<'a> {
     Clear,
     /// Shows the models, or takes one.
     Model(Option<&'a str>),
+    /// Takes the last change back, or does what the words behind it say.
+    Undo(&'a str),
     /// `!command`.
     Shell(&'a str),
     /// A `/command` that there is none of.
@@ -21,8 +23,8 @@ pub(super) enum Word<'a> {
 }
 
 /// Words that are commands with a slash before them; the first five also alone on their line.
-pub(super) const WORDS: [&str; 11] =
-    ["safe", "unsafe", "help", "exit", "quit", "bye", "debug", "tools", "model", "clear", "new"];
+pub(super) const WORDS: [&str; 12] =
+    ["safe", "unsafe", "help", "exit", "quit", "bye", "debug", "tools", "model", "clear", "new", "undo"];
 
 pub(super) const HELP: &str = "\
 safe, unsafe     ask before writing and running (as at the start), or do not ask
@@ -32,6 +34,7 @@ exit, quit       end; so does Ctrl-D
 /tools           the tools that the model has
 /model [NAME]    the models there are, or take another
 /clear           begin anew
+/undo [ID|N]     take back the last change of files, the one with this id, or the last N; `/undo list` shows them
 !COMMAND         run a shell command yourself
 @PATH            in a question: attach the file
 Ctrl-C stops an answer; a line that ends with \\ goes on in the next one.";
@@ -55,9 +58,12 @@ impl<'a> Word<'a> {
         let (word, rest) = slashed.split_once(char::is_whitespace).unwrap_or((slashed, ""));
         let rest = rest.trim();
         match word {
+            "undo" if !rest.contains(char::is_whitespace) => Self::Undo(rest),
             "model" => Self::Model((!rest.is_empty()).then_some(rest)),
             // A path at the start of a question is no command.
-            _ if word.contains('/') || !rest.is_empty() && !WORDS.contains(&word) => Self::Question(line),
+            _ if word.contains('/') || !rest.is_empty() && (word == "undo" || !WORDS.contains(&word)) => {
+                Self::Question(line)
+            }
             "safe" => Self::Safe,
             "unsafe" => Self::Unsafe,
             "help" => Self::Help,
@@ -79,6 +85,9 @@ mod tests {
         assert_eq!(Word::read(" unsafe "), Word::Unsafe);
         assert_eq!(Word::read("/quit"), Word::Exit);
         assert_eq!(Word::read("/model qwen3:8b"), Word::Model(Some("qwen3:8b")));
+        assert_eq!(Word::read("/undo"), Word::Undo(""));
+        assert_eq!(Word::read("/undo 1f2e3d4c"), Word::Undo("1f2e3d4c"));
+        assert_eq!(Word::read("/undo the last edit"), Word::Question("/undo the last edit"));
         assert_eq!(Word::read("!ls -l"), Word::Shell("ls -l"));
         assert_eq!(Word::read("/nosuch"), Word::Unknown("/nosuch"));
         for question in ["is this safe?", "help me", "/etc/hosts is what?", "debug", "!"] {

@@ -1,12 +1,13 @@
 //! A chat template is a program of somebody else's: it runs in a process of its own, which has little time and memory.
 
 use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result};
 use del_detect::examples::{self, Example};
 use del_detect::{Found, Material, Options};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
@@ -36,8 +37,16 @@ enum Answer {
 
 /// Bytes of memory, the program itself included.
 const MEMORY: u64 = 512 << 20;
-/// Seconds of work. A template takes a tenth of one; a debug build is many times slower.
-const SECONDS: u64 = if cfg!(debug_assertions) { 60 } else { 2 };
+
+impl Subject {
+    /// Seconds of work. A template takes a tenth of one, and examples may be many.
+    fn seconds(&self) -> u64 {
+        match self {
+            Self::Material(_) => 1,
+            Self::Examples(_) => 10,
+        }
+    }
+}
 
 /// Asks a process that is confined.
 pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
@@ -60,11 +69,9 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     match serde_json::from_slice(&output.stdout) {
         Ok(Answer::Found(found)) => Ok(*found),
         Ok(Answer::Error(error)) => Err(Exit::BadInput.because(error)),
-        // It was ended by a limit.
-        Err(_) if output.status.code().is_none() => Err(Exit::BadInput.because(format!(
-            "the template does not come to an end within {SECONDS} seconds and {} MiB of memory",
-            MEMORY >> 20
-        ))),
+        Err(_) if output.status.code().is_none() => {
+            Err(Exit::BadInput.because(ended(output.status, question.subject.seconds())))
+        }
         Err(_) => {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             Err(Exit::Failed.because(told.trim_start_matches("del: error: ").trim()))
@@ -72,15 +79,28 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     }
 }
 
+/// Which limit ended the process.
+fn ended(status: ExitStatus, seconds: u64) -> String {
+    let of_time = [Signal::XCPU, Signal::KILL].map(|signal| Some(signal.as_raw()));
+    let got = if of_time.contains(&status.signal()) { "time" } else { "memory, or is nested too deep" };
+    format!(
+        "expected a template that needs at most {} MiB of memory and {seconds} s of work, got one that needs more {got}",
+        MEMORY >> 20
+    )
+}
+
 /// Answers the question on standard input, as the process that is confined.
 pub(crate) fn answer(catalog: Catalog) -> Result<Exit> {
-    for (resource, limit) in [(Resource::As, MEMORY), (Resource::Cpu, SECONDS), (Resource::Core, 0)] {
-        // Where a limit cannot be set, the template's steps and its text are limited all the same.
-        let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
-    }
+    // Where a limit cannot be set, the template's steps and its text are limited all the same.
+    let limit = |resource, most| {
+        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    };
+    limit(Resource::As, MEMORY);
+    limit(Resource::Core, 0);
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let Question { subject, options } = serde_json::from_str(&text)?;
+    limit(Resource::Cpu, subject.seconds());
     let answer = match subject {
         Subject::Material(material) => match del_detect::detect(&material, catalog.all(), options) {
             Ok(found) => Answer::Found(Box::new(found)),

@@ -12,13 +12,12 @@ pub(crate) fn material(options: &ServerOptions) -> Result<Material> {
     runtime.block_on(async {
         let server = Server::find(options).await?;
         let model = server.choose(options.model.as_deref());
-        let template = server.template(&model).await.ok_or_else(|| {
+        let mut material = server.template(&model).await.ok_or_else(|| {
             Exit::Failed.because(format!(
                 "the server at {} does not tell the chat template of {model}; give its file, or examples of what it writes",
                 server.base
             ))
         })?;
-        let mut material = Material::served(&template, &model);
         material.found.push(format!("the template is what the server at {} has for {model}", server.base));
         Ok(material)
     })

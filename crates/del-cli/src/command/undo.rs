@@ -1,0 +1,194 @@
+//! `del undo`: takes back what tools did to files.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::Result;
+use clap::Args;
+use del_tools::{FileChange, Selection, Toolbox, Toolset, UndoError, UndoState, Undoable, visible};
+use serde_json::json;
+
+use crate::arguments::Common;
+use crate::colour::Paint;
+use crate::exit::Exit;
+use crate::hands;
+use crate::table::Table;
+use crate::terminal;
+
+/// Take back the last change that tools made to files in this directory
+///
+/// What a command did is not known and cannot be undone. Taking back is a change itself: `del undo ID` with its id brings
+/// back what it took back. What is kept for it is dropped after 30 days, the oldest first above 1 GiB.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The change with this id, in place of the last one
+    #[arg(value_name = "ID", conflicts_with_all = ["list", "steps"])]
+    id: Option<String>,
+    /// Show what can be undone
+    #[arg(long)]
+    list: bool,
+    /// Take back the last N changes as one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "list")]
+    steps: Option<u32>,
+    /// Also where a file was changed since: that change is lost, but kept for another undo
+    #[arg(long, conflicts_with = "list")]
+    force: bool,
+    /// Complete a change that was cut off halfway, in place of taking it back
+    #[arg(long, requires = "id")]
+    finish: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The directory that tools worked in [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    working_dir: Option<PathBuf>,
+    /// A directory beside it that tools worked in as well; may be given again
+    #[arg(long, value_name = "DIR")]
+    allow_dir: Vec<PathBuf>,
+}
+
+/// What was taken back.
+pub(crate) struct Done {
+    ids: Vec<String>,
+    diff: String,
+    changes: Vec<FileChange>,
+    stays: Vec<String>,
+    finish: bool,
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let directory = options.working_dir.as_deref().unwrap_or(Path::new("."));
+    let mut toolbox = Toolbox::open(directory, &options.allow_dir, Toolset::All)
+        .map_err(|error| Exit::Configuration.because(error.to_string()))?;
+    hands::keep_undo(&mut toolbox).map_err(|reason| Exit::Configuration.because(reason))?;
+    let mut out = std::io::stdout().lock();
+    if options.list {
+        let text = if options.json {
+            terminal::shown(&format!("{:#}\n", json!(toolbox.undoable().map_err(problem)?))).into_owned()
+        } else {
+            listed(&toolbox, Paint::stdout(common.color), terminal::stdout_width()).map_err(problem)?
+        };
+        out.write_all(text.as_bytes())?;
+        return Ok(Exit::Done);
+    }
+    let selection = match &options.id {
+        Some(id) if options.finish => Selection::Finish(id.clone()),
+        Some(id) => Selection::Id(id.clone()),
+        None => Selection::Last(options.steps.unwrap_or(1) as usize),
+    };
+    let done = taken_back(&toolbox, &selection, options.force).map_err(problem)?;
+    let text = if options.json {
+        terminal::shown(&done.json()).into_owned()
+    } else {
+        done.text(Paint::stdout(common.color))
+    };
+    out.write_all(text.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// Takes changes back, or says why not.
+pub(crate) fn taken_back(toolbox: &Toolbox, selection: &Selection, force: bool) -> Result<Done, UndoError> {
+    let undo = toolbox.plan_undo(selection, force)?;
+    let changes = toolbox.undo(&undo)?;
+    Ok(Done {
+        ids: undo.ids().to_vec(),
+        diff: undo.diff(),
+        changes,
+        stays: undo.stays().to_vec(),
+        finish: matches!(selection, Selection::Finish(_)),
+    })
+}
+
+/// What can be taken back, as a table.
+pub(crate) fn listed(toolbox: &Toolbox, paint: Paint, width: Option<usize>) -> Result<String, UndoError> {
+    let known = toolbox.undoable()?;
+    if known.is_empty() {
+        return Ok("no changes are known that were made in this directory\n".to_owned());
+    }
+    let mut table = Table::new(&["ID", "WHEN", "TOOL", "STATE", "FILES"]);
+    for change in &known {
+        let state = match change.state {
+            UndoState::Done => "done",
+            UndoState::Undone => "undone",
+            UndoState::Unfinished => "unfinished",
+        };
+        table.row(vec![change.id.clone(), ago(change), told(change), state.to_owned(), files(change)]);
+    }
+    Ok(table.text(paint, width))
+}
+
+impl Done {
+    /// What was done, for people: the difference, and a line for each file.
+    pub(crate) fn text(&self, paint: Paint) -> String {
+        let mut text = String::new();
+        for line in visible(&self.diff).lines() {
+            let line = match line.as_bytes().first() {
+                Some(b'+') => paint.green(line),
+                Some(b'-') => paint.red(line),
+                Some(b'@') => paint.cyan(line),
+                _ => line.to_owned(),
+            };
+            text.push_str(&line);
+            text.push('\n');
+        }
+        let verb = if self.finish { "finished" } else { "undone" };
+        text.push_str(&format!("{verb}: {}\n", self.ids.join(", ")));
+        for change in &self.changes {
+            let kind = json!(change.kind);
+            let kind = kind.as_str().unwrap_or_default();
+            let counts = format!("+{} -{}", change.added, change.removed);
+            text.push_str(&format!("  {kind} {} ({counts})\n", visible(&change.path)));
+        }
+        for directory in &self.stays {
+            text.push_str(&format!("  kept {}: something else is in it\n", visible(directory)));
+        }
+        if self.changes.is_empty() {
+            text.push_str("  everything was so already\n");
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        let value = json!({
+            "changes": self.ids, "finished": self.finish, "files": self.changes, "kept": self.stays, "diff": self.diff,
+        });
+        format!("{value:#}\n")
+    }
+}
+
+/// The tool, and for an undo what it took back.
+fn told(change: &Undoable) -> String {
+    match change.undoes.as_slice() {
+        [] => change.tool.clone(),
+        undone => format!("{} of {}", change.tool, undone.join(", ")),
+    }
+}
+
+fn files(change: &Undoable) -> String {
+    const SHOWN: usize = 5;
+    let mut text = change.files.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if change.files.len() > SHOWN {
+        text.push_str(&format!(" and {} more", change.files.len() - SHOWN));
+    }
+    visible(&text).into_owned()
+}
+
+fn ago(change: &Undoable) -> String {
+    let seconds = SystemTime::now().duration_since(change.at()).unwrap_or_default().as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} d ago", seconds / 86400),
+    }
+}
+
+fn problem(error: UndoError) -> anyhow::Error {
+    let exit = match error {
+        UndoError::NotKept => Exit::Configuration,
+        UndoError::Unknown(_) | UndoError::TooMany { .. } => Exit::Usage,
+        _ => Exit::Failed,
+    };
+    exit.because(error.to_string())
+}

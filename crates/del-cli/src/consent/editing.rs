@@ -1,0 +1,80 @@
+//! Text that the user changes: a line in place, or anything in their own editor.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use del_tools::visible;
+use rustyline::config::{Behavior, Config};
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Editor, Result as LineResult};
+
+/// What came of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Edited {
+    /// Another text.
+    Text(String),
+    /// The same text, or none.
+    Nothing,
+    /// The user wants to stop.
+    Stopped,
+}
+
+/// The longest text that is taken back.
+const LONGEST: u64 = 32 << 20;
+
+/// Lets the user change one line in place. Fails where it has characters that cannot be seen.
+pub(super) fn line(prompt: &str, text: &str) -> io::Result<Edited> {
+    if text.contains('\n') || visible(text) != text {
+        return Err(io::Error::other(
+            "it has more than one line, or characters that cannot be seen; set VISUAL or EDITOR",
+        ));
+    }
+    let edit = || -> LineResult<String> {
+        let config = Config::builder().behavior(Behavior::PreferTerm).auto_add_history(false).build();
+        let mut editor: Editor<(), MemHistory> = Editor::with_history(config, MemHistory::new())?;
+        editor.readline_with_initial(prompt, (text, ""))
+    };
+    match edit() {
+        Ok(new) if new.trim().is_empty() || new == text => Ok(Edited::Nothing),
+        Ok(new) => Ok(Edited::Text(new)),
+        Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(Edited::Stopped),
+        Err(error) => Err(io::Error::other(error.to_string())),
+    }
+}
+
+/// Whether the user has an editor.
+pub(super) fn editor() -> Option<Vec<String>> {
+    let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
+    named.filter_map(|words| shlex::split(&words)).find(|words| !words.is_empty())
+}
+
+/// Lets the user change a text in their editor, which has the terminal meanwhile.
+pub(super) fn text(tty: &File, editor: &[String], name: &str, text: &str) -> io::Result<Edited> {
+    let (program, options) = editor.split_first().ok_or_else(|| io::Error::other("no editor is named"))?;
+    let folder = tempfile::Builder::new().prefix("del-").tempdir()?;
+    let path = folder.path().join(name);
+    std::fs::write(&path, text)?;
+    let status = Command::new(program)
+        .args(options)
+        .arg(&path)
+        .stdin(Stdio::from(tty.try_clone()?))
+        .stdout(Stdio::from(tty.try_clone()?))
+        .stderr(Stdio::from(tty.try_clone()?))
+        .status()
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot start {program}: {error}")))?;
+    if !status.success() {
+        return Err(io::Error::other(format!("{program} failed ({status})")));
+    }
+    let new = read(&path)?;
+    Ok(if new == text { Edited::Nothing } else { Edited::Text(new) })
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if std::fs::metadata(path)?.len() > LONGEST {
+        return Err(io::Error::other("the text is longer than 32 MiB"));
+    }
+    String::from_utf8(std::fs::read(path)?).map_err(|_| io::Error::other("the text is not UTF-8"))
+}

@@ -1,0 +1,4 @@
+//! `del mcp`: tools for other hosts, and the tools of servers for models.
+
+mod host;
+mod servers;

@@ -1,0 +1,189 @@
+//! The built-in tools for another host.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::del::{del, directory};
+
+/// A host that speaks to `del mcp serve`.
+struct Host {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Host {
+    /// Starts it, with what the host can do.
+    fn start(files: &TempDir, options: &[&str], capabilities: &Value) -> Self {
+        let mut child = del(&[&["mcp", "serve"], options].concat())
+            .current_dir(files.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut host = Self { child, input, output };
+        let info = json!({"name": "host", "version": "1"});
+        let params =
+            json!({"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": info});
+        let answer = host.ask(0, "initialize", &params);
+        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
+        host.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        host
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.write(&format!("{message}\n"));
+    }
+
+    fn write(&mut self, text: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next message; all that comes is the protocol.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Reads until a message answers this request.
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next();
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+
+    fn request(&mut self, id: u64, method: &str, params: &Value) {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    }
+
+    fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
+        self.request(id, method, params);
+        self.answer(id)
+    }
+
+    /// Calls a tool: whether it failed, and what it said.
+    fn call(&mut self, id: u64, tool: &str, arguments: &Value) -> (bool, String) {
+        let answer = self.ask(id, "tools/call", &json!({"name": tool, "arguments": arguments}));
+        outcome(&answer)
+    }
+
+    /// Closes the input and waits for the end.
+    fn end(mut self) -> i32 {
+        drop(self.input.take());
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+}
+
+fn outcome(answer: &Value) -> (bool, String) {
+    let result = &answer["result"];
+    (result["isError"] == true, result["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn another_host_gets_the_tools_and_safe_mode_holds() {
+    let files = directory(&[("a.txt", "one\n")]);
+    let mut host = Host::start(&files, &[], &json!({}));
+    let listed = host.ask(1, "tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap().clone();
+    let tool = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap().clone();
+    assert_eq!(tool("read_file")["annotations"]["readOnlyHint"], true);
+    assert_eq!(tool("read_file")["inputSchema"]["type"], "object");
+    assert_eq!(tool("write_file")["annotations"]["destructiveHint"], true);
+    assert_eq!(host.call(2, "read_file", &json!({"path": "a.txt"})), (false, "     1\tone".to_owned()));
+    host.write("no JSON at all\n");
+    assert_eq!(host.ask(3, "ping", &json!({}))["result"], json!({}));
+    let (failed, text) = host.call(4, "run_command", &json!({"command": "touch x.txt"}));
+    assert!(failed && text.contains("--allow-tool 'run_command(touch:*)'"), "{text}");
+    let (failed, text) = host.call(5, "write_file", &json!({"path": "b.txt", "content": "x"}));
+    assert!(failed && text.starts_with("Denied: needs approval, and this host cannot ask"), "{text}");
+    let (failed, text) = host.call(6, "read_file", &json!({"path": "/etc/passwd"}));
+    assert!(failed && text.starts_with("Denied: "), "{text}");
+    let (failed, text) = host.call(7, "nosuch", &json!({}));
+    assert!(failed && text.starts_with("Error: unknown tool 'nosuch'"), "{text}");
+    assert_eq!(host.call(8, "run_command", &json!({"command": "cat a.txt"})).0, false, "safe commands run");
+    assert_eq!(host.end(), 0);
+    assert!(!files.path().join("x.txt").exists() && !files.path().join("b.txt").exists());
+}
+
+#[test]
+fn consent_is_asked_for_through_the_host() {
+    let files = directory(&[]);
+    let mut host = Host::start(&files, &[], &json!({"elicitation": {}}));
+    let write = |host: &mut Host, id: u64, answer: Value| {
+        let arguments = json!({"path": format!("{id}.txt"), "content": "new\n"});
+        host.request(id, "tools/call", &json!({"name": "write_file", "arguments": arguments}));
+        let question = host.next();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let message = question["params"]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("create {id}.txt")) && message.contains("+new"), "{message}");
+        host.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}));
+        outcome(&host.answer(id))
+    };
+    let yes = json!({"action": "accept", "content": {"answer": "yes"}});
+    let no = json!({"action": "accept", "content": {"answer": "no", "reason": "use another name"}});
+    assert!(!write(&mut host, 1, yes).0);
+    assert_eq!(write(&mut host, 2, no), (true, "Denied: the user said no: use another name".to_owned()));
+    assert!(write(&mut host, 3, json!({"action": "decline"})).0);
+    assert!(write(&mut host, 4, json!({"action": "accept", "content": {}})).0);
+    assert_eq!(host.end(), 0);
+    let there = |id: u64| files.path().join(format!("{id}.txt")).exists();
+    assert_eq!([1, 2, 3, 4].map(there), [true, false, false, false]);
+}
+
+#[test]
+fn a_call_can_be_cancelled_and_tells_how_it_goes() {
+    let files = directory(&[]);
+    let mut host = Host::start(&files, &["--allow-tool", "run_command"], &json!({}));
+    let arguments = json!({"command": "echo step; sleep 600"});
+    let params = json!({"name": "run_command", "arguments": arguments, "_meta": {"progressToken": "p"}});
+    host.request(1, "tools/call", &params);
+    let progress = host.next();
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    assert_eq!(progress["params"]["message"], "step");
+    host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));
+    let started = Instant::now();
+    // The next command waits for the end of the one before.
+    assert!(host.call(2, "run_command", &json!({"command": "touch done"})).1.contains("Success"));
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(host.end(), 0);
+}
+
+#[test]
+fn it_ends_with_its_input_and_with_what_it_runs() {
+    let files = directory(&[]);
+    let mut host = Host::start(&files, &["--unsafe"], &json!({}));
+    let arguments = json!({"command": "echo $$ > pid; sleep 600"});
+    host.request(1, "tools/call", &json!({"name": "run_command", "arguments": arguments}));
+    let pid = files.path().join("pid");
+    let pid = loop {
+        match std::fs::read_to_string(&pid) {
+            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    let started = Instant::now();
+    assert_eq!(host.end(), 0);
+    assert!(started.elapsed() < Duration::from_secs(20));
+    assert!(!std::path::Path::new("/proc").join(pid).exists());
+}
+
+#[test]
+fn it_ends_when_it_is_told_to() {
+    let files = directory(&[]);
+    let mut host = Host::start(&files, &[], &json!({}));
+    let pid = host.child.id().to_string();
+    std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    assert_eq!(host.child.wait().unwrap().code(), Some(0));
+}

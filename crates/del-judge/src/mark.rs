@@ -1,0 +1,304 @@
+//! Values that are only known when a command runs: what is known of them before. Each stands in words as a character that
+//! no command can hold.
+
+use crate::secret;
+use crate::syntax::{Command, Pipeline, Script, Simple, Word};
+
+/// What is known of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Nothing: it may be any text.
+    Text,
+    /// It is a path that a program found in the working directory. It is looked at again when it is there.
+    Path,
+    /// It names a revision.
+    Revision,
+}
+
+const MARKS: [(Mark, char); 3] =
+    [(Mark::Text, '\u{f0000}'), (Mark::Path, '\u{f0001}'), (Mark::Revision, '\u{f0002}')];
+
+impl Mark {
+    pub(crate) fn character(self) -> char {
+        match self {
+            Self::Text => '\u{f0000}',
+            Self::Path => '\u{f0001}',
+            Self::Revision => '\u{f0002}',
+        }
+    }
+
+    /// What is known of the least known value in `text`, if there is one.
+    pub(crate) fn within(text: &str) -> Option<Self> {
+        MARKS.into_iter().find(|(_, c)| text.contains(*c)).map(|(mark, _)| mark)
+    }
+
+    /// Whether `text` begins with a value that might be an option.
+    pub(crate) fn may_be_option(text: &str) -> bool {
+        text.starts_with(Self::Text.character())
+    }
+
+    /// The text with something harmless for its values.
+    pub(crate) fn filled(text: &str) -> String {
+        text.replace(MARKS.map(|(_, c)| c), "x")
+    }
+
+    /// What is known of the output of commands.
+    pub(crate) fn of_script(script: &Script) -> Self {
+        match script.pipelines.as_slice() {
+            [pipeline] if !pipeline.negated => Self::of_commands(&pipeline.commands),
+            _ => Self::Text,
+        }
+    }
+
+    /// What is known of the output of a part of a pipeline: what its first program prints, if the others pass lines on.
+    pub(crate) fn of_commands(commands: &[Command]) -> Self {
+        let mut simple = commands.iter().map(|command| match command {
+            Command::Simple(simple) => words(simple),
+            Command::Compound(..) => None,
+        });
+        let Some(Some(first)) = simple.next() else { return Self::Text };
+        let Some(mark) = printed(&first) else { return Self::Text };
+        if mark == Self::Path && first.iter().any(|word| is_wanted(word)) {
+            return Self::Text;
+        }
+        if simple.all(|words| words.is_some_and(|words| passes_on(&words))) { mark } else { Self::Text }
+    }
+}
+
+impl Pipeline {
+    /// The pipeline as far as it is known before its substitutions are worked out.
+    pub(crate) fn marked(&self) -> Self {
+        let mark = |script: &Script| Some(Mark::of_script(script).character().to_string());
+        let marks: Vec<_> = self.outputs().into_iter().map(mark).collect();
+        self.with_outputs(marks, Some(&Mark::Text.character().to_string()))
+    }
+}
+
+/// The first command in a substitution that is none of those whose output people put into words.
+pub(crate) fn unanswered(script: &Script) -> Option<String> {
+    const ANSWERS: [&str; 44] = [
+        "[",
+        "awk",
+        "basename",
+        "cat",
+        "command",
+        "cut",
+        "date",
+        "dirname",
+        "du",
+        "echo",
+        "expr",
+        "false",
+        "fd",
+        "file",
+        "find",
+        "git",
+        "grep",
+        "head",
+        "jq",
+        "ls",
+        "md5sum",
+        "nl",
+        "nproc",
+        "printf",
+        "pwd",
+        "readlink",
+        "realpath",
+        "rev",
+        "rg",
+        "sed",
+        "seq",
+        "sha256sum",
+        "sort",
+        "stat",
+        "tac",
+        "tail",
+        "test",
+        "tr",
+        "true",
+        "uniq",
+        "wc",
+        "which",
+        "xargs",
+        "yq",
+    ];
+    for command in script.pipelines.iter().flat_map(|pipeline| &pipeline.commands) {
+        let Command::Simple(simple) = command else { return Some("(".to_owned()) };
+        let words: Vec<_> = simple.words.iter().map(Word::unmatched).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let known = match words.as_slice() {
+            ["uname", "-s" | "-m" | "-r"] | [_, "--version"] => true,
+            [name, ..] => ANSWERS.contains(name),
+            [] => false,
+        };
+        if !known {
+            return Some(words.first().map_or_else(String::new, |name| (*name).to_owned()));
+        }
+    }
+    None
+}
+
+/// The words of a command, with wildcards as they stand and values left out.
+fn words(simple: &Simple) -> Option<Vec<String>> {
+    simple.assignments.is_empty().then(|| simple.words.iter().map(Word::unmatched).collect())
+}
+
+/// Whether a pattern of names is made for secrets, or finds them because it says little else.
+fn is_wanted(word: &str) -> bool {
+    let bare = word.trim_matches(|c| matches!(c, '*' | '.' | '^' | '$' | '/' | '?'));
+    secret::is_meant(word)
+        || matches!(bare, "env" | "rsa" | "id" | "id_" | "pem" | "key" | "npmrc" | "netrc")
+        || word == ".*"
+}
+
+/// What a program prints, line by line, where that is known.
+fn printed(words: &[String]) -> Option<Mark> {
+    let (program, words) = words.split_first()?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
+    let options = |known: &[&str]| {
+        words
+            .iter()
+            .take_while(|word| **word != "--")
+            .all(|word| !word.starts_with('-') || known.contains(word))
+    };
+    let cluster = |letters: &str| {
+        words.iter().all(|word| {
+            !word.starts_with('-')
+                || word.starts_with("--in")
+                || word.starts_with("--ex")
+                || word[1..].chars().all(|c| letters.contains(c))
+        })
+    };
+    let letter = |letter: char| {
+        words.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
+    let paths = match program.as_str() {
+        "find" => !has(&["-printf", "-ls", "-exec", "-execdir"]),
+        "fd" | "fdfind" => true,
+        "ls" => options(&["-1", "-a", "-A", "-t", "-r", "-S", "-d", "-1t", "-tr", "-1tr"]),
+        "rg" => {
+            let lists = has(&["--files", "-l", "--files-with-matches", "--files-without-match"]);
+            lists
+                && options(&[
+                    "--files",
+                    "-l",
+                    "--files-with-matches",
+                    "--files-without-match",
+                    "--hidden",
+                    "-g",
+                    "-t",
+                    "-i",
+                    "-w",
+                    "-F",
+                    "-0",
+                    "--null",
+                    "-e",
+                    "-tpy",
+                    "-trust",
+                    "-uu",
+                ])
+        }
+        "grep" | "egrep" | "fgrep" => (letter('l') || letter('L')) && cluster("rlLinwEFsIZ"),
+        "git" => return git(&words),
+        _ => false,
+    };
+    paths.then_some(Mark::Path)
+}
+
+fn git(words: &[&str]) -> Option<Mark> {
+    let (command, words) = words.split_first()?;
+    let options = |known: &[&str]| {
+        words
+            .iter()
+            .take_while(|word| **word != "--")
+            .all(|word| !word.starts_with('-') || known.contains(word))
+    };
+    let has = |name: &str| words.contains(&name);
+    match *command {
+        "ls-files" => options(&[
+            "-m",
+            "-o",
+            "-c",
+            "-d",
+            "-z",
+            "--modified",
+            "--others",
+            "--cached",
+            "--deleted",
+            "--exclude-standard",
+        ])
+        .then_some(Mark::Path),
+        "diff" => (has("--name-only")
+            && options(&[
+                "--name-only",
+                "--cached",
+                "--staged",
+                "-z",
+                "--diff-filter=ACM",
+                "--diff-filter=ACMR",
+                "--diff-filter=d",
+                "--diff-filter=M",
+            ]))
+        .then_some(Mark::Path),
+        "grep" => ((has("-l") || has("--name-only") || has("--files-with-matches"))
+            && options(&["-l", "--name-only", "--files-with-matches", "-i", "-w", "-F", "-E", "-z"]))
+        .then_some(Mark::Path),
+        "ls-tree" => (has("--name-only") && options(&["--name-only", "-r", "-z"])).then_some(Mark::Path),
+        "rev-parse" => {
+            options(&["--short", "--verify", "-q", "--quiet", "--abbrev-ref", "--symbolic-full-name"])
+                .then_some(Mark::Revision)
+        }
+        "merge-base" | "describe" => Some(Mark::Revision),
+        "rev-list" => options(&[
+            "-1",
+            "-n",
+            "--max-count",
+            "--all",
+            "--tags",
+            "--reverse",
+            "--max-count=1",
+            "--no-merges",
+        ])
+        .then_some(Mark::Revision),
+        "branch" => (words == ["--show-current"]).then_some(Mark::Revision),
+        "symbolic-ref" => Some(Mark::Revision),
+        "tag" => options(&[
+            "-l",
+            "--list",
+            "--sort=-creatordate",
+            "--sort=-v:refname",
+            "--sort=v:refname",
+            "--merged",
+        ])
+        .then_some(Mark::Revision),
+        _ => None,
+    }
+}
+
+/// Whether a program prints some of the lines that it reads, and no others.
+fn passes_on(words: &[String]) -> bool {
+    let Some((program, words)) = words.split_first() else { return false };
+    let plain = |word: &String, letters: &str| {
+        word.strip_prefix('-')
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || letters.contains(c)))
+            || word.bytes().all(|b| b.is_ascii_digit())
+    };
+    match program.as_str() {
+        "head" | "tail" => words.iter().all(|word| plain(word, "nz+") || word.starts_with('+')),
+        "sort" => words.iter().all(|word| plain(word, "urVnz")),
+        "uniq" | "tac" | "cat" => words.is_empty(),
+        "grep" | "egrep" => {
+            let (options, patterns): (Vec<_>, Vec<_>) = words.iter().partition(|word| word.starts_with('-'));
+            options.iter().all(|word| plain(word, "vEFiwxz"))
+                && patterns.len() == 1
+                && !patterns.iter().any(|word| is_wanted(word))
+        }
+        _ => false,
+    }
+}
+
+/// A text for people: what is not known yet as dots.
+pub(crate) fn shown(text: &str) -> String {
+    text.replace(MARKS.map(|(_, c)| c), "…")
+}

@@ -1,0 +1,257 @@
+//! One program with its arguments.
+
+use std::path::Path;
+
+use super::{Planner, Scene};
+use crate::arguments;
+use crate::catalog::{Catalog, Program};
+use crate::ground::{Forbidden, Found, Ground};
+use crate::judge::Reason;
+use crate::mark::Mark;
+use crate::plan::{Input, Process, Redirect};
+use crate::repository;
+use crate::search;
+use crate::syntax::{Assignment, Output, Redirection, Simple, VARIABLES, Word};
+use crate::wildcard;
+
+/// More words than this are not made of the words of one command.
+const MAX_EXPANDED: usize = 5_000;
+
+impl Planner<'_> {
+    /// Plans one program, perhaps behind `timeout` or `nice`.
+    pub(crate) fn process(&mut self, simple: &Simple, scene: &Scene) -> Result<Process, Reason> {
+        self.count()?;
+        let literal = simple.words.first().and_then(Word::literal).unwrap_or_default();
+        if !matches!(literal, "timeout" | "nice") {
+            return self.program(simple, scene);
+        }
+        let wrapper = || Reason::Wrapper("timeout and nice");
+        let words: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();
+        let words = words.ok_or_else(wrapper)?;
+        let at = wrapped(&words).ok_or_else(wrapper)?;
+        let inner = Simple { words: simple.words[at..].to_vec(), ..simple.clone() };
+        let inner = self.program(&inner, scene)?;
+        let found = self.judge.search.find(literal, scene.ground.root());
+        let program = inner.program.as_ref().and_then(|path| path.to_str());
+        let (search::Found::At(path), Some(program)) = (found, program) else { return Err(wrapper()) };
+        let mut arguments: Vec<String> = words[1..at].iter().map(|word| (*word).to_owned()).collect();
+        arguments.push(program.to_owned());
+        arguments.extend_from_slice(&inner.arguments);
+        Ok(Process { name: literal.to_owned(), program: Some(path), arguments, ..inner })
+    }
+
+    /// A known program as it is started at all, without arguments of its own.
+    pub(crate) fn held(&self, name: &str, ground: &Ground) -> Option<Process> {
+        let known = Catalog::builtin().find(name)?;
+        let search::Found::At(program) = self.judge.search.find(name, ground.root()) else { return None };
+        Some(Process {
+            name: name.to_owned(),
+            program: Some(program),
+            arguments: known.arguments.inject.clone(),
+            environment: environment(self.variables(ground), known, &[]),
+            directory: ground.directory().to_owned(),
+            input: None,
+            outputs: Vec::new(),
+        })
+    }
+
+    fn program(&self, simple: &Simple, scene: &Scene) -> Result<Process, Reason> {
+        let ground = &scene.ground;
+        let variables = self.variables(ground);
+        let mut words = self.words(&simple.words, scene)?.into_iter();
+        let name = words.next().unwrap_or_default();
+        // The name has to stand there as it is.
+        let literal = simple.words.first().and_then(Word::literal);
+        let Some(known) = literal.and_then(|name| Catalog::builtin().find(name)) else {
+            let is_path = name.contains('/');
+            return Err(if is_path { Reason::Path(name) } else { Reason::Program(name) });
+        };
+        let mut arguments: Vec<String> = words.collect();
+        let mut there = None;
+        if known.repository {
+            // Where the repository is looked for has to be looked at from there.
+            while let [option, directory, ..] = arguments.as_slice()
+                && option == "-C"
+            {
+                let forbidden = |forbidden| Reason::Directory { path: directory.clone(), forbidden };
+                let ground = there.as_ref().unwrap_or(ground).enter(directory).map_err(forbidden)?;
+                there = Some(ground);
+                arguments.drain(..2);
+            }
+        }
+        let ground = there.as_ref().unwrap_or(ground);
+        let arguments = arguments::check(&arguments, &known.arguments, ground)
+            .map_err(|unknown| Reason::Arguments { program: name.clone(), unknown })?;
+        for assignment in &simple.assignments {
+            if !may_set(assignment, known) {
+                return Err(Reason::Variable(assignment.name.clone()));
+            }
+        }
+        let inspects =
+            known.repository && !known.arguments.exactly.iter().any(|line| line.words() == arguments);
+        if inspects {
+            repository::check(ground.directory())?;
+        }
+        let (name, arguments) = match &known.instead {
+            Some(instead) => {
+                (instead.clone(), arguments.into_iter().filter(|word| !word.starts_with('-')).collect())
+            }
+            None => (name, arguments),
+        };
+        let program = match self.judge.search.find(&name, ground.root()) {
+            search::Found::At(path) => Some(path),
+            search::Found::Nowhere => None,
+            search::Found::Elsewhere(path) => {
+                let place = path.parent().unwrap_or(&path).display().to_string();
+                return Err(Reason::Elsewhere { name, place });
+            }
+        };
+        // These are opened where the command stands.
+        let (input, outputs) = self.redirections(&simple.redirections, scene)?;
+        let directory = if known.nowhere { Path::new("/") } else { ground.directory() }.to_owned();
+        let environment = environment(variables, known, &simple.assignments);
+        Ok(Process { name, program, arguments, environment, directory, input, outputs })
+    }
+
+    /// The words that words become.
+    pub(super) fn words(&self, words: &[Word], scene: &Scene) -> Result<Vec<String>, Reason> {
+        let variables = self.variables(&scene.ground);
+        let value = |name: &str| {
+            if VARIABLES.contains(&name) {
+                let set = variables.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone());
+                // The shell would not set these either.
+                set.or_else(|| matches!(name, "USER" | "LOGNAME").then(String::new))
+            } else {
+                scene.value(name)
+            }
+        };
+        let mut expanded = Vec::new();
+        for word in words {
+            let unknown = || Reason::Value(word.unmatched());
+            for word in word.choices().map_err(|_| Reason::Words(MAX_EXPANDED))? {
+                let known = word.with_values(value).filter(Word::is_worked_out).ok_or_else(unknown)?;
+                for word in known.split().map_err(|_| unknown())? {
+                    let more = wildcard::expand(&word, &scene.ground, &self.entries)
+                        .map_err(|unexpanded| Reason::Wildcard { word: word.unmatched(), unexpanded })?;
+                    expanded.extend(more);
+                }
+            }
+            if expanded.len() > MAX_EXPANDED {
+                return Err(Reason::Words(MAX_EXPANDED));
+            }
+        }
+        Ok(expanded)
+    }
+
+    pub(super) fn redirections(
+        &self,
+        given: &[Redirection],
+        scene: &Scene,
+    ) -> Result<(Option<Input>, Vec<Redirect>), Reason> {
+        let mut input = None;
+        let mut outputs = Vec::new();
+        for redirection in given {
+            match redirection {
+                Redirection::Discard(output) => outputs.push(Redirect::Discard(*output)),
+                Redirection::DiscardBoth => {
+                    outputs.push(Redirect::Discard(Output::Standard));
+                    outputs.push(Redirect::Join(Output::Error, Output::Standard));
+                }
+                Redirection::Join(from, to) => outputs.push(Redirect::Join(*from, *to)),
+                Redirection::Text(word) => input = Some(Input::Text(scene.text(word)?)),
+                Redirection::Input(word) => input = Some(self.input(word, scene)?),
+            }
+        }
+        Ok((input, outputs))
+    }
+
+    fn input(&self, word: &Word, scene: &Scene) -> Result<Input, Reason> {
+        let words = self.words(std::slice::from_ref(word), scene)?;
+        let [path] = words.as_slice() else { return Err(Reason::Divided(word.unmatched())) };
+        let forbidden = |forbidden| Reason::Input { path: path.clone(), forbidden };
+        let looked = match Mark::within(path) {
+            Some(Mark::Path) => Mark::filled(path),
+            Some(_) => return Err(Reason::Value(word.unmatched())),
+            None => path.clone(),
+        };
+        if scene.ground.look(&looked).map_err(forbidden)? == Found::Directory {
+            return Err(forbidden(Forbidden::Special));
+        }
+        Ok(Input::File(scene.ground.directory().join(path)))
+    }
+
+    /// The variables that a safe command gets: a few of the user's, and those that hold programs back.
+    fn variables(&self, ground: &Ground) -> Vec<(String, String)> {
+        const USERS: [&str; 8] = ["HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+        let mut variables = vec![("PATH".to_owned(), self.judge.search.path(ground.root()))];
+        let users = USERS.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var(name).ok()?)));
+        variables.extend(users);
+        variables
+            .extend(ground.directory().to_str().map(|directory| ("PWD".to_owned(), directory.to_owned())));
+        let fixed = [("TERM", "dumb"), ("PAGER", "cat"), ("NO_COLOR", "1")];
+        variables.extend(fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
+        variables
+    }
+}
+
+/// Where in `timeout 5 ls` or `nice ls` the program begins that is run.
+fn wrapped(words: &[&str]) -> Option<usize> {
+    let number = |word: &&str| {
+        let digits = word.strip_suffix(['s', 'm', 'h']).unwrap_or(word);
+        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
+    let mut at = 1;
+    if words[0] == "nice" {
+        if words.get(at) == Some(&"-n") {
+            words.get(at + 1).filter(|word| number(word))?;
+            at += 2;
+        }
+    } else {
+        while words.get(at).is_some_and(|word| matches!(*word, "--preserve-status" | "--foreground")) {
+            at += 1;
+        }
+        if words.get(at) == Some(&"-k") {
+            words.get(at + 1).filter(|word| number(word))?;
+            at += 2;
+        }
+        words.get(at).filter(|word| number(word))?;
+        at += 1;
+    }
+    words.get(at).filter(|word| !word.starts_with('-')).map(|_| at)
+}
+
+/// The environment of one program: what was set for it, and above that what its description sets.
+fn environment(
+    mut variables: Vec<(String, String)>,
+    known: &Program,
+    set: &[Assignment],
+) -> Vec<(String, String)> {
+    let given = set.iter().filter_map(|assignment| Some((&assignment.name, assignment.value.literal()?)));
+    let own = known.set.iter().map(|(name, value)| (name, value.as_str()));
+    for (name, value) in given.chain(own) {
+        variables.retain(|(other, _)| other != name);
+        variables.push((name.clone(), value.to_owned()));
+    }
+    variables
+}
+
+/// Whether a variable only changes the language, the clock's zone or colours.
+fn may_set(assignment: &Assignment, known: &Program) -> bool {
+    let Some(value) = assignment.value.literal() else { return false };
+    let plain =
+        value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'@' | b'-' | b'+'));
+    match assignment.name.as_str() {
+        "LANG" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_MESSAGES" | "LC_NUMERIC" | "LC_TIME" => {
+            plain && !value.contains("..")
+        }
+        "NO_COLOR" | "CLICOLOR" | "COLUMNS" | "LINES" => plain,
+        "TZ" => {
+            let zone = value.split('/').all(|part| {
+                !part.is_empty()
+                    && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
+            });
+            zone && known.environment.contains(&assignment.name)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,325 @@
+//! Working off a plan.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use del_judge::{Action, Body, Gather, Group, Late, Link, Plan, Process, Stage, Step, Unsettled};
+
+use super::streams::{Sink, Source, Streams};
+use super::{Crew, Means, TICK, gather};
+
+/// Works off plans.
+#[derive(Clone, Copy)]
+pub(super) struct Runner<'a> {
+    pub(super) crew: &'a Crew,
+    pub(super) means: Means<'a>,
+}
+
+/// How steps go on when one fails.
+#[derive(Clone, Copy, Default)]
+struct Mode {
+    /// It ends them all.
+    ends: bool,
+    /// A pipeline fails when any of its stages does.
+    whole: bool,
+}
+
+/// A stage that was begun.
+enum Begun<'scope> {
+    Ended(ExitStatus),
+    Program(usize),
+    Group(thread::ScopedJoinHandle<'scope, io::Result<ExitStatus>>),
+}
+
+impl<'a> Runner<'a> {
+    /// Works off a plan behind a command that ended with `status`.
+    pub(super) fn plan(self, plan: &Plan, streams: &Streams, status: ExitStatus) -> io::Result<ExitStatus> {
+        self.steps(plan, streams, status, Mode::default())
+    }
+
+    fn steps(
+        self,
+        plan: &Plan,
+        streams: &Streams,
+        mut status: ExitStatus,
+        mut mode: Mode,
+    ) -> io::Result<ExitStatus> {
+        for (place, step) in plan.steps.iter().enumerate() {
+            let due = match step.link {
+                Link::Always => true,
+                Link::And => status.success(),
+                Link::Or => !status.success(),
+            };
+            if !due {
+                continue;
+            }
+            match &step.action {
+                Action::Enter(directory) if directory.is_dir() => status = ExitStatus::default(),
+                Action::Enter(directory) => {
+                    let message = format!("{} is no longer there", directory.display());
+                    return Err(io::Error::new(io::ErrorKind::NotFound, message));
+                }
+                Action::Strict { ends, whole } => {
+                    mode = Mode { ends: mode.ends || *ends, whole: mode.whole || *whole };
+                    status = ExitStatus::default();
+                }
+                Action::Exit(code) => return Ok(code.map_or(status, exited)),
+                Action::Run(stages) => status = self.step(step, stages, streams, status, mode)?,
+            }
+            let follows = plan.steps.get(place + 1).is_some_and(|next| next.link != Link::Always);
+            if mode.ends && !status.success() && !follows && !step.negated {
+                return Ok(status);
+            }
+        }
+        Ok(status)
+    }
+
+    fn step(
+        self,
+        step: &Step,
+        stages: &[Stage],
+        streams: &Streams,
+        status: ExitStatus,
+        mode: Mode,
+    ) -> io::Result<ExitStatus> {
+        let started = Instant::now();
+        let status = self.pipeline(stages, streams, status, mode)?;
+        if step.timed {
+            streams.say(&format!("\nreal\t{:.3}s", started.elapsed().as_secs_f64()));
+        }
+        Ok(if step.negated { exited(u8::from(status.success())) } else { status })
+    }
+
+    fn pipeline(
+        self,
+        stages: &[Stage],
+        streams: &Streams,
+        status: ExitStatus,
+        mode: Mode,
+    ) -> io::Result<ExitStatus> {
+        thread::scope(|scope| {
+            let mut begun = Vec::new();
+            let mut before: Option<Source> = None;
+            for (place, stage) in stages.iter().enumerate() {
+                let (next, out) = if place + 1 < stages.len() {
+                    let (next, out) = io::pipe()?;
+                    (Some(Source::Pipe(next)), Sink::Pipe(out))
+                } else {
+                    (None, streams.out.again()?)
+                };
+                let input = match before.take() {
+                    Some(before) => before,
+                    None => streams.input.again()?,
+                };
+                let own = Streams { input, out, err: streams.err.again()? };
+                begun.push(match stage {
+                    Stage::Process(process) => self.start(process, own)?,
+                    Stage::Group(group) if stages.len() == 1 => {
+                        Begun::Ended(self.group(group, own, status, mode)?)
+                    }
+                    Stage::Group(group) => {
+                        Begun::Group(scope.spawn(move || self.group(group, own, status, mode)))
+                    }
+                });
+                before = next;
+            }
+            drop(before);
+            let mut ended = Vec::new();
+            for stage in begun {
+                ended.push(self.wait(stage)?);
+            }
+            let last = ended.last().copied().unwrap_or_default();
+            let failed = ended.into_iter().rfind(|status| !status.success());
+            Ok(if mode.whole { failed.unwrap_or(last) } else { last })
+        })
+    }
+
+    fn wait(self, begun: Begun<'_>) -> io::Result<ExitStatus> {
+        match begun {
+            Begun::Ended(status) => Ok(status),
+            Begun::Group(group) => {
+                group.join().unwrap_or_else(|_| Err(io::Error::other("a group broke down")))
+            }
+            Begun::Program(number) => {
+                // Most programs end at once; those that do not are looked at less and less often.
+                let mut patience = Duration::from_micros(200);
+                loop {
+                    if let Some(status) = self.crew.look(number)? {
+                        return Ok(status);
+                    }
+                    thread::sleep(patience);
+                    patience = (patience * 2).min(TICK);
+                }
+            }
+        }
+    }
+
+    /// Starts one program.
+    fn start<'scope>(self, process: &Process, streams: Streams) -> io::Result<Begun<'scope>> {
+        let Some(program) = &process.program else {
+            streams.say(&format!("{}: command not found", process.name));
+            return Ok(Begun::Ended(exited(127)));
+        };
+        let messages = streams.err.again()?;
+        let streams = match streams.redirected(process.input.as_ref(), &process.outputs) {
+            Ok(streams) => streams,
+            Err(error) => {
+                let streams = Streams { input: Source::Nothing, out: Sink::Nowhere, err: messages };
+                streams.say(&format!("{}: {error}", process.name));
+                return Ok(Begun::Ended(exited(1)));
+            }
+        };
+        let mut command = Command::new(program);
+        command.args(&process.arguments).current_dir(&process.directory).env_clear();
+        command.envs(process.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(streams.input.stdio()).stdout(streams.out.stdio()).stderr(streams.err.stdio());
+        self.crew.add(|| self.means.sandbox.spawn(command)).map(Begun::Program)
+    }
+
+    fn group(
+        self,
+        group: &Group,
+        streams: Streams,
+        status: ExitStatus,
+        mode: Mode,
+    ) -> io::Result<ExitStatus> {
+        let messages = Streams { input: Source::Nothing, out: Sink::Nowhere, err: streams.err.again()? };
+        let streams = match streams.redirected(group.input.as_ref(), &group.outputs) {
+            Ok(streams) => streams,
+            Err(error) => {
+                messages.say(&error.to_string());
+                return Ok(exited(1));
+            }
+        };
+        match &group.body {
+            Body::Steps(plan) => self.steps(plan, &streams, status, mode),
+            Body::Choice { arms, otherwise } => {
+                for (condition, then) in arms {
+                    let asked = Mode { ends: false, ..mode };
+                    if self.steps(condition, &streams, status, asked)?.success() {
+                        return self.steps(then, &streams, status, mode);
+                    }
+                }
+                self.steps(otherwise, &streams, ExitStatus::default(), mode)
+            }
+            Body::Late(late) => self.late(late, streams, status, mode),
+        }
+    }
+
+    /// Gathers what a command waits for, and runs what the judge makes of it.
+    fn late(self, late: &Late, streams: Streams, status: ExitStatus, mode: Mode) -> io::Result<ExitStatus> {
+        match &late.gather {
+            Gather::Outputs(plans) => {
+                let mut values = Vec::new();
+                let mut last = status;
+                for plan in plans {
+                    let (value, ended) = self.output(plan, &streams, last)?;
+                    values.push(value);
+                    last = ended;
+                }
+                self.settled(late.settle(self.means.judge, &values, code(status)), &streams, last, mode)
+            }
+            Gather::Lines { raw, blanks } => {
+                let text = gather::text(streams.input.again()?, self.crew)?;
+                let streams = Streams { input: Source::Nothing, ..streams };
+                let mut status = ExitStatus::default();
+                for line in gather::lines(&text, *blanks) {
+                    if !raw && line.contains('\\') {
+                        streams.say("read: a backslash in a line, which only `read -r` takes as it is");
+                        return Ok(exited(1));
+                    }
+                    let plan = late.settle(self.means.judge, &[line.to_owned()], code(status));
+                    status = self.settled(plan, &streams, status, mode)?;
+                }
+                Ok(status)
+            }
+            Gather::Words { end, at_once, none, failed } => {
+                let text = gather::text(streams.input.again()?, self.crew)?;
+                let words = gather::words(&text, *end)?;
+                let streams = Streams { input: Source::Nothing, ..streams };
+                let mut all = true;
+                if words.is_empty() && *none {
+                    all = self.words(late, &[], &streams, mode)?;
+                }
+                for words in words.chunks(*at_once) {
+                    all &= self.words(late, words, &streams, mode)?;
+                }
+                Ok(if all { ExitStatus::default() } else { exited(*failed) })
+            }
+        }
+    }
+
+    /// Runs a command for words, without those that it may not have. Whether all went well.
+    fn words(self, late: &Late, words: &[String], streams: &Streams, mode: Mode) -> io::Result<bool> {
+        let judge = self.means.judge;
+        let mut all = true;
+        let mut plan = late.settle(judge, words, 0);
+        if plan.is_err() && words.len() > 1 {
+            let mut fitting = Vec::new();
+            for word in words {
+                if self.crew.is_stopped() {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                match late.settle(judge, std::slice::from_ref(word), 0) {
+                    Ok(_) => fitting.push(word.clone()),
+                    Err(error) => {
+                        all = false;
+                        streams.say(&format!("`{word}` was left out; {error}"));
+                    }
+                }
+            }
+            if fitting.is_empty() {
+                return Ok(false);
+            }
+            plan = late.settle(judge, &fitting, 0);
+        }
+        let status = self.settled(plan, streams, ExitStatus::default(), mode)?;
+        Ok(all && status.success())
+    }
+
+    fn settled(
+        self,
+        plan: Result<Plan, Unsettled>,
+        streams: &Streams,
+        status: ExitStatus,
+        mode: Mode,
+    ) -> io::Result<ExitStatus> {
+        // What is left out starts nothing that would notice.
+        if self.crew.is_stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        match plan {
+            Ok(plan) => self.steps(&plan, streams, status, mode),
+            Err(error) => {
+                streams.say(&error.to_string());
+                Ok(exited(126))
+            }
+        }
+    }
+
+    /// What a plan prints, and how it ends.
+    fn output(self, plan: &Plan, streams: &Streams, status: ExitStatus) -> io::Result<(String, ExitStatus)> {
+        let (reader, out) = io::pipe()?;
+        let inner = Streams { input: Source::Nothing, out: Sink::Pipe(out), err: streams.err.again()? };
+        let (text, ended) = thread::scope(|scope| {
+            let worker = scope.spawn(move || self.plan(plan, &inner, status));
+            let text = gather::text(Source::Pipe(reader), self.crew);
+            (text, worker.join().unwrap_or_else(|_| Err(io::Error::other("a group broke down"))))
+        });
+        let text = text?.replace('\0', "");
+        Ok((text.trim_end_matches('\n').to_owned(), ended?))
+    }
+}
+
+fn exited(code: u8) -> ExitStatus {
+    ExitStatus::from_raw(i32::from(code) << 8)
+}
+
+/// The status as the shell shows it.
+fn code(status: ExitStatus) -> u8 {
+    let signal = || status.signal().map(|signal| signal.saturating_add(128));
+    status.code().or_else(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,3 @@
+import a
+import c
+print(a.area(2, 3))

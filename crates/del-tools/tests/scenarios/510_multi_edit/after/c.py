@@ -1,0 +1,2 @@
+def area_of(w, h):
+    return w * h

@@ -1,0 +1,2 @@
+import a
+print(a.area(2, 3))

@@ -1,0 +1,2 @@
+unsafe fn a() {}
+fn b() { unsafe { a() } }
