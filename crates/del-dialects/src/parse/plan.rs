@@ -3,13 +3,16 @@
 mod alike;
 mod heading;
 mod sites;
+mod thought;
 mod walk;
 use std::sync::Arc;
 
 use super::automaton::{Automaton, SUFFIX, Scan};
-use crate::dialect::{Dialect, Frame, Mark, Reasoning};
+use crate::dialect::{Dialect, Frame, Mark};
 pub(super) use heading::HeaderMark;
 pub(super) use sites::{Site, Target, Then};
+pub(super) use thought::Role;
+use thought::{EDGES, Thought};
 pub(super) use walk::{Body, Step, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
@@ -107,17 +110,6 @@ pub(super) enum Dropped {
     Edge,
 }
 
-/// What a mark means inside thinking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It ends the thinking, or opens a call.
-    Mark,
-    /// It opens the thinking that is open already, and means nothing at its start.
-    Begin,
-    TurnEnd,
-    Edge,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opener {
     pub(super) walk: usize,
@@ -149,21 +141,6 @@ impl Opener {
         self.step.is_none() && plan.walks[self.walk].heading.is_some()
     }
 }
-
-/// A kind of thinking.
-#[derive(Debug, Default)]
-pub(super) struct Thought {
-    pub(super) marks: Automaton,
-    /// For each spelling: the calls that it may open; an end, when there are none.
-    pub(super) openers: Vec<Vec<Opener>>,
-    /// From these spellings on they open the thinking that is open already, end turns, and stand around texts.
-    begins: usize,
-    turns: usize,
-    edges: usize,
-}
-
-/// Tokens that begin and end texts, whatever the dialect: a server that passes them on means them for no one.
-const EDGES: [&str; 2] = ["<bos>", "<eos>"];
 
 /// Marks of fewer bytes mean too little by themselves to be taken out of text.
 const MIN_DISTINCT: usize = 5;
@@ -491,73 +468,4 @@ pub(crate) fn is_token(text: &str) -> bool {
 
 fn is_closer(walk: &Walk, mark: &Mark) -> bool {
     walk.steps[walk.args + 1..].iter().any(|step| matches!(step, Step::Mark(closer, _) if closer == mark))
-}
-
-impl Thought {
-    fn new(members: &[&Walk], walks: &[Walk]) -> Self {
-        let mut spellings: Vec<String> = Vec::new();
-        let mut openers: Vec<Vec<Opener>> = Vec::new();
-        for spelling in members.iter().flat_map(|walk| walk.thought_ends()).flat_map(|end| framings(end)) {
-            if !spellings.contains(&spelling) {
-                spellings.push(spelling);
-                openers.push(Vec::new());
-            }
-        }
-        for (number, walk) in walks.iter().enumerate() {
-            let calls = |reasoning: &Reasoning| reasoning.until_call || reasoning.holds_calls;
-            if !walk.dialect.reasoning.as_ref().is_some_and(calls)
-                || !members.iter().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect))
-            {
-                continue;
-            }
-            for (spelling, opener) in walk.openers(number) {
-                match spellings.iter().position(|known| *known == spelling) {
-                    Some(place) if !openers[place].is_empty() => {
-                        alike::add(&mut openers[place], opener, walks);
-                    }
-                    Some(_) => {}
-                    None => {
-                        spellings.push(spelling);
-                        openers.push(vec![opener]);
-                    }
-                }
-            }
-        }
-        let begins = spellings.len();
-        for walk in members {
-            spellings.extend(walk.thought_begins().flat_map(|begin| framings(begin)));
-            spellings.extend(walk.thought_labels().map(str::to_owned));
-        }
-        let turns = spellings.len();
-        spellings.extend(members.iter().flat_map(|walk| walk.dialect.ends.iter().cloned()));
-        openers.resize(spellings.len(), Vec::new());
-        Self { begins, turns, ..Self::with_edges(spellings.iter().map(String::as_str), openers) }
-    }
-
-    /// The marks of a channel, and those that may be left of its header.
-    fn new_in_channels<'m>(marks: impl Iterator<Item = &'m str>, mut openers: Vec<Vec<Opener>>) -> Self {
-        let marks: Vec<&str> = marks.collect();
-        let begins = openers.len();
-        openers.resize(marks.len(), Vec::new());
-        Self { begins, ..Self::with_edges(marks.into_iter(), openers) }
-    }
-
-    /// These marks, and the tokens around texts; none of them opens the thinking again, or ends a turn.
-    fn with_edges<'m>(marks: impl Iterator<Item = &'m str>, mut openers: Vec<Vec<Opener>>) -> Self {
-        let edges = openers.len();
-        openers.extend(EDGES.map(|_| Vec::new()));
-        let marks = Automaton::new(marks.chain(EDGES));
-        Self { marks, openers, begins: edges, turns: edges, edges }
-    }
-
-    /// What a spelling means.
-    pub(super) fn role(&self, spelling: u16) -> Role {
-        let bounds = [self.begins, self.turns, self.edges];
-        match bounds.iter().filter(|from| spelling as usize >= **from).count() {
-            0 => Role::Mark,
-            1 => Role::Begin,
-            2 => Role::TurnEnd,
-            _ => Role::Edge,
-        }
-    }
 }
