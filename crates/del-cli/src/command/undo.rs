@@ -1,5 +1,6 @@
 //! `del undo`: takes back what tools did to files.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -128,16 +129,17 @@ impl Done {
             text.push_str(&line);
             text.push('\n');
         }
+        // Writing to a string cannot fail.
         let verb = if self.finish { "finished" } else { "undone" };
-        text.push_str(&format!("{verb}: {}\n", self.ids.join(", ")));
+        let _ = writeln!(text, "{verb}: {}", self.ids.join(", "));
         for change in &self.changes {
             let kind = json!(change.kind);
             let kind = kind.as_str().unwrap_or_default();
             let counts = format!("+{} -{}", change.added, change.removed);
-            text.push_str(&format!("  {kind} {} ({counts})\n", visible(&change.path)));
+            let _ = writeln!(text, "  {kind} {} ({counts})", visible(&change.path));
         }
         for directory in &self.stays {
-            text.push_str(&format!("  kept {}: something else is in it\n", visible(directory)));
+            let _ = writeln!(text, "  kept {}: something else is in it", visible(directory));
         }
         if self.changes.is_empty() {
             text.push_str("  everything was so already\n");
@@ -165,7 +167,7 @@ fn files(change: &Undoable) -> String {
     const SHOWN: usize = 5;
     let mut text = change.files.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     if change.files.len() > SHOWN {
-        text.push_str(&format!(" and {} more", change.files.len() - SHOWN));
+        let _ = write!(text, " and {} more", change.files.len() - SHOWN);
     }
     visible(&text).into_owned()
 }

@@ -88,7 +88,9 @@ impl Job for EditFile {
         if applied.occurrences > 0 {
             result.note(&first_lines(&difference.unified, DIFF_LINES));
         }
-        notes.into_iter().for_each(|note| result.note(note));
+        for note in notes {
+            result.note(note);
+        }
         Ok(result.with_change(edited.change(&difference)))
     }
 }

@@ -131,18 +131,14 @@ fn evaluate(
 
 impl Outcome {
     fn apply(&mut self, context: &Context, operation: &Operation) -> Result<(), Failure> {
-        let known = self.files.iter().position(|file| file.place == operation.place);
-        let at = match known {
-            Some(at) => at,
-            None => {
-                let mut edited = Edited::load(context, &operation.place)?;
-                // A file that nothing can be done with is not among those that are written.
-                let applied = edited.apply(context, &operation.wanted)?;
-                self.files.push(edited);
-                self.edits.push(1);
-                self.notes.extend(applied.note.map(str::to_owned));
-                return Ok(());
-            }
+        let Some(at) = self.files.iter().position(|file| file.place == operation.place) else {
+            let mut edited = Edited::load(context, &operation.place)?;
+            // A file that nothing can be done with is not among those that are written.
+            let applied = edited.apply(context, &operation.wanted)?;
+            self.files.push(edited);
+            self.edits.push(1);
+            self.notes.extend(applied.note.map(str::to_owned));
+            return Ok(());
         };
         let applied = self.files[at].apply(context, &operation.wanted)?;
         self.edits[at] += 1;
@@ -159,10 +155,8 @@ impl Job for MultiEdit {
     fn question(&self, context: &Context) -> Result<Question, Failure> {
         let part = |((place, difference), new): (&(Place, Difference), &bool)| {
             let (path, diff) = (place.shown.clone(), difference.unified.clone());
-            let subject = match self.dry_run {
-                true => Subject::Read { path },
-                false => Subject::Write { path, new: *new, diff },
-            };
+            let subject =
+                if self.dry_run { Subject::Read { path } } else { Subject::Write { path, new: *new, diff } };
             let mut question = Question::new(TOOL.name, subject);
             question.cautions.extend(context.caution(place).map(str::to_owned));
             Part { class: self.class(), question }
@@ -204,8 +198,9 @@ impl Job for MultiEdit {
             ));
         }
         let mut result = ToolResult::success(lines.join("\n"));
-        notes.iter().for_each(|note| result.note(note));
-        more.into_iter().for_each(|note| result.note(note));
+        for note in notes.iter().map(String::as_str).chain(more) {
+            result.note(note);
+        }
         result.changes = outcome
             .files
             .into_iter()

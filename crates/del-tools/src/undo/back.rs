@@ -170,28 +170,28 @@ impl Context {
                     if forward { (&file.before, &file.after) } else { (&file.after, &file.before) };
                 if let Some(&place) = at.get(file.path.as_path()) {
                     let earlier = &mut goals[place];
-                    if !earlier.goal.holds(left) {
+                    if !earlier.wanted.holds(left) {
                         stale.push(self.shown(&file.path));
                     }
-                    (earlier.goal, earlier.kept) = (goal, kept);
+                    (earlier.wanted, earlier.kept) = (goal, kept);
                 } else {
                     at.insert(&file.path, goals.len());
                     let torn = file.in_place && !kept.done;
-                    goals.push(Goal { path: &file.path, left, goal, kept, torn });
+                    goals.push(Goal { path: &file.path, left, wanted: goal, kept, torn });
                 }
             }
         }
         let mut turns = Vec::new();
         for goal in goals {
             let (place, now) = self.now(goal.path)?;
-            if now.holds(goal.goal) {
+            if now.holds(goal.wanted) {
                 continue;
             }
             let same_kind = |other: &State| std::mem::discriminant(&now) == std::mem::discriminant(other);
             if !now.holds(goal.left) && !goal.torn {
                 stale.push(place.shown.clone());
             }
-            if now != State::Absent && *goal.goal != State::Absent && !same_kind(goal.goal) {
+            if now != State::Absent && *goal.wanted != State::Absent && !same_kind(goal.wanted) {
                 // What is to be put back has another kind by now; that is not for a program to sort out.
                 return Err(UndoError::Stale(vec![place.shown]));
             }
@@ -264,7 +264,7 @@ impl Context {
 
     fn turn(&self, place: Place, now: State, goal: &Goal<'_>) -> Result<Turn, UndoError> {
         let gone = |error| UndoError::Failed(self.failure(&Obstacle::System(error), &place));
-        let content = match goal.goal {
+        let content = match goal.wanted {
             State::File { sha256, .. } => goal.kept.content(sha256).map_err(gone)?,
             _ => Vec::new(),
         };
@@ -284,28 +284,28 @@ impl Context {
         let binary = [&old, &content]
             .into_iter()
             .any(|bytes| text::is_binary(&bytes[..bytes.len().min(text::SNIFFED)]));
-        let (diff, counts) = match (&now, goal.goal) {
+        let (diff, counts) = match (&now, goal.wanted) {
             (State::File { .. }, _) | (_, State::File { .. }) if binary => (
-                format!("{shown}: {} would become {}\n", said(&now, &old), said(goal.goal, &content)),
+                format!("{shown}: {} would become {}\n", said(&now, &old), said(goal.wanted, &content)),
                 (0, 0),
             ),
             (State::File { .. }, _) | (_, State::File { .. }) => {
                 let from = (side(&now, &old), name(&now, "a"));
-                let to = (side(goal.goal, &content), name(goal.goal, "b"));
+                let to = (side(goal.wanted, &content), name(goal.wanted, "b"));
                 let found = difference(&from.0, &to.0, &from.1, &to.1);
                 let unified = if found.unified.is_empty() {
-                    format!("{shown}: {} would become {}\n", said(&now, &old), said(goal.goal, &content))
+                    format!("{shown}: {} would become {}\n", said(&now, &old), said(goal.wanted, &content))
                 } else {
                     found.unified
                 };
                 (unified, (found.added, found.removed))
             }
             _ => (
-                format!("{shown}: {} would become {}\n", said(&now, &old), said(goal.goal, &content)),
+                format!("{shown}: {} would become {}\n", said(&now, &old), said(goal.wanted, &content)),
                 (0, 0),
             ),
         };
-        Ok(Turn { now, then: goal.goal.clone(), content, diff, counts, place })
+        Ok(Turn { now, then: goal.wanted.clone(), content, diff, counts, place })
     }
 
     /// Leaves out the directories that would be removed but hold something else; their names.
@@ -345,7 +345,7 @@ struct Goal<'a> {
     path: &'a Path,
     /// How the change left it.
     left: &'a State,
-    goal: &'a State,
+    wanted: &'a State,
     /// Where the content for the goal is.
     kept: &'a Kept,
     /// Whether half of the file may have been written over.

@@ -93,9 +93,9 @@ fn fits(pattern: &str, path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn crlf(said: Said) -> Option<bool> {
+    fn crlf(said: &Said) -> Option<bool> {
         match said {
-            Said::Crlf(crlf) => Some(crlf),
+            Said::Crlf(crlf) => Some(*crlf),
             Said::Nothing | Said::Stop => None,
         }
     }
@@ -103,17 +103,17 @@ mod tests {
     #[test]
     fn the_last_line_that_fits_counts() {
         let text = "# eol=crlf\n* text=auto\n*.bat eol=crlf\nunix/*.bat text eol=lf\n";
-        assert_eq!(crlf(attributes(text, Path::new("a.bat"))), Some(true));
-        assert_eq!(crlf(attributes(text, Path::new("deep/a.bat"))), Some(true));
-        assert_eq!(crlf(attributes(text, Path::new("unix/a.bat"))), Some(false));
-        assert_eq!(crlf(attributes(text, Path::new("a.rs"))), None);
+        assert_eq!(crlf(&attributes(text, Path::new("a.bat"))), Some(true));
+        assert_eq!(crlf(&attributes(text, Path::new("deep/a.bat"))), Some(true));
+        assert_eq!(crlf(&attributes(text, Path::new("unix/a.bat"))), Some(false));
+        assert_eq!(crlf(&attributes(text, Path::new("a.rs"))), None);
     }
 
     #[test]
     fn sections_of_an_editor_are_read() {
         let text = "root = true\n[*]\nend_of_line = lf\n[*.{bat,cmd}]\nEnd_Of_Line = CRLF\n[lib/**.js]\nend_of_line=crlf\n";
-        assert_eq!(crlf(editor(text, Path::new("x/a.cmd"))), Some(true));
-        assert_eq!(crlf(editor(text, Path::new("a.rs"))), Some(false));
+        assert_eq!(crlf(&editor(text, Path::new("x/a.cmd"))), Some(true));
+        assert_eq!(crlf(&editor(text, Path::new("a.rs"))), Some(false));
         assert!(matches!(editor("root=true\n", Path::new("a.rs")), Said::Stop));
     }
 }

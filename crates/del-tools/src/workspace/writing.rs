@@ -64,9 +64,8 @@ impl Workspace {
     /// The directory that `place` lies in, or the deepest one above it that is there.
     fn nearest(&self, place: &Place) -> Option<Dir> {
         let root = self.dir(place);
-        place.path.ancestors().skip(1).find_map(|above| match above.as_os_str().is_empty() {
-            true => root.try_clone().ok(),
-            false => root.open_dir(above).ok(),
+        place.path.ancestors().skip(1).find_map(|above| {
+            if above.as_os_str().is_empty() { root.try_clone().ok() } else { root.open_dir(above).ok() }
         })
     }
 

@@ -12,12 +12,12 @@ use crate::registry::{Entry, Job, Prepared};
 use crate::toolbox::Control;
 use crate::workspace::{Access, Found, Place};
 
-static DELETE: Entry = own("delete", &[&PATH, &RECURSIVE], |arguments, context| delete(arguments, context));
+static DELETE: Entry = own("delete", &[&PATH, &RECURSIVE], delete);
 static MOVE: Entry =
     own("move", &[&FROM, &TO], |arguments, context| relocate(arguments, context, Action::Move));
 static COPY: Entry =
     own("copy", &[&FROM, &TO], |arguments, context| relocate(arguments, context, Action::Copy));
-static MAKE: Entry = own("mkdir", &[&PATH], |arguments, context| make(arguments, context));
+static MAKE: Entry = own("mkdir", &[&PATH], make);
 
 const fn own(
     name: &'static str,
@@ -243,7 +243,9 @@ impl Job for Arrange {
         let notes = context.commit(&Purpose::from(tool), &changes, &writing)?;
         let mut result = ToolResult::success(self.said(context));
         result.changes = self.changes();
-        notes.into_iter().for_each(|note| result.note(note));
+        for note in notes {
+            result.note(note);
+        }
         Ok(result)
     }
 }
@@ -304,7 +306,7 @@ impl Arrange {
         match &self.to {
             Some(to) => changes.push(change(to, ChangeKind::Created)),
             None if self.action == Action::MakeDirectory => {
-                changes.push(change(&self.place, ChangeKind::Created))
+                changes.push(change(&self.place, ChangeKind::Created));
             }
             None => {}
         }

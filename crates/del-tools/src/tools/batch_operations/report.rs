@@ -1,5 +1,7 @@
 //! What a batch tells of its operations: each under a line of its own, and how they ended.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use super::Ended;
@@ -23,19 +25,20 @@ pub(super) fn report(labels: Vec<String>, ended: Vec<Ended>, limit: usize) -> To
         match one {
             Ended::Skipped => {
                 skipped += 1;
-                text.push_str(&format!("{head}: skipped\n"));
+                text.extend([&head, ": skipped\n"]);
             }
             Ended::Result(result) => {
                 let (count, word) = if result.ok { (&mut succeeded, "ok") } else { (&mut failed, "failed") };
                 *count += 1;
                 let (body, cut) = shortened(result.text.trim_end_matches('\n'), most);
-                text.push_str(&format!("{head}: {word}\n{body}\n"));
+                text.extend([&head, ": ", word, "\n", &body, "\n"]);
                 truncated |= cut || result.truncated;
                 changes.extend(result.changes);
             }
         }
     }
-    text.push_str(&format!("{succeeded} succeeded, {failed} failed, {skipped} skipped."));
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{succeeded} succeeded, {failed} failed, {skipped} skipped.");
     let mut result = ToolResult::success(text).shortened(truncated).with_data(json!({
         "succeeded": succeeded, "failed": failed, "skipped": skipped,
     }));
