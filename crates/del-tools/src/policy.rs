@@ -385,6 +385,18 @@ impl Rule {
                 about.first().is_some_and(|about| self.is_meant(&question.tool, about))
             }
             Subject::Network { query, .. } => self.is_meant(&question.tool, query),
+            // A pattern was hardly meant for files that run later or hold secrets; these have to be named.
+            subject @ (Subject::Write { .. } | Subject::Rewrite { .. }) if !question.cautions.is_empty() => {
+                subject.paths().iter().all(|path| self.names_path(&question.tool, path))
+            }
+            Subject::Arrange { path, to, .. }
+                if [Some(path), to.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .any(|path| caution(Path::new(path)).is_some()) =>
+            {
+                false
+            }
             subject => {
                 let paths = subject.paths();
                 self.is_for_all(&question.tool)

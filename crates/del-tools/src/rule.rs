@@ -212,6 +212,15 @@ impl Rule {
             }
     }
 
+    /// Whether this very path is meant, and no pattern that it fits.
+    pub(crate) fn names_path(&self, tool: &str, path: &str) -> bool {
+        let named = |glob: &GlobMatcher| {
+            let written = glob.glob().glob();
+            written == path || written == globset::escape(path)
+        };
+        self.is_for(tool) && matches!(&self.what, What::Path(glob) if named(glob))
+    }
+
     fn is_for(&self, tool: &str) -> bool {
         match &self.tool {
             Named::Every => true,

@@ -76,6 +76,8 @@ fn the_rules_hold_for_each_operation() {
     assert_eq!(verdict(&gate, &json!([write("src/b"), delete])), Verdict::Ask);
     gate.allow(Rule::parse("batch_operations").unwrap());
     assert_eq!(verdict(&gate, &json!([write("src/b"), delete])), Verdict::Run);
+    let copied = json!({"tool": "copy", "arguments": {"path": "src/a.txt", "to": ".envrc"}});
+    assert_eq!(verdict(&gate, &json!([copied])), Verdict::Ask, "something runs it later");
     assert_eq!(
         verdict(&gate, &json!([write("c"), delete])),
         Verdict::Ask,

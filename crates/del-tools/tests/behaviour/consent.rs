@@ -146,9 +146,17 @@ fn rules_allow_and_forbid() {
         (run("cargo test -q; rm x"), Verdict::Ask),
         (write("docs/a.md"), Verdict::Run),
         (write("src/a.md"), Verdict::Ask),
+        // What runs later, or holds secrets, is meant by its own name alone.
+        (write("docs/.envrc"), Verdict::Ask),
+        (write("docs/.env"), Verdict::Ask),
     ] {
         assert_eq!(verdict(&desk, &gate, tool, &arguments), expected, "{arguments}");
     }
+    gate.allow(Rule::parse("write_file").unwrap());
+    let (tool, arguments) = write("docs/.envrc");
+    assert_eq!(verdict(&desk, &gate, tool, &arguments), Verdict::Ask);
+    gate.allow(Rule::parse("write_file(docs/.envrc)").unwrap());
+    assert_eq!(verdict(&desk, &gate, tool, &arguments), Verdict::Run);
     let mut gate = Gate::new(Approval::Yolo);
     gate.deny(Rule::parse("bash(rm:*)").unwrap());
     let (tool, arguments) = run("ls; rm -rf x");

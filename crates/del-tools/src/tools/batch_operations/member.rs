@@ -100,7 +100,9 @@ impl Member {
             return Err(Failure::new(Code::Stale, cause));
         }
         let mut result = planned.job.run(context, control)?;
-        planned.notes.iter().for_each(|note| result.note(note));
+        for note in &planned.notes {
+            result.note(note);
+        }
         Ok(result)
     }
 
