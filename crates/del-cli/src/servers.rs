@@ -1,5 +1,6 @@
 //! The MCP servers of a run: the user's own, those of a file that was named, and those that the directory brings.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -54,10 +55,10 @@ impl ServerTools {
             if !path.is_file() {
                 return Err(Exit::Configuration.because(format!("there is no file {}", path.display())));
             }
-            add(&mut servers, Config::read(path, Source::Named).map_err(broken)?);
+            add(&mut servers, Config::read(path, Source::Named).map_err(|error| broken(&error))?);
         }
         add(&mut servers, own()?);
-        if let Some(mut project) = Project::find(directory)? {
+        if let Some(mut project) = Project::find(directory) {
             if !project.trusted {
                 project.ask(asked);
             }
@@ -107,7 +108,10 @@ fn add(servers: &mut Vec<Server>, config: Config) {
 
 /// The user's own servers.
 pub(crate) fn own() -> Result<Config> {
-    own_path().map_or_else(|| Ok(Config::default()), |path| Config::read(&path, Source::Own).map_err(broken))
+    own_path().map_or_else(
+        || Ok(Config::default()),
+        |path| Config::read(&path, Source::Own).map_err(|error| broken(&error)),
+    )
 }
 
 /// Where they stand.
@@ -115,29 +119,29 @@ pub(crate) fn own_path() -> Option<PathBuf> {
     Some(folders::configuration()?.join("mcp.json"))
 }
 
-pub(crate) fn broken(error: ConfigError) -> anyhow::Error {
+pub(crate) fn broken(error: &ConfigError) -> anyhow::Error {
     Exit::Configuration.because(error.to_string())
 }
 
 impl Project {
     /// What the directory (absolute and without links) brings along. A file that cannot be read is said and left.
-    pub(crate) fn find(directory: &Path) -> Result<Option<Self>> {
+    pub(crate) fn find(directory: &Path) -> Option<Self> {
         let path = directory.join(PROJECT);
         let regular = std::fs::symlink_metadata(&path)
             .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LONGEST);
         if !regular {
-            return Ok(None);
+            return None;
         }
-        let Ok(content) = std::fs::read(&path) else { return Ok(None) };
+        let content = std::fs::read(&path).ok()?;
         let config = match Config::parse(&content, &path, Source::Project) {
             Ok(config) => config,
             Err(error) => {
                 say(format!("the MCP servers of {PROJECT} are left out: {error}"));
-                return Ok(None);
+                return None;
             }
         };
         let trusted = trust().is_some_and(|trust| trust.holds(directory, &content));
-        Ok(Some(Self { path, config, trusted, directory: directory.to_owned(), content }))
+        Some(Self { path, config, trusted, directory: directory.to_owned(), content })
     }
 
     /// Asks the person at the terminal, if there is one, whether these programs may run, and keeps a yes.
@@ -168,9 +172,10 @@ impl Project {
             self.path.display().to_string().replace('\n', "\u{2424}")
         );
         for server in &self.config.servers {
-            text.push_str(&format!("\n  {}", server.name));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n  {}", server.name);
             for line in server.launch.lines() {
-                text.push_str(&format!("\n    {}", line.replace('\n', "\u{2424}")));
+                let _ = write!(text, "\n    {}", line.replace('\n', "\u{2424}"));
             }
         }
         visible(&text).into_owned()

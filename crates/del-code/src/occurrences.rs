@@ -70,7 +70,8 @@ pub fn words<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = usize> + 
     let whole = move |at: &usize| {
         let before = text[..*at].chars().next_back().is_some_and(part);
         let after = text[at + name.len()..].chars().next().is_some_and(part);
-        !(open && before) && !(close && after)
+        let part_of_another = (open && before) || (close && after);
+        !part_of_another
     };
     memmem::find_iter(text.as_bytes(), name).filter(move |at| !name.is_empty() && whole(at))
 }

@@ -35,7 +35,7 @@ fn deep_nesting_is_no_recursion() {
         everywhere(&open.repeat(800));
         everywhere(&format!("{}{}", open.repeat(300), close.repeat(300)));
     }
-    let indented: String = (0..200).map(|level| format!("{}if a:\n", " ".repeat(level))).collect();
+    let indented = (0..200).map(|level| " ".repeat(level) + "if a:\n").collect::<String>();
     everywhere(&indented);
     everywhere(&"class a { ".repeat(300));
     everywhere(&"/*".repeat(800));

@@ -48,7 +48,7 @@ impl Default for Options {
 /// What a template or an answer is in.
 ///
 /// # Errors
-/// When a template is no template, or does not come to an end.
+/// When a template is no template, cannot be run, or asks for more than any needs.
 pub fn detect(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
     let report = match material.kind {
         Kind::Jinja => return verdict::of_template(material, dialects, options),

@@ -207,7 +207,9 @@ impl<'t> Probe<'t> {
             self.style.tools = false;
             self.choose_style()?;
             self.style.tools = self.findings.shows_tools && !self.findings.shows_calls;
-        } else if let Some((_, Err(error @ RenderError::Failed(_)))) = tried.into_iter().next() {
+        } else if let Some((_, Err(error @ (RenderError::Failed(_) | RenderError::Recursion)))) =
+            tried.into_iter().next()
+        {
             return Err(error);
         }
         Ok(())

@@ -51,6 +51,9 @@ pub enum RenderError {
         /// What it asks for.
         got: String,
     },
+    /// It calls itself too often. Some templates do where they are given a text in the place of an object.
+    #[error("expected macros, loops and JSON in a template that go a hundred levels deep at most, got more")]
+    Recursion,
     /// It fails whatever it is given.
     #[error("expected a template that can be run on a plain conversation, got one that fails: {0}")]
     Broken(String),
@@ -175,6 +178,9 @@ fn told(error: &Error) -> RenderError {
         if let Some(message) = text.split(REFUSED).nth(1) {
             return RenderError::Refused(one_line(message));
         }
+        if text.contains("recursion limit") {
+            return RenderError::Recursion;
+        }
         if let Some(expected) = EXCESSES.iter().find(|(sign, _)| text.contains(sign)).map(|(_, what)| *what) {
             let text = text.split(" (in ").next().unwrap_or_default();
             let got = one_line(text.strip_prefix("invalid operation: ").unwrap_or(text));
@@ -186,10 +192,9 @@ fn told(error: &Error) -> RenderError {
 }
 
 /// What errors say of templates that ask for too much, and what would have been enough.
-const EXCESSES: [(&str, &str); 8] = [
+const EXCESSES: [(&str, &str); 7] = [
     ("too many elements", "ranges of at most 100000 numbers in a template"),
     ("too large", "texts and lists of a few megabytes in a template"),
-    ("recursion limit", "macros, loops and JSON in a template that call themselves a hundred times at most"),
     (python::TOO_DEEP, "values of at most 100 levels in a template"),
     (python::TOO_LONG, "texts of a few megabytes in a template"),
     ("more than once", "a template that stands alone"),

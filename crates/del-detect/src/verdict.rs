@@ -42,7 +42,9 @@ fn run(
     options: Options,
 ) -> Result<Found, RenderError> {
     let findings = Probe::run(&mut template, &material.tokens);
-    if let Some(error) = findings.failure.clone().filter(RenderError::is_fatal) {
+    if let Some(error) =
+        findings.failure.clone().filter(|error| error.is_fatal() || *error == RenderError::Recursion)
+    {
         return Err(error);
     }
     let hits = if options.rules { rules::hits(&material.text, dialects) } else { Vec::new() };

@@ -6,6 +6,7 @@ mod channels;
 mod cited;
 mod echo;
 mod gap;
+mod mention;
 mod opening;
 mod plan;
 mod quoted;
@@ -22,6 +23,7 @@ use channels::{Header, Origin};
 use cited::Cited;
 use echo::Echo;
 use gap::Gap;
+use mention::{Mention, Quotation, REACH};
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
@@ -157,8 +159,8 @@ struct Engine {
     base: u64,
     /// How much of the held text has been looked at.
     look: usize,
-    /// The last two bytes before the held text.
-    before: [u8; 2],
+    /// The last bytes before the held text.
+    tail: [u8; REACH],
     /// In a code fence of the text, as far as it is settled or only waits for a decision.
     fence: Fence,
     /// How far in the answer `fence` and `fresh` have seen the text.
@@ -192,6 +194,9 @@ struct Engine {
     /// How far marks stand in quotes, and how far it is known whether they do.
     quoted_to: u64,
     unquoted: u64,
+    quotation: Quotation,
+    /// So far the answer holds nothing but tokens without a meaning.
+    empty_to: u64,
     /// The number of the next call, or of the open one.
     call: u32,
     /// Where the open call begins in the answer, and its name.
@@ -256,6 +261,8 @@ enum State {
     Cited(Cited),
     /// At a mark behind a quote.
     Quoted(Quoted),
+    /// At a mark in a quotation.
+    Mention(Mention),
     /// In the header of a channel.
     Header(Header),
     /// Behind the last call that is allowed.
@@ -357,7 +364,7 @@ impl Engine {
             state,
             base: 0,
             look: 0,
-            before: *b"\n\n",
+            tail: [b'\n'; REACH],
             fence: Fence::default(),
             noted: 0,
             undecided: false,
@@ -375,6 +382,8 @@ impl Engine {
             on_trial: false,
             quoted_to: 0,
             unquoted: 0,
+            quotation: Quotation::default(),
+            empty_to: 0,
             call: 0,
             call_from: 0,
             name: String::new(),
@@ -418,6 +427,7 @@ impl Engine {
                 State::Tentative(_) => self.tentative(&mut io),
                 State::Cited(_) => self.cited(&mut io),
                 State::Quoted(_) => self.quoted(&mut io),
+                State::Mention(_) => self.mention(&mut io),
                 State::Header(_) => self.header(&mut io),
                 State::Dropping => {
                     io.look = text.len();
@@ -437,11 +447,7 @@ impl Engine {
         }
         self.passed = std::mem::take(&mut io.passed);
         let used = io.at;
-        match &io.bytes[..used] {
-            [] => {}
-            [one] => self.before = [self.before[1], *one],
-            [.., first, second] => self.before = [*first, *second],
-        }
+        self.tail = self.tail_before(&io, used);
         self.work = (self.work + io.look as u64 + io.again).saturating_sub(self.look as u64);
         self.look = io.look.saturating_sub(used);
         self.base += used as u64;
@@ -450,11 +456,20 @@ impl Engine {
 
     /// The two bytes before `at`.
     fn before(&self, io: &Io<'_>, at: usize) -> [u8; 2] {
-        match at {
-            0 => self.before,
-            1 => [self.before[1], io.bytes[0]],
-            _ => [io.bytes[at - 2], io.bytes[at - 1]],
-        }
+        let byte = |back: usize| match at.checked_sub(back) {
+            Some(at) => io.bytes[at],
+            None => self.tail[REACH + at - back],
+        };
+        [byte(2), byte(1)]
+    }
+
+    /// The last bytes before `at`.
+    fn tail_before(&self, io: &Io<'_>, at: usize) -> [u8; REACH] {
+        let mut tail = self.tail;
+        let new = at.min(REACH);
+        tail.copy_within(new.., 0);
+        tail[REACH - new..].copy_from_slice(&io.bytes[at - new..at]);
+        tail
     }
 
     /// Settles text for the user up to `to`.

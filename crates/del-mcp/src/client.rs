@@ -252,7 +252,8 @@ async fn connect(server: Server, directory: PathBuf) -> Result<(Link, Listing), 
         }
         Launch::Address { url, headers } => {
             let transport = address(&url, &headers)?;
-            let service = within(START, me.serve(transport)).await?.map_err(|error| chain(&error))?;
+            let service =
+                within(START, Box::pin(me.serve(transport))).await?.map_err(|error| chain(&error))?;
             (service, None)
         }
     };
@@ -323,8 +324,8 @@ impl Link {
         let mut listing = Listing { title: self.title(), tools: Vec::new(), warnings: Vec::new() };
         let mut cursor = None;
         for _ in 0..PAGES {
-            let mut request = ListToolsRequest::default();
-            request.params = Some(PaginatedRequestParams::default().with_cursor(cursor));
+            let params = Some(PaginatedRequestParams::default().with_cursor(cursor));
+            let request = ListToolsRequest { params, ..ListToolsRequest::default() };
             let next = match self.peer.send_request(ClientRequest::ListToolsRequest(request)).await {
                 Ok(ServerResult::ListToolsResult(page)) => {
                     listing.tools.extend(page.tools);

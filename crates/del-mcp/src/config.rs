@@ -134,7 +134,7 @@ impl Config {
                     match Server::read(name, entry, source) {
                         Ok(server) => config.servers.push(server),
                         Err(why) => {
-                            config.warnings.push(format!("the MCP server '{name}' is left out: {why}"))
+                            config.warnings.push(format!("the MCP server '{name}' is left out: {why}"));
                         }
                     }
                 }

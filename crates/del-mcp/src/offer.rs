@@ -95,8 +95,8 @@ fn name(server: &str, tool: &str) -> String {
     if name.len() <= NAME && fitted(tool) == tool && fitted(server) == server {
         return name;
     }
-    let digest = Sha256::digest(format!("{server}\0{tool}"));
-    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex::encode(Sha256::digest(format!("{server}\0{tool}")));
+    let digits = &digest[..8];
     let kept: String = name.chars().take(NAME - digits.len() - 1).collect();
     format!("{kept}_{digits}")
 }

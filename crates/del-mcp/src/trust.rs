@@ -43,7 +43,7 @@ impl Trust {
 }
 
 fn digest(content: &[u8]) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(content))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::sandbox::Sandbox;
-use crate::session::Session;
+use crate::session::{Mark, Session};
 use crate::toolbox::Control;
 
 pub(crate) use crate::session::Background;
@@ -67,8 +67,10 @@ pub(crate) fn run(
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
     let started = Instant::now();
-    let mut child = sandbox.spawn(command(spec)?)?;
-    let session = Session::led_by(child.id());
+    let mut command = command(spec)?;
+    let mark = Mark::on(&mut command);
+    let mut child = sandbox.spawn(command)?;
+    let session = Session::led_by(child.id()).marked(mark);
     let mut pipes = Pipes::of(child.as_mut())?;
     let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
     let status = loop {

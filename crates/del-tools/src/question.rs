@@ -208,7 +208,8 @@ impl Question {
                 format!("{}: change {}\n{}", self.tool, paths.join(", "), first_lines(diff, lines))
             }
             Subject::Program { commands, input, directory, timeout, .. } => {
-                let mut text = format!("{}: in {} (at most {timeout} s)", self.tool, directory.display());
+                let directory = on_one_line(&directory.display().to_string());
+                let mut text = format!("{}: in {directory} (at most {timeout} s)", self.tool);
                 for command in commands {
                     let _ = write!(text, "\n  $ {}", written(command).replace('\n', "\n    "));
                 }

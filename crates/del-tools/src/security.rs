@@ -1,5 +1,6 @@
 //! What may be dangerous in a text: secrets, risky code, files with telling names. The rules are data.
 
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use del_code::{Language, Matter, Source, parse};
@@ -179,9 +180,9 @@ impl Rules {
         if likely.is_empty() {
             return findings;
         }
-        let mut reading = Reading { text, language, source: None, is_over };
+        let reading = Reading { text, language, source: OnceCell::new(), is_over };
         for line in likely {
-            line.search(path, &mut reading, &mut findings);
+            line.search(path, &reading, &mut findings);
         }
         findings.found.sort_by_key(|finding| finding.line);
         findings.found.truncate(MAX_FOUND);
@@ -200,7 +201,7 @@ impl Line {
         named && spoken
     }
 
-    fn search(&'static self, path: &str, reading: &mut Reading<'_>, findings: &mut Findings) {
+    fn search(&'static self, path: &str, reading: &Reading<'_>, findings: &mut Findings) {
         let (mut at, mut before, mut times, mut first) = (0, "", 0, 0);
         for (number, line) in reading.text.split_inclusive('\n').enumerate() {
             let (start, above) = (at, before);
@@ -247,14 +248,14 @@ impl Line {
 struct Reading<'a> {
     text: &'a str,
     language: Option<&'static Language>,
-    source: Option<Option<Source<'a>>>,
+    source: OnceCell<Option<Source<'a>>>,
     is_over: &'a dyn Fn() -> bool,
 }
 
 impl Reading<'_> {
-    fn is_code(&mut self, at: usize, inside: bool) -> bool {
+    fn is_code(&self, at: usize, inside: bool) -> bool {
         let (text, language, is_over) = (self.text, self.language, self.is_over);
-        let source = self.source.get_or_insert_with(|| parse(text, language?, is_over).ok());
+        let source = self.source.get_or_init(|| parse(text, language?, is_over).ok());
         match source.as_ref().map(|source| source.matter(at)) {
             Some(Matter::Comment) => false,
             Some(Matter::Text) => inside,

@@ -1,4 +1,8 @@
-//! The processes that a command started, known by the session that it leads.
+//! The processes that a command started, known by the session that it leads, and those that left it by a mark in their
+//! environment.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -8,7 +12,38 @@ use crate::process::signal_group;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Session {
     leader: Option<Pid>,
+    mark: Option<Mark>,
 }
+
+/// What tells the processes of one command from all others, wherever they went: a variable that they inherit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark(u64);
+
+impl Mark {
+    const NAME: &str = "DEL_COMMAND";
+
+    /// Marks a command that is about to be started.
+    pub(crate) fn on(command: &mut Command) -> Self {
+        static COMMANDS: AtomicU64 = AtomicU64::new(1);
+        let mark = Self(COMMANDS.fetch_add(1, Ordering::Relaxed));
+        command.env(Self::NAME, mark.value());
+        mark
+    }
+
+    fn value(self) -> String {
+        format!("{}-{}", std::process::id(), self.0)
+    }
+
+    /// Whether a process was started with it. Whoever clears its environment is not found.
+    fn is_on(self, pid: i32) -> bool {
+        let wanted = format!("{}={}", Self::NAME, self.value());
+        std::fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|environment| environment.split(|b| *b == 0).any(|set| set == wanted.as_bytes()))
+    }
+}
+
+/// How often what is left is ended: a process may start another in between.
+const ROUNDS: usize = 20;
 
 /// A process that outlived the command that started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +55,12 @@ pub(crate) struct Background {
 
 impl Session {
     pub(crate) fn led_by(leader: u32) -> Self {
-        Self { leader: i32::try_from(leader).ok().and_then(Pid::from_raw) }
+        Self { leader: i32::try_from(leader).ok().and_then(Pid::from_raw), mark: None }
+    }
+
+    /// The same with the processes that left the session.
+    pub(crate) fn marked(self, mark: Mark) -> Self {
+        Self { mark: Some(mark), ..self }
     }
 
     /// Asks every process to end.
@@ -28,7 +68,7 @@ impl Session {
         if let Some(leader) = self.leader {
             signal_group(leader, Signal::TERM);
         }
-        for member in self.members() {
+        for member in self.all() {
             member.signal(Signal::TERM);
         }
     }
@@ -38,20 +78,35 @@ impl Session {
         if let Some(leader) = self.leader.filter(|_| !reaped || cfg!(not(target_os = "linux"))) {
             signal_group(leader, Signal::KILL);
         }
-        for member in self.members() {
-            member.signal(Signal::KILL);
+        for _ in 0..ROUNDS {
+            let left = self.all();
+            if left.is_empty() {
+                return;
+            }
+            for member in left {
+                member.signal(Signal::KILL);
+            }
         }
     }
 
     /// The processes of the session that still run.
     pub(crate) fn members(self) -> Vec<Background> {
+        self.found(|_| false)
+    }
+
+    /// The same, and those that left it.
+    fn all(self) -> Vec<Background> {
+        self.found(|stat| self.mark.is_some_and(|mark| mark.is_on(stat.process.pid)))
+    }
+
+    fn found(self, or: impl Fn(&Stat) -> bool) -> Vec<Background> {
         let Some(leader) = self.leader else { return Vec::new() };
         let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
         processes
             .flatten()
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .filter_map(Stat::of)
-            .filter(|stat| stat.session == leader.as_raw_nonzero().get() && stat.runs)
+            .filter(|stat| stat.runs && (stat.session == leader.as_raw_nonzero().get() || or(stat)))
             .map(|stat| stat.process)
             .collect()
     }

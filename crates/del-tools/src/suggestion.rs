@@ -33,7 +33,17 @@ impl Question {
                 vec![format!("{}({place})", self.tool)]
             }
             Subject::Write { path, .. } => vec![format!("{}({})", self.tool, globset::escape(path))],
-            Subject::Foreign { .. } => vec![self.tool.clone()],
+            Subject::Foreign { .. } | Subject::Network { .. } => vec![self.tool.clone()],
+            // What it is done to changes from call to call.
+            Subject::Program { about, .. } if self.tool == "git_operation" => {
+                let operation = about.first().and_then(|about| about.split_whitespace().next());
+                operation.map(|operation| format!("{}({operation})", self.tool)).into_iter().collect()
+            }
+            Subject::Program { about, .. } => about
+                .first()
+                .map(|path| format!("{}({})", self.tool, globset::escape(path)))
+                .into_iter()
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -70,9 +80,9 @@ fn start(words: &[String]) -> Option<String> {
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | ':'))
     };
-    let commands = COMMANDERS.contains(&name) && words.get(1).filter(plain).is_some();
+    let commands = COMMANDERS.contains(&name) && words.get(1).as_ref().is_some_and(plain);
     let mut taken = 1 + usize::from(commands);
-    if taken == 2 && LAUNCHERS.contains(&words[1].as_str()) && words.get(2).filter(plain).is_some() {
+    if taken == 2 && LAUNCHERS.contains(&words[1].as_str()) && words.get(2).as_ref().is_some_and(plain) {
         taken = 3;
     }
     Some(format!("{}:*", quoted(&words[..taken])?))

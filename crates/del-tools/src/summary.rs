@@ -133,9 +133,7 @@ impl Counts {
             |counts: &[(&str, u64)]| (!counts.is_empty()).then(|| counts.iter().map(|(_, n)| n).sum::<u64>());
         let [passed, counted, skipped] = found.map(|counts| sum(&counts));
         let failed = failed.or(counted);
-        if passed.or(failed).or(skipped).or(total).is_none() {
-            return None;
-        }
+        passed.or(failed).or(skipped).or(total)?;
         let (failed, skipped) = (failed.unwrap_or(0), skipped.unwrap_or(0));
         let rest = total.map_or(0, |total: u64| total.saturating_sub(failed + skipped));
         Some(Outcome { passed: passed.unwrap_or(rest), failed, skipped, failures: Vec::new() })

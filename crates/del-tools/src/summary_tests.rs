@@ -14,7 +14,8 @@ fn counts(outcome: &Outcome) -> (u64, u64, u64) {
 #[test]
 fn recorded_outputs_are_read() {
     type Failing<'a> = &'a [(&'a str, &'a str)];
-    let cases: [(&str, &str, (u64, u64, u64), Failing<'_>); 10] = [
+    type Case<'a> = (&'a str, &'a str, (u64, u64, u64), Failing<'a>);
+    let cases: [Case<'_>; 10] = [
         ("cargo", include_str!("../tests/outputs/cargo.txt"), (1, 1, 1), &[("tests::bad", "  left: 3")]),
         ("go", include_str!("../tests/outputs/go.txt"), (1, 1, 1), &[("TestBad", "    x_test.go:6: oh")]),
         ("node", include_str!("../tests/outputs/node.txt"), (1, 1, 1), &[("bad one", "  error: '1 == 2'")]),

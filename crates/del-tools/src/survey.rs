@@ -29,7 +29,7 @@ const MAX_THREADS: usize = 8;
 const REPORTED: usize = 100;
 
 /// A file as a survey shows it.
-pub(crate) struct Text<'a> {
+pub(crate) struct File<'a> {
     /// The path for people and models.
     pub(crate) path: &'a str,
     pub(crate) text: &'a str,
@@ -74,7 +74,7 @@ impl Watch {
     }
 }
 
-impl Text<'_> {
+impl File<'_> {
     /// Whether to give up on this file.
     pub(crate) fn is_over(&self) -> bool {
         self.watch.is_over()
@@ -113,7 +113,7 @@ pub(crate) fn survey<T: Send>(
     control: &Control<'_>,
     place: &Place,
     wanted: &dyn Fn(&str) -> bool,
-    look: &(dyn Fn(&Text<'_>) -> Option<T> + Sync),
+    look: &(dyn Fn(&File<'_>) -> Option<T> + Sync),
 ) -> Result<Survey<T>, Failure> {
     let watch = Watch { deadline: Instant::now() + BUDGET, stopped: AtomicBool::new(false) };
     let watch = &watch;
@@ -222,7 +222,7 @@ fn work<T>(
     watch: &Watch,
     read: &AtomicUsize,
     found: &Mutex<Vec<(usize, (String, T))>>,
-    look: &(dyn Fn(&Text<'_>) -> Option<T> + Sync),
+    look: &(dyn Fn(&File<'_>) -> Option<T> + Sync),
 ) {
     loop {
         let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -232,7 +232,7 @@ fn work<T>(
         }
         let Some(text) = content(file) else { continue };
         read.fetch_add(1, Ordering::Relaxed);
-        let said = look(&Text { path: &path, text: &text, metadata: &metadata, number: source, watch });
+        let said = look(&File { path: &path, text: &text, metadata: &metadata, number: source, watch });
         if let Some(said) = said {
             found.lock().unwrap_or_else(PoisonError::into_inner).push((number, (path, said)));
         }
@@ -253,7 +253,7 @@ fn one<T>(
     context: &Context,
     place: &Place,
     watch: &Watch,
-    look: &(dyn Fn(&Text<'_>) -> Option<T> + Sync),
+    look: &(dyn Fn(&File<'_>) -> Option<T> + Sync),
 ) -> Result<Survey<T>, Failure> {
     let (file, metadata) =
         context.workspace.open_file(place).map_err(|obstacle| context.failure(&obstacle, place))?;
@@ -270,7 +270,7 @@ fn one<T>(
         return Err(Failure::new(Code::Binary, format!("{} is {kind}.", place.shown)));
     }
     let text = text::decode(&bytes).text;
-    let said = look(&Text { path: &place.shown, text: &text, metadata: &metadata, number: 0, watch });
+    let said = look(&File { path: &place.shown, text: &text, metadata: &metadata, number: 0, watch });
     let over = if watch.is_over() { Some(Over::Time) } else { None };
     let found = said.map(|said| (place.shown.clone(), said)).into_iter().collect();
     Ok(Survey { found, read: 1, sources: 1, too_large: 0, one: true, over })

@@ -75,8 +75,8 @@ impl Chat {
             name => name,
         };
         let head = self.paint.bold(format!("Del {}", env!("CARGO_PKG_VERSION")));
-        say(&format!("{head} with {} at {}", visible(model), self.session.server.base));
-        say(&format!("in {}", self.session.hands.toolbox.directory().display()));
+        say(&format!("{head} with {} at {}", visible(model), visible(&self.session.server.base)));
+        say(&format!("in {}", visible(&self.session.hands.toolbox.directory().display().to_string())));
         self.say_mode();
         say(&self.paint.dim("`help` says what else there is; `exit` ends"));
     }

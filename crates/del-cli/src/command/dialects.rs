@@ -90,9 +90,9 @@ fn show(name: &str, json: bool, common: &Common) -> Result<Exit> {
     let dialect = catalog.get(name)?;
     let mut out = std::io::stdout().lock();
     if json {
-        writeln!(out, "{:#}", row(dialect))?;
+        writeln!(out, "{}", terminal::shown(&format!("{:#}", row(dialect))))?;
     } else {
-        out.write_all(dialect.text.as_bytes())?;
+        out.write_all(terminal::shown(&dialect.text).as_bytes())?;
     }
     Ok(Exit::Done)
 }

@@ -13,6 +13,7 @@ use crate::catalog::Catalog;
 use crate::exit::Exit;
 use crate::input::read_tools;
 use crate::say;
+use crate::terminal::shown;
 
 /// Write a grammar that holds a model to calls of these tools
 #[derive(Debug, Args)]
@@ -88,13 +89,13 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             "dialect": dialect.name, "format": format, "grammar": text, "triggers": grammar.triggers(),
             "warnings": warnings,
         });
-        writeln!(out, "{answer:#}")?;
+        writeln!(out, "{}", shown(&format!("{answer:#}")))?;
         return Ok(Exit::Done);
     }
     grammar.warnings().iter().for_each(say);
     match text {
-        Value::String(text) => writeln!(out, "{}", text.trim_end_matches('\n'))?,
-        value => writeln!(out, "{value:#}")?,
+        Value::String(text) => writeln!(out, "{}", shown(text.trim_end_matches('\n')))?,
+        value => writeln!(out, "{}", shown(&format!("{value:#}")))?,
     }
     Ok(Exit::Done)
 }

@@ -130,7 +130,7 @@ fn add(options: &AddOptions) -> Result<Exit> {
         servers::own_path().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
     let mut own = servers::own()?;
     let replaced = own.put(server);
-    own.write(&path).map_err(servers::broken)?;
+    own.write(&path).map_err(|error| servers::broken(&error))?;
     let done = if replaced { "changed" } else { "added" };
     tell(options.json, &json!({"name": options.name, "done": done, "file": path}), || {
         format!("{done} {} in {}; `del mcp test {}` tries it", options.name, path.display(), options.name)
@@ -144,7 +144,7 @@ fn remove(name: &str, json: bool) -> Result<Exit> {
     if !own.remove(name) {
         return Err(Exit::Failed.because(format!("there is no server '{name}' in {}", path.display())));
     }
-    own.write(&path).map_err(servers::broken)?;
+    own.write(&path).map_err(|error| servers::broken(&error))?;
     tell(json, &json!({"name": name, "done": "removed", "file": path}), || {
         format!("removed {name} from {}", path.display())
     })
@@ -189,7 +189,7 @@ fn test(name: &str, listed: &Listed, common: &Common) -> Result<Exit> {
     };
     let cancel = Interrupt::listen()?.begin();
     if state == "untrusted" {
-        let project = Project::find(&directory)?;
+        let project = Project::find(&directory);
         let agreed = project.is_some_and(|mut project| {
             project.ask(&mut Asked::find(false, common.color, &cancel));
             project.trusted
@@ -248,7 +248,7 @@ fn report(state: &State, json: bool, common: &Common) -> Result<Exit> {
 }
 
 fn trust(listed: &Listed, common: &Common) -> Result<Exit> {
-    let Some(mut project) = Project::find(&directory(listed)?)? else {
+    let Some(mut project) = Project::find(&directory(listed)?) else {
         return Err(Exit::Failed.because("there is no .mcp.json here that can be read"));
     };
     if !project.trusted {
@@ -274,7 +274,7 @@ fn rows(listed: &Listed) -> Result<Vec<Row>> {
     let state = |server: &Server, state| if server.disabled { "off" } else { state };
     let mut rows: Vec<Row> =
         own.servers.into_iter().map(|server| Row { state: state(&server, "on"), server }).collect();
-    if let Some(project) = Project::find(&directory(listed)?)? {
+    if let Some(project) = Project::find(&directory(listed)?) {
         project.config.warnings.iter().for_each(say);
         for server in project.config.servers {
             let taken = rows.iter().any(|row| row.server.name == server.name);

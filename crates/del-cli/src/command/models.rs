@@ -34,7 +34,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     if options.json {
         let rows: Value =
             server.models.iter().map(|model| json!({"name": model, "dialect": dialect(model)})).collect();
-        writeln!(out, "{rows:#}")?;
+        writeln!(out, "{}", terminal::shown(&format!("{rows:#}")))?;
         return Ok(Exit::Done);
     }
     let mut table = Table::new(&["NAME", "DIALECT"]);

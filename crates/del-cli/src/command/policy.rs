@@ -16,6 +16,7 @@ use crate::colour::Paint;
 use crate::exit::Exit;
 use crate::hands::{Confining, Consenting};
 use crate::input::Input;
+use crate::terminal::shown;
 
 /// Say what safe mode would do, without doing it
 #[derive(Debug, Args)]
@@ -81,7 +82,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let checked = checker.check(&command, &checker.ground());
     let mut out = std::io::stdout().lock();
     if options.json {
-        writeln!(out, "{:#}", checked.json())?;
+        writeln!(out, "{}", shown(&format!("{:#}", checked.json())))?;
         return Ok(Exit::Done);
     }
     let paint = Paint::stdout(common.color);

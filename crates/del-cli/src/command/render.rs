@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     };
     let mut out = std::io::stdout().lock();
     if options.json {
-        writeln!(out, "{:#}", Value::Array(messages))?;
+        writeln!(out, "{}", terminal::shown(&format!("{:#}", Value::Array(messages))))?;
     } else {
         let texts: Vec<String> = messages.iter().map(|message| text_of(&message["content"])).collect();
         writeln!(out, "{}", terminal::shown(&texts.join("\n\n")))?;

@@ -14,6 +14,7 @@ use crate::input::Input;
 use crate::screen::events::Events;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::{self, Session};
+use crate::terminal::shown;
 
 /// What standard output carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,7 +54,9 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     };
     let mut out = std::io::stdout().lock();
     match &outcome {
-        _ if format != Format::Text => writeln!(out, "{}", result(&outcome, &session, &id))?,
+        _ if format != Format::Text => {
+            writeln!(out, "{}", shown(&result(&outcome, &session, &id).to_string()))?;
+        }
         Ok(done) if !live && !done.answer.is_empty() => writeln!(out, "{}", done.answer)?,
         _ => {}
     }

@@ -66,9 +66,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let mut out = std::io::stdout().lock();
     if options.list {
         let text = if options.json {
-            format!("{:#}\n", json!(toolbox.undoable().map_err(problem)?))
+            terminal::shown(&format!("{:#}\n", json!(toolbox.undoable().map_err(|error| problem(&error))?)))
+                .into_owned()
         } else {
-            listed(&toolbox, Paint::stdout(common.color), terminal::stdout_width()).map_err(problem)?
+            listed(&toolbox, Paint::stdout(common.color), terminal::stdout_width())
+                .map_err(|error| problem(&error))?
         };
         out.write_all(text.as_bytes())?;
         return Ok(Exit::Done);
@@ -78,8 +80,12 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         Some(id) => Selection::Id(id.clone()),
         None => Selection::Last(options.steps.unwrap_or(1) as usize),
     };
-    let done = taken_back(&toolbox, &selection, options.force).map_err(problem)?;
-    let text = if options.json { done.json() } else { done.text(Paint::stdout(common.color)) };
+    let done = taken_back(&toolbox, &selection, options.force).map_err(|error| problem(&error))?;
+    let text = if options.json {
+        terminal::shown(&done.json()).into_owned()
+    } else {
+        done.text(Paint::stdout(common.color))
+    };
     out.write_all(text.as_bytes())?;
     Ok(Exit::Done)
 }
@@ -129,8 +135,8 @@ impl Done {
             text.push_str(&line);
             text.push('\n');
         }
-        // Writing to a string cannot fail.
         let verb = if self.finish { "finished" } else { "undone" };
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{verb}: {}", self.ids.join(", "));
         for change in &self.changes {
             let kind = json!(change.kind);
@@ -182,7 +188,7 @@ fn ago(change: &Undoable) -> String {
     }
 }
 
-fn problem(error: UndoError) -> anyhow::Error {
+fn problem(error: &UndoError) -> anyhow::Error {
     let exit = match error {
         UndoError::NotKept => Exit::Configuration,
         UndoError::Unknown(_) | UndoError::TooMany { .. } => Exit::Usage,

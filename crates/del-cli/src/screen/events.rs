@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::hands::Onlooker;
 use crate::session::Screen;
+use crate::terminal::shown;
 
 /// Prints each event at once.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ impl Events {
     pub(crate) fn print(&mut self, event: &Value) {
         if self.failed.is_none() {
             let mut out = io::stdout().lock();
-            self.failed = writeln!(out, "{event}").and_then(|()| out.flush()).err();
+            self.failed = writeln!(out, "{}", shown(&event.to_string())).and_then(|()| out.flush()).err();
         }
     }
 }

@@ -305,3 +305,50 @@ fn a_narrow_terminal_shows_all_of_a_command_and_no_row_of_it_looks_like_another(
     terminal.write("n\r");
     assert_eq!(terminal.end().1, 1);
 }
+
+#[test]
+fn nothing_that_is_printed_to_a_terminal_can_act_on_it() {
+    // A control of the second kind, a change of direction, and what asks the terminal to write its clipboard.
+    let hidden = "\u{9b}31mred\u{202e}\u{1b}]52;c;aGk=\u{7}";
+    let call = json!({"name": hidden, "arguments": {"city": hidden}});
+    let answer = format!("{hidden}\n<tool_call>\n{call}\n</tool_call>");
+    let record = json!({"id": 1, "text": answer}).to_string();
+    let command = json!({"id": 1, "command": format!("touch '{hidden}'")}).to_string();
+    let tools = json!([{"type": "function", "function": {
+        "name": "f", "description": hidden, "parameters": {"type": "object", "properties": {hidden: {"enum": [hidden]}}},
+    }}]);
+    let files = directory(&[
+        ("answer.txt", answer.as_str()),
+        ("records.jsonl", record.as_str()),
+        ("commands.jsonl", command.as_str()),
+        ("tools.json", &tools.to_string()),
+    ]);
+    for arguments in [
+        &["parse", "answer.txt"][..],
+        &["parse", "--events", "answer.txt"],
+        &["parse", "--jsonl", "records.jsonl"],
+        &["convert", "--from", "hermes-json", "--to", "qwen3-coder", "answer.txt"],
+        &["policy", "check", "--jsonl"],
+        &["policy", "check", &format!("touch '{hidden}'")],
+        &["policy", "check", "--json", &format!("touch '{hidden}'")],
+        &["render", "--dialect", "hermes-json", "--tools", "tools.json"],
+        &["grammar", "--dialect", "hermes-json", "--tools", "tools.json", "--json"],
+        &["grammar", "--dialect", "hermes-json", "--tools", "tools.json"],
+        &["detect", "answer.txt"],
+        &["detect", "answer.txt", "--json"],
+        &["exec", "answer.txt"],
+        &["exec", "answer.txt", "--json"],
+        &["tools", "call", "read_file", &json!({"path": hidden}).to_string()],
+        &["tools", "call", "read_file", &json!({"path": hidden}).to_string(), "--json"],
+    ] {
+        let mut terminal = Terminal::with(&files, &[arguments, &["--color", "never"]].concat(), 200, &[]);
+        if arguments.ends_with(&["--jsonl"]) {
+            terminal.write(&format!("{}\r\u{4}", r#"{"id": 1, "command": "touch '\\u009b\\u202e'"}"#));
+        }
+        let (seen, _) = terminal.end();
+        assert!(
+            !seen.contains(['\u{9b}', '\u{202e}', '\u{7}']) && !seen.contains("\u{1b}]"),
+            "{arguments:?}: {seen:?}"
+        );
+    }
+}

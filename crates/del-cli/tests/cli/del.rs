@@ -29,7 +29,7 @@ pub(crate) fn del<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
 }
 
 /// Variables that change what the program does.
-pub(crate) const SETTINGS: [&str; 12] = [
+pub(crate) const SETTINGS: [&str; 16] = [
     "OPENAI_BASE_URL",
     "OPENAI_API_KEY",
     "OLLAMA_HOST",
@@ -42,6 +42,10 @@ pub(crate) const SETTINGS: [&str; 12] = [
     "ALL_PROXY",
     "all_proxy",
     "DEL_SHELL",
+    "DEL_WEB_PROVIDER",
+    "DEL_WEB_URL",
+    "DEL_WEB_API_KEY_ENV",
+    "BRAVE_API_KEY",
 ];
 
 /// Runs it to its end with this input.

@@ -20,3 +20,4 @@ mod surface;
 mod task;
 mod tools;
 mod undo;
+mod web;

@@ -127,6 +127,12 @@ enum Phase {
         behind: usize,
         step: usize,
     },
+    /// The last closer of the call stands at `end`, and something else follows: it ends the value if nothing else does.
+    Unclosed {
+        end: usize,
+        behind: usize,
+        step: usize,
+    },
     /// The value and the call end, unless the value's own closer is still to come.
     Ahead {
         end: usize,
@@ -303,6 +309,7 @@ impl FieldsReader {
                 Phase::FieldOpens { end, header } => self.field_opens(on, end, header),
                 Phase::Message { end, behind } => self.message(on, (end, behind)),
                 Phase::CallCloses { end, behind, step } => self.call_closes(on, (end, behind), step),
+                Phase::Unclosed { end, behind, step } => self.unclosed(on, (end, behind), step),
                 Phase::Ahead { end, behind, then } => self.ahead(on, (end, behind, then)),
                 Phase::OwnCloser { end, behind, then, closer, from } => {
                     self.own_closer(on, (end, behind, then), closer, from)

@@ -128,6 +128,10 @@ impl Engine {
                 io.look += 1;
                 continue;
             }
+            let half = matches!(header.lead, Lead::Word(len) if len < to.len());
+            if half && header.marks == 0 && header.scan.is_fresh() {
+                return self.no_header(io);
+            }
             match heading.marks.step(&mut header.scan, byte, &mut io.look, &mut io.again) {
                 Anchored::More => {}
                 Anchored::Nothing => return self.no_header(io),
@@ -150,6 +154,13 @@ impl Engine {
             }
         }
         let (Some((pattern, from, behind)), own) = (header.ended, header.walk) else { return Flow::Next };
+        let thought = match header.origin {
+            Origin::Thought(kind) => Some(kind),
+            Origin::Start | Origin::Text => None,
+        };
+        if header.origin != Origin::Start && self.may_be_mentioned(io, (io.at, io.at + behind), thought) {
+            return Flow::Next;
+        }
         let message = channels.message[pattern as usize].trim();
         let said = Said::read(&io.text[io.at..io.at + from], channels, message);
         if channels.known && !self.knows(&said, channels, &heading.group, plan) {

@@ -3,13 +3,16 @@
 mod alike;
 mod heading;
 mod sites;
+mod thought;
 mod walk;
 use std::sync::Arc;
 
 use super::automaton::{Automaton, SUFFIX, Scan};
-use crate::dialect::{Dialect, Frame, Mark, Reasoning};
+use crate::dialect::{Dialect, Frame, Mark};
 pub(super) use heading::HeaderMark;
 pub(super) use sites::{Site, Target, Then};
+pub(super) use thought::Role;
+use thought::{EDGES, Thought};
 pub(super) use walk::{Body, Step, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
@@ -103,6 +106,8 @@ pub(super) enum Dropped {
     /// A closer in messages to tools, and text in any other.
     Inside,
     TurnEnd,
+    /// Before or behind a text, whatever the dialect; behind a space it is a word of a sentence.
+    Edge,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,16 +142,6 @@ impl Opener {
     }
 }
 
-/// A kind of thinking.
-#[derive(Debug)]
-pub(super) struct Thought {
-    pub(super) marks: Automaton,
-    /// For each spelling: the calls that it may open; an end, when there are none.
-    pub(super) openers: Vec<Vec<Opener>>,
-    /// From this spelling on they open the thinking that is open already, and mean nothing at its start.
-    pub(super) begins: usize,
-}
-
 /// Marks of fewer bytes mean too little by themselves to be taken out of text.
 const MIN_DISTINCT: usize = 5;
 
@@ -179,7 +174,7 @@ impl Plan {
             marks: Vec::new(),
             headed: false,
             words: Vec::new(),
-            thoughts: vec![Thought { marks: Automaton::default(), openers: Vec::new(), begins: 0 }],
+            thoughts: vec![Thought::default()],
             invented: Vec::new(),
             body_ends: Automaton::default(),
             leads: Vec::new(),
@@ -200,6 +195,9 @@ impl Plan {
             plan.gather(number, &walks);
             let headless = walks[number].headless(number);
             plan.words.extend(headless);
+        }
+        for edge in EDGES {
+            plan.mark(edge).dropped.get_or_insert(Dropped::Edge);
         }
         plan.gather_thoughts(&walks);
         plan.gather_channels(&mut walks);
@@ -345,11 +343,10 @@ impl Plan {
             }
             let spellings = channels.ends.iter().chain(&openers).map(String::as_str);
             let ends = channels.ends.iter().map(|_| Vec::new());
-            self.thoughts.push(Thought {
-                marks: Automaton::new(spellings.clone()),
-                openers: ends.chain(openers.iter().map(|_| vec![opener])).collect(),
-                begins: usize::MAX,
-            });
+            let all: Vec<_> = ends.chain(openers.iter().map(|_| vec![opener])).collect();
+            // The prompt may have ended inside the header.
+            let begins = channels.message.iter().filter(|mark| is_distinct(mark)).map(String::as_str);
+            self.thoughts.push(Thought::new_in_channels(spellings.clone().chain(begins), all));
             for end in &channels.ends {
                 self.mark(end).dropped = Some(Dropped::TurnEnd);
             }
@@ -427,8 +424,10 @@ fn framings(mark: &str) -> Vec<String> {
     let before = &mark[..mark.len() - mark.trim_start().len()];
     let behind = &mark[mark.trim_end().len()..];
     let mut all = Vec::new();
+    // A word means something with what ends it alone: it may be the beginning of another.
+    let word = core.ends_with(char::is_alphanumeric) && !behind.is_empty();
     for before in ["", before] {
-        for behind in ["", behind] {
+        for behind in if word { [behind, behind] } else { ["", behind] } {
             let spelling = format!("{before}{core}{behind}");
             if !all.contains(&spelling) {
                 all.push(spelling);
@@ -469,44 +468,4 @@ pub(crate) fn is_token(text: &str) -> bool {
 
 fn is_closer(walk: &Walk, mark: &Mark) -> bool {
     walk.steps[walk.args + 1..].iter().any(|step| matches!(step, Step::Mark(closer, _) if closer == mark))
-}
-
-impl Thought {
-    fn new(members: &[&Walk], walks: &[Walk]) -> Self {
-        let mut spellings: Vec<String> = Vec::new();
-        let mut openers: Vec<Vec<Opener>> = Vec::new();
-        for spelling in members.iter().flat_map(|walk| walk.thought_ends()).flat_map(|end| framings(end)) {
-            if !spellings.contains(&spelling) {
-                spellings.push(spelling);
-                openers.push(Vec::new());
-            }
-        }
-        for (number, walk) in walks.iter().enumerate() {
-            let calls = |reasoning: &Reasoning| reasoning.until_call || reasoning.holds_calls;
-            if !walk.dialect.reasoning.as_ref().is_some_and(calls)
-                || !members.iter().any(|member| Arc::ptr_eq(&member.dialect, &walk.dialect))
-            {
-                continue;
-            }
-            for (spelling, opener) in walk.openers(number) {
-                match spellings.iter().position(|known| *known == spelling) {
-                    Some(place) if !openers[place].is_empty() => {
-                        alike::add(&mut openers[place], opener, walks);
-                    }
-                    Some(_) => {}
-                    None => {
-                        spellings.push(spelling);
-                        openers.push(vec![opener]);
-                    }
-                }
-            }
-        }
-        let begins = spellings.len();
-        for walk in members {
-            spellings.extend(walk.thought_begins().flat_map(|begin| framings(begin)));
-            spellings.extend(walk.thought_labels().map(str::to_owned));
-        }
-        openers.resize(spellings.len(), Vec::new());
-        Self { marks: Automaton::new(spellings.iter().map(String::as_str)), openers, begins }
-    }
 }

@@ -56,7 +56,7 @@ impl Engine {
     pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
         let mut engine = Self::new(self.turn.clone(), State::Text(Scan::default()));
         engine.base = io.base + start as u64;
-        engine.before = self.before(io, start);
+        engine.tail = self.tail_before(io, start);
         engine.in_tool = self.in_tool;
         engine.fresh = false;
         engine.on_trial = true;

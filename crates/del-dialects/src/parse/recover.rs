@@ -44,6 +44,7 @@ impl Engine {
             | State::Tentative(_)
             | State::Cited(_)
             | State::Quoted(_)
+            | State::Mention(_)
             | State::Invented { .. }
             | State::Rescue { .. }
             | State::Dropping => {}

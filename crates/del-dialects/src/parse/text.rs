@@ -3,7 +3,7 @@
 use super::automaton::{Match, Scan, is_word};
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Headed, Opener, TextMark, Walk, Wrapper, is_token, is_wordy};
+use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_token, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::event::Event;
@@ -188,8 +188,12 @@ impl Engine {
             return false;
         }
         let here = io.base + hit.start as u64;
-        if self.examples.is_some_and(|to| here < to) || here < self.quoted_to {
+        if self.examples.is_some_and(|to| here < to) || self.is_mentioned(io, hit.start) {
             return false;
+        }
+        let header = mark.openers.iter().any(|opener| opener.is_header(plan));
+        if !header && is_distinct(&mark.spelling) && self.may_be_mentioned(io, (hit.start, hit.end), None) {
+            return true;
         }
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
             return true;
@@ -221,6 +225,7 @@ impl Engine {
             (.., Some(Dropped::Inside)) if !self.in_tool => return false,
             (.., Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
             (.., Some(Dropped::TurnEnd)) => (None, ""),
+            (.., Some(Dropped::Edge)) if before[1] != b' ' => (None, ""),
             _ => return false,
         };
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
@@ -343,17 +348,27 @@ impl Engine {
                 think(io, free);
                 return Flow::More;
             };
-            let openers = &thought.openers[hit.pattern as usize];
-            if hit.pattern as usize >= thought.begins {
-                let first = io.base + hit.start as u64 == 0;
-                if first {
-                    io.at = hit.end;
-                    io.rewind(hit.end);
-                    io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
-                } else {
-                    io.rewind(hit.start + first_char(io.text, hit.start));
-                }
+            let here = io.base + hit.start as u64;
+            let role = thought.role(hit.pattern);
+            let token = is_token(&io.text[hit.start..hit.end]);
+            let counts = match role {
+                Role::Mark | Role::TurnEnd => true,
+                // A token of the model's markup opens nothing anew, and is no word of a thought.
+                Role::Begin => here == self.empty_to || (token && self.before(io, hit.start)[1] != b'`'),
+                Role::Edge => self.before(io, hit.start)[1] != b' ',
+            };
+            if !counts || self.is_mentioned(io, hit.start) {
+                io.rewind(hit.start + first_char(io.text, hit.start));
                 self.state = State::Thought { kind, scan: Scan::default() };
+                continue;
+            }
+            let openers = &thought.openers[hit.pattern as usize];
+            let header = openers.iter().any(|opener| opener.is_header(plan));
+            if !header && self.may_be_mentioned(io, (hit.start, hit.end), Some(kind)) {
+                return Flow::Next;
+            }
+            if role != Role::Mark {
+                self.drop_in_thought(io, hit, kind, role);
                 continue;
             }
             if openers.is_empty() {
@@ -385,6 +400,19 @@ impl Engine {
             };
             return Flow::Next;
         }
+    }
+
+    /// Drops a mark that neither ends thinking nor opens a call.
+    fn drop_in_thought(&mut self, io: &mut Io<'_>, hit: Match, kind: usize, role: Role) {
+        think(io, hit.start);
+        if role == Role::Begin {
+            io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
+        } else if io.base + hit.start as u64 == self.empty_to {
+            self.empty_to = io.base + hit.end as u64;
+        }
+        io.at = hit.end;
+        io.rewind(hit.end);
+        self.state = State::Thought { kind, scan: Scan::default() };
     }
 
     pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {

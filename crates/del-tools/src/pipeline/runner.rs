@@ -34,7 +34,7 @@ enum Begun<'scope> {
     Group(thread::ScopedJoinHandle<'scope, io::Result<ExitStatus>>),
 }
 
-impl<'a> Runner<'a> {
+impl Runner<'_> {
     /// Works off a plan behind a command that ended with `status`.
     pub(super) fn plan(self, plan: &Plan, streams: &Streams, status: ExitStatus) -> io::Result<ExitStatus> {
         self.steps(plan, streams, status, Mode::default())

@@ -15,7 +15,7 @@ use crate::outcome::{Code, Failure, ToolResult, counted, grouped};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
-use crate::survey::{Text, survey};
+use crate::survey::{File, survey};
 use crate::toolbox::Control;
 use crate::workspace::{Access, Place, on_one_line};
 
@@ -160,7 +160,7 @@ impl Job for FindReferences {
 }
 
 impl FindReferences {
-    fn file(&self, file: &Text<'_>) -> Option<InFile> {
+    fn file(&self, file: &File<'_>) -> Option<InFile> {
         let name = &self.symbol.name;
         words(file.text, name).next()?;
         let mut lines = Lines::new(file.text);

@@ -103,8 +103,8 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
 fn choose(place: &Place, context: &Context) -> Option<Target> {
     let path = context.workspace.absolute(place);
     let directory = path.parent()?;
-    let fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
-    for formatter in fitting {
+    let mut fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
+    fitting.find_map(|formatter| {
         let own = local(&formatter.local, directory, context);
         let own =
             own.iter().map(|folder| folder.join(&formatter.program)).find(|path| program::is_program(path));
@@ -116,9 +116,8 @@ fn choose(place: &Place, context: &Context) -> Option<Target> {
                 None => (find(&formatter.program, &[])?, false),
             },
         };
-        return Some(Target { place: place.clone(), formatter, program, harmless });
-    }
-    None
+        Some(Target { place: place.clone(), formatter, program, harmless })
+    })
 }
 
 fn none(missing: &[String], place: &Place) -> Failure {
@@ -264,7 +263,9 @@ impl Job for FormatCode {
                 before: Some(one.before.bytes.clone().into()),
             });
         }
-        notes.into_iter().for_each(|note| result.note(note));
+        for note in notes {
+            result.note(note);
+        }
         Ok(result)
     }
 }
@@ -318,12 +319,13 @@ impl Target {
             );
             return Err(Failure::new(Code::Failed, cause));
         }
-        if finished.stdout == before.bytes {
+        let content = with_ends_of(&before.bytes, finished.stdout);
+        if content == before.bytes {
             return Ok(None);
         }
-        let (old, new) = (decode(&before.bytes).text, decode(&finished.stdout).text);
+        let (old, new) = (decode(&before.bytes).text, decode(&content).text);
         let difference = difference(&old, &new, &format!("a/{shown}"), &format!("b/{shown}"));
-        Ok(Some(Formatted { place, before, content: finished.stdout, difference }))
+        Ok(Some(Formatted { place, before, content, difference }))
     }
 
     /// The command for the file.
@@ -345,6 +347,23 @@ impl Target {
         }
         words
     }
+}
+
+/// What a formatter wrote, with the line ends of the file that it was given: on a copy that comes over a pipe some lose them.
+fn with_ends_of(before: &[u8], content: Vec<u8>) -> Vec<u8> {
+    let returns = |bytes: &[u8]| bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    let all = before.iter().filter(|byte| **byte == b'\n').count();
+    if all == 0 || returns(before) < all || returns(&content) > 0 {
+        return content;
+    }
+    let mut out = Vec::with_capacity(content.len() + all);
+    for byte in content {
+        if byte == b'\n' {
+            out.push(b'\r');
+        }
+        out.push(byte);
+    }
+    out
 }
 
 /// The edition that the nearest Cargo.toml says.

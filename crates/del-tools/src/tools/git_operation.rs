@@ -324,7 +324,7 @@ impl Job for GitOperation {
         };
         let mut about = self.about.clone();
         if about.is_empty() {
-            about.extend(self.steps.iter().flat_map(|step| step.arguments.first().cloned()));
+            about.extend(self.steps.iter().filter_map(|step| step.arguments.first().cloned()));
         }
         let subject = Subject::Program {
             commands: self.steps.iter().map(command).collect(),

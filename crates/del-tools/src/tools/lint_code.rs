@@ -132,7 +132,10 @@ fn absent(kind: &str) -> String {
         .filter(|linter| linter.extensions.has(kind))
         .map(|linter| linter.program.as_str())
         .collect();
-    format!("no linter found for .{kind} (looked for {})", programs.join(", "))
+    match programs.as_slice() {
+        [] => format!("no linter is known for .{kind}"),
+        programs => format!("no linter found for .{kind} (looked for {})", programs.join(", ")),
+    }
 }
 
 impl Job for LintCode {

@@ -131,7 +131,8 @@ fn evaluate(
 
 impl Outcome {
     fn apply(&mut self, context: &Context, operation: &Operation) -> Result<(), Failure> {
-        let Some(at) = self.files.iter().position(|file| file.place == operation.place) else {
+        let known = self.files.iter().position(|file| file.place == operation.place);
+        let Some(at) = known else {
             let mut edited = Edited::load(context, &operation.place)?;
             // A file that nothing can be done with is not among those that are written.
             let applied = edited.apply(context, &operation.wanted)?;

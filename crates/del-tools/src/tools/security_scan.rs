@@ -14,7 +14,7 @@ use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::security::{Finding, Findings, RULES, Severity};
-use crate::survey::{MAX_FILE, Survey, Text, survey};
+use crate::survey::{File, MAX_FILE, Survey, survey};
 use crate::text;
 use crate::toolbox::Control;
 use crate::workspace::{Access, Place};
@@ -99,7 +99,7 @@ impl Job for SecurityScan {
     }
 }
 
-fn look(file: &Text<'_>) -> Findings {
+fn look(file: &File<'_>) -> Findings {
     let mut findings = RULES.text(file.path, file.text, &|| file.is_over());
     if file.metadata.permissions().mode() & 0o002 != 0 {
         findings.found.push(Finding {

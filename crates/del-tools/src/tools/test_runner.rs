@@ -306,7 +306,8 @@ fn told(failures: &[Failing], room: usize) -> String {
         if text.len() + block.len() > room {
             let rest: Vec<_> = failures.iter().map(|failing| failing.name.as_str()).collect();
             let names = rest.join("\n").chars().take(room).collect::<String>();
-            text.push_str(&format!("All that failed:\n{names}"));
+            text.push_str("All that failed:\n");
+            text.push_str(&names);
             break;
         }
         text.push_str(&block);

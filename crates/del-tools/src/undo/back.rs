@@ -345,6 +345,7 @@ struct Goal<'a> {
     path: &'a Path,
     /// How the change left it.
     left: &'a State,
+    /// How it is to be.
     wanted: &'a State,
     /// Where the content for the goal is.
     kept: &'a Kept,

@@ -85,7 +85,7 @@ impl State {
 
 /// The SHA-256 of `content`, in hexadecimal.
 pub(crate) fn sha256(content: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(content))
+    hex::encode(Sha256::digest(content))
 }
 
 /// The SHA-256 of what `from` gives, in hexadecimal.
@@ -94,18 +94,12 @@ pub(crate) fn sha256_of(mut from: impl Read) -> io::Result<String> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match from.read(&mut buffer) {
-            Ok(0) => return Ok(hexadecimal(&hash.finalize())),
+            Ok(0) => return Ok(hex::encode(hash.finalize())),
             Ok(length) => hash.update(&buffer[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-}
-
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// A path as JSON: text, or its bytes where they are no text.

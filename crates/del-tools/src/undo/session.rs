@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 
-use super::record::{Line, hexadecimal, sha256};
+use super::record::{Line, sha256};
 
 const JOURNAL: &str = "journal.jsonl";
 const OBJECTS: &str = "objects";
@@ -57,7 +57,7 @@ impl Session {
         self.keep_as(name, |file| {
             let mut through = Through { inner: file, hash: Sha256::new() };
             let length = io::copy(&mut read, &mut through)?;
-            if hexadecimal(&through.hash.finalize()) == name { Ok(length) } else { Err(changed()) }
+            if hex::encode(through.hash.finalize()) == name { Ok(length) } else { Err(changed()) }
         })
     }
 
@@ -127,7 +127,7 @@ pub(super) fn now() -> u64 {
 /// A short name that no other change has.
 pub(super) fn fresh_id() -> String {
     let random = RandomState::new().hash_one(now());
-    hexadecimal(&random.to_be_bytes()[..4])
+    hex::encode(&random.to_be_bytes()[..4])
 }
 
 fn object(folder: &Path, name: &str) -> PathBuf {

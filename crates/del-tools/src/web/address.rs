@@ -27,7 +27,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     // Only these are given out; in some of them lie others, which lead to an address of the old kind.
     let given_out = a & 0xe000 == 0x2000;
     let tunnel = a == 0x2002 || (a == 0x2001 && b == 0);
-    let special = (a == 0x2001 && b < 0x0200) || (a == 0x2001 && b == 0x0db8) || a & 0xfff0 == 0x3ff0;
+    let special = (a == 0x2001 && (b < 0x0200 || b == 0x0db8)) || a & 0xfff0 == 0x3ff0;
     given_out && !tunnel && !special
 }
 

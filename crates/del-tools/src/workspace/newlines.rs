@@ -37,6 +37,7 @@ impl Workspace {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Said {
     Nothing,
     /// Nothing, and files above do not count.

@@ -65,7 +65,8 @@ impl Workspace {
     fn nearest(&self, place: &Place) -> Option<Dir> {
         let root = self.dir(place);
         place.path.ancestors().skip(1).find_map(|above| {
-            if above.as_os_str().is_empty() { root.try_clone().ok() } else { root.open_dir(above).ok() }
+            let here = above.as_os_str().is_empty();
+            if here { root.try_clone() } else { root.open_dir(above) }.ok()
         })
     }
 

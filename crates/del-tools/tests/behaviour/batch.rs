@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::Desk;
 
-fn batch(operations: Value) -> Value {
+fn batch(operations: &Value) -> Value {
     json!({ "operations": operations })
 }
 
@@ -28,7 +28,7 @@ impl Consent for Says {
 fn one_question_shows_all_that_will_be_done() {
     let desk = Desk::keeping();
     desk.put("a.txt", "a\n");
-    let arguments = batch(json!([
+    let arguments = batch(&json!([
         {"tool": "read_file", "arguments": {"path": "nosuch"}},
         {"tool": "write_file", "arguments": {"path": "b.txt", "content": "b\n"}},
         {"tool": "edit_file", "arguments": {"path": "b.txt", "old_string": "b", "new_string": "c"}},
@@ -58,7 +58,7 @@ fn one_question_shows_all_that_will_be_done() {
 fn the_rules_hold_for_each_operation() {
     let desk = Desk::new();
     desk.put("src/a.txt", "a\n");
-    let verdict = |gate: &Gate, operations: Value| {
+    let verdict = |gate: &Gate, operations: &Value| {
         gate.verdict(&desk.toolbox.plan("batch_operations", &batch(operations).to_string()).unwrap())
     };
     let write = |path: &str| json!({"tool": "write_file", "arguments": {"path": path, "content": "x"}});
@@ -68,30 +68,30 @@ fn the_rules_hold_for_each_operation() {
     gate.allow(Rule::parse("write_file(src/**)").unwrap());
     gate.allow(Rule::parse("run_command(cargo test:*)").unwrap());
     assert_eq!(
-        verdict(&gate, json!([write("src/b"), command("cargo test -q"), command("ls")])),
+        verdict(&gate, &json!([write("src/b"), command("cargo test -q"), command("ls")])),
         Verdict::Run
     );
-    assert_eq!(verdict(&gate, json!([write("src/b"), write("c")])), Verdict::Ask);
-    assert_eq!(verdict(&gate, json!([write("src/b"), command("cargo build")])), Verdict::Ask);
-    assert_eq!(verdict(&gate, json!([write("src/b"), delete])), Verdict::Ask);
+    assert_eq!(verdict(&gate, &json!([write("src/b"), write("c")])), Verdict::Ask);
+    assert_eq!(verdict(&gate, &json!([write("src/b"), command("cargo build")])), Verdict::Ask);
+    assert_eq!(verdict(&gate, &json!([write("src/b"), delete])), Verdict::Ask);
     gate.allow(Rule::parse("batch_operations").unwrap());
-    assert_eq!(verdict(&gate, json!([write("src/b"), delete])), Verdict::Run);
+    assert_eq!(verdict(&gate, &json!([write("src/b"), delete])), Verdict::Run);
     assert_eq!(
-        verdict(&gate, json!([write("c"), delete])),
+        verdict(&gate, &json!([write("c"), delete])),
         Verdict::Ask,
         "a batch vouches for no other tool"
     );
     let mut strict = Gate::new(Approval::Yolo);
     strict.deny(Rule::parse("write_file(src/**)").unwrap());
     strict.deny(Rule::parse("bash(rm:*)").unwrap());
-    assert!(matches!(verdict(&strict, json!([write("c"), write("src/b")])), Verdict::Deny(_)));
-    assert!(matches!(verdict(&strict, json!([command("ls; rm x")])), Verdict::Deny(_)));
-    assert_eq!(verdict(&strict, json!([write("c")])), Verdict::Run);
+    assert!(matches!(verdict(&strict, &json!([write("c"), write("src/b")])), Verdict::Deny(_)));
+    assert!(matches!(verdict(&strict, &json!([command("ls; rm x")])), Verdict::Deny(_)));
+    assert_eq!(verdict(&strict, &json!([write("c")])), Verdict::Run);
     strict.deny(Rule::parse("batch_operations").unwrap());
-    assert!(matches!(verdict(&strict, json!([write("c")])), Verdict::Deny(_)));
+    assert!(matches!(verdict(&strict, &json!([write("c")])), Verdict::Deny(_)));
     let plan = Gate::new(Approval::Plan);
-    assert!(matches!(verdict(&plan, json!([command("ls"), write("c")])), Verdict::Deny(_)));
-    assert_eq!(verdict(&plan, json!([command("ls")])), Verdict::Run);
+    assert!(matches!(verdict(&plan, &json!([command("ls"), write("c")])), Verdict::Deny(_)));
+    assert_eq!(verdict(&plan, &json!([command("ls")])), Verdict::Run);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn a_restricted_toolbox_is_restricted_in_a_batch_too() {
     let mut desk = Desk::new();
     desk.put("a.txt", "a\n");
     desk.toolbox.restrict(&["read_file", "batch_operations"]).unwrap();
-    desk.ok("batch_operations", &batch(json!([{"tool": "read_file", "path": "a.txt"}])));
-    let arguments = batch(json!([{"tool": "run_command", "command": "ls"}]));
+    desk.ok("batch_operations", &batch(&json!([{"tool": "read_file", "path": "a.txt"}])));
+    let arguments = batch(&json!([{"tool": "run_command", "command": "ls"}]));
     desk.fails("batch_operations", &arguments, "unknown_tool");
 }
 
@@ -112,7 +112,7 @@ fn an_operation_that_became_another_one_is_refused() {
     desk.put("two/a.txt", "two\n");
     symlink("one", desk.path("door")).unwrap();
     let write = json!({"tool": "write_file", "arguments": {"path": "door/a.txt", "content": "new\n"}});
-    let plan = desk.toolbox.plan("batch_operations", &batch(json!([write])).to_string()).unwrap();
+    let plan = desk.toolbox.plan("batch_operations", &batch(&json!([write])).to_string()).unwrap();
     fs::remove_file(desk.path("door")).unwrap();
     symlink("two", desk.path("door")).unwrap();
     let result = desk.toolbox.run(plan, &Control::default());
@@ -126,7 +126,7 @@ fn what_comes_before_cannot_smuggle_in_what_comes_after() {
     let desk = Desk::keeping();
     desk.put("safe/a.txt", "a\n");
     symlink("../.envrc", desk.path("safe/link")).unwrap();
-    let arguments = batch(json!([
+    let arguments = batch(&json!([
         {"tool": "delete", "arguments": {"path": "safe/a.txt"}},
         {"tool": "move", "arguments": {"from": "safe/link", "to": "safe/a.txt"}},
         {"tool": "write_file", "arguments": {"path": "safe/a.txt", "content": "evil\n"}},
@@ -144,7 +144,7 @@ fn deleting_a_link_leaves_what_it_leads_to() {
     symlink(desk.outside(), desk.path("outer")).unwrap();
     symlink("nowhere", desk.path("dangling")).unwrap();
     let delete = |path: &str| json!({"tool": "delete", "arguments": {"path": path, "recursive": true}});
-    desk.ok("batch_operations", &batch(json!([delete("inner"), delete("outer"), delete("dangling")])));
+    desk.ok("batch_operations", &batch(&json!([delete("inner"), delete("outer"), delete("dangling")])));
     assert_eq!(desk.get("real/a.txt"), "a\n");
     assert_eq!(fs::read_dir(desk.outside()).unwrap().count(), 1);
     undo(&desk, 3);
@@ -165,7 +165,7 @@ fn nothing_is_taken_through_a_link_that_leads_out() {
         json!({"tool": "move", "arguments": {"from": "a.txt", "to": "door/b.txt"}}),
         json!({"tool": "mkdir", "arguments": {"path": "door/new"}}),
     ] {
-        let result = desk.call("batch_operations", &batch(json!([operation])));
+        let result = desk.call("batch_operations", &batch(&json!([operation])));
         assert!(!result.ok && result.text.contains("outside the workspace"), "{operation}: {}", result.text);
     }
     assert_eq!(fs::read_dir(desk.outside()).unwrap().count(), 1);
@@ -181,7 +181,7 @@ fn a_repository_is_neither_deleted_nor_moved() {
         json!({"tool": "move", "arguments": {"from": "sub", "to": "other"}}),
         json!({"tool": "copy", "arguments": {"from": "sub", "to": "other"}}),
     ] {
-        let result = desk.call("batch_operations", &batch(json!([operation])));
+        let result = desk.call("batch_operations", &batch(&json!([operation])));
         assert!(!result.ok && result.text.contains("inside .git"), "{}", result.text);
     }
     assert_eq!(desk.get("sub/.git/config"), "c\n");
@@ -198,7 +198,7 @@ fn everything_a_batch_does_can_be_undone() {
     let before = desk.snapshot();
     desk.ok(
         "batch_operations",
-        &batch(json!([
+        &batch(&json!([
             {"tool": "copy", "arguments": {"from": "tree", "to": "copied"}},
             {"tool": "move", "arguments": {"from": "tree", "to": "moved/tree"}},
             {"tool": "delete", "arguments": {"path": "copied", "recursive": true}},
@@ -222,7 +222,7 @@ fn everything_a_batch_does_can_be_undone() {
 fn a_delete_without_a_store_says_that_it_cannot_be_undone() {
     let desk = Desk::new();
     desk.put("a.txt", "a\n");
-    let arguments = batch(json!([{"tool": "delete", "arguments": {"path": "a.txt"}}])).to_string();
+    let arguments = batch(&json!([{"tool": "delete", "arguments": {"path": "a.txt"}}])).to_string();
     let plan = desk.toolbox.plan("batch_operations", &arguments).unwrap();
     assert!(plan.question().text().contains("! this cannot be undone"));
     assert_eq!(Gate::new(Approval::AutoEdit).verdict(&plan), Verdict::Ask);
@@ -236,7 +236,7 @@ fn long_texts_share_the_room() {
     }
     desk.put("d", "short\n");
     let read = |path: &str| json!({"tool": "read_file", "arguments": {"path": path}});
-    let result = desk.call("batch_operations", &batch(json!([read("a"), read("b"), read("c"), read("d")])));
+    let result = desk.call("batch_operations", &batch(&json!([read("a"), read("b"), read("c"), read("d")])));
     assert!(result.ok && result.truncated);
     assert!(result.text.len() <= 51 * 1024, "{}", result.text.len());
     assert_eq!(result.text.matches("bytes omitted").count(), 3);
@@ -249,7 +249,7 @@ fn a_cancelled_batch_is_cancelled() {
     let cancel = del_tools::Cancel::new();
     cancel.cancel();
     let write = json!({"tool": "write_file", "arguments": {"path": "a.txt", "content": "x"}});
-    let result = desk.watched("batch_operations", &batch(json!([write])), &Control::new(cancel));
+    let result = desk.watched("batch_operations", &batch(&json!([write])), &Control::new(cancel));
     assert_eq!(result.data.unwrap()["code"], "cancelled");
     assert!(!desk.path("a.txt").exists());
 }
@@ -258,8 +258,9 @@ fn a_cancelled_batch_is_cancelled() {
 fn the_parts_of_a_multi_edit_are_in_its_question() {
     let desk = Desk::new();
     desk.put("a.txt", "a\n");
-    let arguments =
-        batch(json!([{"file": "a.txt", "old": "a", "new": "b"}, {"file": "n.txt", "old": "", "new": "n\n"}]));
+    let arguments = batch(
+        &json!([{"file": "a.txt", "old": "a", "new": "b"}, {"file": "n.txt", "old": "", "new": "n\n"}]),
+    );
     let plan = desk.toolbox.plan("multi_edit", &arguments.to_string()).unwrap();
     let Subject::Several { parts } = &plan.question().subject else { panic!("{:?}", plan.question()) };
     assert_eq!(parts.len(), 2);
@@ -280,7 +281,7 @@ fn a_multi_edit_whose_file_changed_is_not_made() {
     desk.put("a.txt", "one two\n");
     desk.put("b.txt", "b\n");
     let arguments = batch(
-        json!([{"file": "b.txt", "old": "b", "new": "c"}, {"file": "a.txt", "old": "one", "new": "1"}]),
+        &json!([{"file": "b.txt", "old": "b", "new": "c"}, {"file": "a.txt", "old": "one", "new": "1"}]),
     );
     let plan = desk.toolbox.plan("multi_edit", &arguments.to_string()).unwrap();
     desk.put("a.txt", "one three\n");

@@ -72,9 +72,7 @@ fn objects_are_whole(store: &Path) -> usize {
             for file in line["change"]["files"].as_array().into_iter().flatten() {
                 let name = file["before"]["file"]["sha256"].as_str().unwrap();
                 let content = fs::read(session.join("objects").join(name)).unwrap();
-                let hash: String =
-                    Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
-                assert_eq!(hash, name);
+                assert_eq!(hex::encode(Sha256::digest(&content)), name);
                 seen += 1;
             }
         }
@@ -144,7 +142,9 @@ fn half_of_a_change_is_known_at_the_next_start() {
     fs::create_dir(&project).unwrap();
     let put = |name: &str, text: &str| fs::write(project.join(name), text).unwrap();
     let get = |name: &str| fs::read_to_string(project.join(name)).unwrap();
-    ["a", "b", "c"].into_iter().for_each(|name| put(name, "old\n"));
+    for name in ["a", "b", "c"] {
+        put(name, "old\n");
+    }
     let toolbox = open(root.path());
     let edits: Vec<_> =
         ["a", "b", "c"].iter().map(|file| json!({"file": file, "old": "old", "new": "new"})).collect();

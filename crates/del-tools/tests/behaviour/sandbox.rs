@@ -139,3 +139,85 @@ fn without_a_sandbox_nothing_is_held() {
     run(&desk, "echo x > ../outside/new");
     assert!(desk.outside().join("new").exists());
 }
+
+/// What a hostile command leaves running is known by a name of its own.
+fn runs(name: &str) -> usize {
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|entry| {
+            let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let dead = fs::read_to_string(entry.path().join("stat")).is_ok_and(|stat| stat.contains(") Z "));
+            !dead && String::from_utf8_lossy(&command).contains(name)
+        })
+        .count()
+}
+
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn whatever_a_command_does_it_ends_with_all_that_it_started() {
+    let Some(desk) = confined(false) else { return };
+    for (place, command) in [
+        "(setsid sh -c 'trap \"\" TERM; sleep NAME; :' &) ; sleep NAME",
+        "setsid setsid sh -c '(sleep NAME &) ; sleep NAME' & sleep NAME",
+        "trap '' TERM; while :; do sleep NAME; done",
+        "(trap '' TERM HUP; sleep NAME) & (trap '' TERM; sleep NAME) | cat",
+        "yes NAME",
+        "cat /dev/zero; sleep NAME",
+        "perl -e 'for (1..200) { last unless defined(my $p = fork); unless ($p) { sleep NAME } } sleep NAME'",
+        "perl -e 'setpgrp; fork; fork; sleep NAME'",
+        "perl -e '$0 = q(x); my @x; while (1) { push @x, q(a) x 100_000; select undef, undef, undef, 0.01 }'; sleep NAME",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("{}.{place}", 70_000 + std::process::id());
+        let call = json!({"command": command.replace("NAME", &name), "timeout": 1});
+        let started = std::time::Instant::now();
+        let result = desk.call("run_command", &call);
+        // Two seconds for what does not end when it is asked to, and one to look.
+        assert!(started.elapsed().as_secs() < 60, "{command}");
+        assert!(result.text.starts_with("Error: command timed out after 1 s"), "{command}: {}", result.text);
+        assert_eq!(runs(&name), 0, "{command}");
+    }
+    assert!(memory() < 400_000, "{} kB", memory());
+}
+
+#[test]
+fn the_doors_of_the_kernel_are_closed() {
+    let Some(desk) = confined(false) else { return };
+    let listener = std::os::unix::net::UnixListener::bind(desk.work().join("socket")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    for (name, code) in [
+        ("TCP", "socket(S, 2, 1, 0)"),
+        ("UDP", "socket(S, 2, 2, 0)"),
+        ("local", "socket(S, 1, 1, 0)"),
+        ("netlink", "socket(S, 16, 3, 0)"),
+        ("raw", "socket(S, 17, 3, 0)"),
+        ("io_uring", "syscall(425, 1, 0) >= 0"),
+        ("keyctl", "syscall(N(250, 219), 0, 0) >= 0"),
+        ("bpf", "syscall(N(321, 280), 0, 0, 0) >= 0"),
+        ("userfaultfd", "syscall(N(323, 282), 0) >= 0"),
+        ("ptrace", "syscall(N(101, 117), 0, 0, 0, 0) >= 0"),
+        ("perf", "syscall(N(298, 241), 0, 0, 0, 0, 0) >= 0"),
+        ("mount", "syscall(N(165, 40), 'none', '.', 'tmpfs', 0, 0) >= 0"),
+        (
+            "unshare",
+            "syscall(N(272, 97), 0x10020000) >= 0 && syscall(N(165, 40), 'none', '.', 'tmpfs', 0, 0) >= 0",
+        ),
+        ("chroot", "chroot('.')"),
+    ] {
+        // The numbers are those of x86-64 and of ARM.
+        let program = format!(
+            "sub N {{ `uname -m` =~ /x86_64/ ? $_[0] : $_[1] }} print((eval {{ {code} }}) ? 'open' : 'closed')"
+        );
+        let text = run(&desk, &format!("perl -e \"{}\"", program.replace('$', "\\$").replace('`', "\\`")));
+        assert!(text.contains("STDOUT:\nclosed"), "{name}: {text}");
+    }
+    assert!(listener.accept().is_err(), "somebody came through");
+}

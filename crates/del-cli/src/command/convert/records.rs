@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::Result;
+use del_tools::visible;
 use del_wire::convert::Converter;
 use del_wire::records::RecordError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -55,10 +56,15 @@ pub(super) fn run(
     let progress = progress(input.size());
     let name = input.name().to_owned();
     let mut out = std::io::stdout().lock();
+    let terminal = out.is_terminal();
     let mut total = Done::default();
     let mut told = 0;
     let through = blocks::run(input.into_reader(), workers.collect(), |done: Done| -> Result<()> {
-        out.write_all(&done.lines)?;
+        if terminal {
+            out.write_all(visible(&String::from_utf8_lossy(&done.lines)).as_bytes())?;
+        } else {
+            out.write_all(&done.lines)?;
+        }
         out.flush()?;
         for bad in done.bad {
             told += 1;

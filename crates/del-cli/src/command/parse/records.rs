@@ -11,6 +11,7 @@ use del_wire::{Ids, native};
 use super::{Dialect, Reader};
 use crate::input::Input;
 use crate::say;
+use crate::terminal::shown;
 
 /// Answers in order, each as soon as its line is there. Memory does not grow with the number of lines.
 pub(super) fn run(reader: &Reader, mut input: Input) -> Result<()> {
@@ -22,7 +23,7 @@ pub(super) fn run(reader: &Reader, mut input: Input) -> Result<()> {
         lines += 1;
         let answer = answer(reader, &line, &mut ids);
         bad += u64::from(answer.is_err());
-        writeln!(out, "{}", answer.unwrap_or_else(|error| error.line()))?;
+        writeln!(out, "{}", shown(&answer.unwrap_or_else(|error| error.line())))?;
         ids.forget();
         if !input.has_line() {
             out.flush()?;

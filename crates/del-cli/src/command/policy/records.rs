@@ -10,6 +10,7 @@ use super::Checker;
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::say;
+use crate::terminal::shown;
 
 /// Answers in order, each as soon as its line is there. A line that cannot be read gets an error line.
 pub(super) fn run(checker: &Checker, mut input: Input) -> Result<Exit> {
@@ -21,7 +22,7 @@ pub(super) fn run(checker: &Checker, mut input: Input) -> Result<Exit> {
         let answer = answer(checker, &line);
         bad += u64::from(answer.is_err());
         let (Ok(answer) | Err(answer)) = answer;
-        writeln!(out, "{answer}")?;
+        writeln!(out, "{}", shown(&answer.to_string()))?;
         if !input.has_line() {
             out.flush()?;
         }

@@ -49,6 +49,52 @@ impl FieldsReader {
         None
     }
 
+    /// Behind a closer that stands inside a value and is followed by something else: what comes next tells.
+    pub(super) fn unless_it_goes_on(
+        &mut self,
+        on: &mut On<'_, '_>,
+        (end, behind): (usize, usize),
+        step: usize,
+    ) -> Stop {
+        on.rewind(on.kept + behind);
+        self.enter(Phase::Unclosed { end, behind, step });
+        None
+    }
+
+    /// Behind such a closer: the value goes on if a mark of a field follows, and the answer does not end before. Else the
+    /// closer of a call ends the value; that of a group stands too far away from it, and breaks the call.
+    pub(super) fn unclosed(
+        &mut self,
+        on: &mut On<'_, '_>,
+        (end, behind): (usize, usize),
+        step: usize,
+    ) -> Stop {
+        let marks = on.given.marks;
+        let Some(own) = &marks.own else { return self.resume(on, end, behind) };
+        if self.base + ((on.kept + behind) as u64) < self.doubted {
+            return self.resume(on, end, behind);
+        }
+        let group = step >= marks.group;
+        let edge = on.kept + behind + AHEAD;
+        let window = &on.bytes[..on.bytes.len().min(edge)];
+        match own.marks.find(&mut self.scan, window, &mut on.look, &mut on.again) {
+            Some(hit) if !group || own.is_closer(hit) => {
+                self.inside = hit.start - on.kept;
+                self.resume(on, end, behind)
+            }
+            None if window.len() == edge => {
+                self.doubted = self.base + on.look as u64;
+                self.resume(on, end, behind)
+            }
+            None if on.given.end != Some(End::End) => Some(FieldsProgress::More),
+            _ if group => {
+                on.rewind(on.kept + end);
+                Some(FieldsProgress::Broken)
+            }
+            _ => Some(self.close_call(on, (end, behind, Next::Closer(step)))),
+        }
+    }
+
     /// Behind what may be the value's own closer: it is, if something follows that can follow a value.
     pub(super) fn own_closer(
         &mut self,

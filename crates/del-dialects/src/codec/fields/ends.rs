@@ -239,6 +239,13 @@ impl FieldsReader {
             on.look += white_space(&on.bytes[on.look..]);
         }
         let over = on.look == on.bytes.len();
+        if step >= marks.group {
+            return if over {
+                Some(FieldsProgress::More)
+            } else {
+                self.unless_it_goes_on(on, (end, behind), step)
+            };
+        }
         let confirmed = if over {
             // A model that stops behind the last closer has closed the value; a cut proves nothing.
             if on.given.end != Some(End::End) || step < marks.last {
@@ -256,7 +263,11 @@ impl FieldsReader {
             }
         };
         if !confirmed {
-            return self.resume(on, end, behind);
+            return if marks.alone == Some(step) {
+                self.unless_it_goes_on(on, (end, behind), step)
+            } else {
+                self.resume(on, end, behind)
+            };
         }
         if over || (marks.own.is_none() && !form.repeats_key()) {
             return Some(self.close_call(on, (end, behind, Next::Closer(step))));
@@ -268,6 +279,7 @@ impl FieldsReader {
         self.enter(Phase::Ahead { end, behind, then: Next::Closer(step) });
         None
     }
+
     /// The value ends at `end`, and with it the call.
     pub(super) fn close_call(&mut self, on: &mut On<'_, '_>, at: (usize, usize, Next)) -> FieldsProgress {
         let (end, behind, then) = at;

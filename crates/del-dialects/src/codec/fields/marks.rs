@@ -8,7 +8,11 @@ use crate::parse::automaton::{Automaton, Match, SUFFIX};
 #[derive(Debug, Default)]
 pub(crate) struct FieldMarks {
     /// The last closer that is written.
-    pub(crate) last: usize,
+    pub(super) last: usize,
+    /// The only closer, where there is one, of a value with a closer of its own.
+    pub(super) alone: Option<usize>,
+    /// From this place on closers are those of a group of calls.
+    pub(super) group: usize,
     /// What may follow a value: another field, or what closes the call, or the next call.
     pub(super) next: Automaton,
     pub(super) next_kinds: Vec<Next>,
@@ -106,11 +110,13 @@ pub(super) enum ValueEnd {
 }
 
 impl FieldMarks {
-    /// `closers` are the marks behind the arguments with their places, `openers` the marks that open the next call, and
+    /// `closers` are the marks behind the arguments with their places, `last` the place of the last one that is written
+    /// and `group` that of the first one around several calls, `openers` the marks that open the next call, and
     /// `turns` those that end the model's turn.
     pub(crate) fn new(
         form: &FieldForm,
         closers: &[(usize, String)],
+        (last, group): (usize, usize),
         openers: &[String],
         turns: &[String],
     ) -> Self {
@@ -134,11 +140,11 @@ impl FieldMarks {
         for open in form.open.iter().filter(|open| open.len() > 2) {
             ends.push((lines(open), ValueEnd::Field));
         }
-        if let Some(first) = closers.iter().map(|(step, _)| *step).min() {
-            for (step, mark) in closers.iter().filter(|(step, _)| *step == first) {
-                ends.push((lines(mark), ValueEnd::Call(*step)));
-            }
-        }
+        let own = Own::new(form);
+        let first = closers.iter().map(|(step, _)| *step).min();
+        let outer = |step: usize| own.is_some() && step == last;
+        let ending = closers.iter().filter(|(step, _)| Some(*step) == first || outer(*step));
+        ends.extend(ending.map(|(step, mark)| (lines(mark), ValueEnd::Call(*step))));
         ends.extend(turns.iter().map(|mark| (mark.clone(), ValueEnd::Turn)));
         let mut between: Vec<(String, Between)> = Vec::new();
         for open in &form.value_open {
@@ -151,7 +157,9 @@ impl FieldMarks {
         let follows = next.iter().filter(|(_, kind)| !matches!(kind, Next::Stray | Next::Turn));
         between.extend(follows.map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
         let mut marks = Self {
-            last: usize::MAX,
+            last,
+            alone: first.filter(|first| *first >= last && own.is_some()),
+            group: if first.is_some_and(|first| first < group) { group } else { usize::MAX },
             next: automaton(next.iter().map(|(mark, _)| mark)),
             next_kinds: next.into_iter().map(|(_, kind)| kind).collect(),
             header: automaton(form.header_close.iter().chain(&form.value_open)),
@@ -164,7 +172,7 @@ impl FieldMarks {
             compact: None,
             ends,
             elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
-            own: Own::new(form),
+            own,
         };
         let (value, kinds) = marks.value_automaton(&form.value_close, form.framed);
         marks.value = (!form.repeats_key()).then_some(value);

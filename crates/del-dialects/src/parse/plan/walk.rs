@@ -294,7 +294,7 @@ impl Walk {
                         .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
                 }
                 let written = self.closers().filter(|(place, _)| self.is_written(*place));
-                let last = written.map(|(place, _)| place).last();
+                let last = written.map(|(place, _)| place).last().unwrap_or(0);
                 // A thought that ends behind a whole value ends the call in it.
                 let turns: Vec<String> = self
                     .dialect
@@ -303,9 +303,9 @@ impl Walk {
                     .chain(self.thought_ends())
                     .map(|mark| mark.trim().to_owned())
                     .collect();
-                let mut marks = FieldMarks::new(form, &closers, &openers, &turns);
-                marks.last = last.unwrap_or(0);
-                Body::Fields(Box::new(marks))
+                // The end of a message is as far from a value as that of a group.
+                let group = self.close - usize::from(self.heading.is_some());
+                Body::Fields(Box::new(FieldMarks::new(form, &closers, (last, group), &openers, &turns)))
             }
         }
     }

@@ -18,6 +18,7 @@ pub(super) fn report(labels: Vec<String>, ended: Vec<Ended>, limit: usize) -> To
     let heads: usize = labels.iter().map(|label| label.len() + 32).sum();
     let most = share(&lengths, limit.saturating_sub(heads));
     let (mut succeeded, mut failed, mut skipped) = (0, 0, 0);
+    // Writing to a string cannot fail.
     let mut text = String::new();
     let (mut changes, mut truncated) = (Vec::new(), false);
     for (place, (label, one)) in labels.into_iter().zip(ended).enumerate() {
@@ -25,19 +26,18 @@ pub(super) fn report(labels: Vec<String>, ended: Vec<Ended>, limit: usize) -> To
         match one {
             Ended::Skipped => {
                 skipped += 1;
-                text.extend([&head, ": skipped\n"]);
+                let _ = writeln!(text, "{head}: skipped");
             }
             Ended::Result(result) => {
                 let (count, word) = if result.ok { (&mut succeeded, "ok") } else { (&mut failed, "failed") };
                 *count += 1;
                 let (body, cut) = shortened(result.text.trim_end_matches('\n'), most);
-                text.extend([&head, ": ", word, "\n", &body, "\n"]);
+                let _ = writeln!(text, "{head}: {word}\n{body}");
                 truncated |= cut || result.truncated;
                 changes.extend(result.changes);
             }
         }
     }
-    // Writing to a string cannot fail.
     let _ = write!(text, "{succeeded} succeeded, {failed} failed, {skipped} skipped.");
     let mut result = ToolResult::success(text).shortened(truncated).with_data(json!({
         "succeeded": succeeded, "failed": failed, "skipped": skipped,
