@@ -135,7 +135,6 @@ impl Done {
             text.push_str(&line);
             text.push('\n');
         }
-        // Writing to a string cannot fail.
         let verb = if self.finish { "finished" } else { "undone" };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{verb}: {}", self.ids.join(", "));
