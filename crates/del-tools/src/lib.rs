@@ -62,6 +62,7 @@ mod sandbox;
 mod security;
 mod session;
 mod shell;
+mod sieve;
 mod suggest;
 mod suggestion;
 mod summary;

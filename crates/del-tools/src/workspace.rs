@@ -7,9 +7,11 @@
 mod attributes;
 mod entries;
 mod ignored;
+mod listing;
 mod newlines;
 mod replace;
 mod resolve;
+mod roam;
 mod stamp;
 mod walk;
 mod writing;
@@ -27,7 +29,7 @@ use rustix::fs::OFlags;
 pub(crate) use entries::Found;
 pub(crate) use replace::Staged;
 pub(crate) use stamp::Stamp;
-pub(crate) use walk::{Entry, EntryKind, Flow, Order, Walk};
+pub(crate) use walk::{Entry, EntryKind, Flow, Kept, Order, Walk};
 pub(crate) use writing::Writing;
 
 /// Why a directory could not become a workspace.

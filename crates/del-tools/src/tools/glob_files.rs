@@ -1,6 +1,8 @@
 //! `glob_files`: files by a pattern on their paths, newest first.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use globset::GlobMatcher;
@@ -126,10 +128,9 @@ impl GlobFiles {
     ) -> Result<Vec<(Reverse<SystemTime>, String)>, Failure> {
         let walk = Walk { depth: usize::MAX, respect_ignored, hidden: true, order: Order::Path };
         let prefix = if self.place.shown == "." { String::new() } else { format!("{}/", self.place.shown) };
-        let mut found = Vec::new();
-        let mut looked_at = 0;
-        let walked = context.workspace.walk(&self.place, walk, &mut |entry| {
-            looked_at += 1;
+        let found = Mutex::new(Vec::new());
+        let looked_at = AtomicUsize::new(0);
+        let walked = context.workspace.roam(&self.place, walk, &|entry| {
             let is_file = match entry.kind {
                 EntryKind::File => true,
                 EntryKind::Link => entry.followed().is_none_or(|target| !target.is_dir()),
@@ -138,13 +139,14 @@ impl GlobFiles {
             if is_file && self.glob.is_match(entry.path) {
                 let modified = entry.metadata().and_then(|m| m.modified().ok());
                 let modified = modified.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std);
-                found.push((Reverse(modified), format!("{prefix}{}", entry.shown())));
+                let file = (Reverse(modified), format!("{prefix}{}", entry.shown()));
+                found.lock().unwrap_or_else(PoisonError::into_inner).push(file);
             }
-            let enough = looked_at == MAX_LOOKED_AT || control.check().is_err();
-            if enough { Flow::Stop } else { Flow::On }
+            let enough = looked_at.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_LOOKED_AT;
+            if enough || control.check().is_err() { Flow::Stop } else { Flow::On }
         });
         control.check()?;
         walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
-        Ok(found)
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }

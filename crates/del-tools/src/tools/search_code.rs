@@ -1,5 +1,6 @@
 //! `search_code`: lines that match a regular expression, in a file or a tree.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use globset::GlobMatcher;
@@ -18,8 +19,9 @@ use crate::pattern::Pattern;
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
+use crate::sieve::{Sieve, Sought, Verdict};
 use crate::toolbox::Control;
-use crate::workspace::{Access, Entry as Found, EntryKind, Flow, Obstacle, Order, Place, Walk, on_one_line};
+use crate::workspace::{Access, EntryKind, Flow, Kept, Obstacle, Order, Place, Walk, on_one_line};
 
 const DEFAULT_MATCHES: u64 = 100;
 /// Larger files are passed over, and counted.
@@ -90,9 +92,11 @@ impl Job for SearchCode {
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         let style = Style { context: self.context, limit: self.limit, room: context.limits.result_bytes };
+        let deadline = Instant::now() + BUDGET;
         let mut search = Search {
             searcher: self.searcher(),
-            hits: Hits::new(style, Instant::now() + BUDGET),
+            hits: Hits::new(style, deadline),
+            deadline,
             searched: 0,
             too_large: 0,
         };
@@ -110,6 +114,7 @@ impl Job for SearchCode {
 struct Search {
     searcher: Searcher,
     hits: Hits,
+    deadline: Instant,
     searched: usize,
     too_large: usize,
 }
@@ -127,28 +132,50 @@ impl SearchCode {
     fn tree(&self, context: &Context, control: &Control<'_>, search: &mut Search) -> Result<(), Obstacle> {
         let walk = Walk { depth: usize::MAX, respect_ignored: true, hidden: true, order: Order::Path };
         let prefix = if self.place.shown == "." { String::new() } else { format!("{}/", self.place.shown) };
-        context.workspace.walk(&self.place, walk, &mut |entry| {
-            let wanted = entry.kind == EntryKind::File
-                && self.files.as_ref().is_none_or(|glob| glob.is_match(entry.path));
-            if wanted {
-                self.file(entry, &prefix, search);
-            }
+        let sought =
+            Sought { matcher: self.pattern.matcher(), max_file: MAX_FILE, deadline: search.deadline };
+        let mut tell = |verdict| {
+            self.count(verdict, &prefix, search);
             let over = search.hits.is_full() || search.hits.is_late() || control.check().is_err();
             if over { Flow::Stop } else { Flow::On }
+        };
+        thread::scope(|scope| {
+            let mut sieve = Sieve::new(scope, sought, &mut tell);
+            let walked = context.workspace.walk(&self.place, walk, &mut |entry| {
+                let wanted = entry.kind == EntryKind::File
+                    && self.files.as_ref().is_none_or(|glob| glob.is_match(entry.path));
+                let over = Instant::now() > sought.deadline || control.check().is_err();
+                match () {
+                    () if over => Flow::Stop,
+                    () if wanted => sieve.add(entry.keep()),
+                    () => Flow::On,
+                }
+            });
+            if control.check().is_ok() {
+                sieve.finish();
+            }
+            walked
         })
     }
 
-    fn file(&self, entry: &Found<'_>, prefix: &str, search: &mut Search) {
-        // A file that cannot be opened is passed over, as grep does.
-        let Ok((file, metadata)) = entry.open() else { return };
-        if metadata.len() > MAX_FILE {
-            search.too_large += 1;
-            return;
+    fn count(&self, verdict: Verdict, prefix: &str, search: &mut Search) {
+        match verdict {
+            // A file that cannot be opened is passed over, as grep does.
+            Verdict::Unreadable => {}
+            Verdict::TooLarge => search.too_large += 1,
+            Verdict::NoMatch => search.searched += 1,
+            Verdict::Match(file) => {
+                search.searched += 1;
+                self.show(&file, prefix, search);
+            }
         }
-        search.searched += 1;
-        let path = format!("{prefix}{}", entry.shown());
+    }
+
+    fn show(&self, file: &Kept, prefix: &str, search: &mut Search) {
+        let Ok((opened, _)) = file.open() else { return };
+        let path = format!("{prefix}{}", file.shown());
         let matcher = self.pattern.matcher();
-        let _ = search.searcher.search_file(matcher, &file, search.hits.in_file(&path, matcher));
+        let _ = search.searcher.search_file(matcher, &opened, search.hits.in_file(&path, matcher));
     }
 
     fn one(&self, context: &Context, search: &mut Search) -> Result<(), Failure> {

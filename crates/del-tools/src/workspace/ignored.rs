@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -17,7 +18,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The rules that hold in a directory: its own, over those of the directories above it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    levels: Vec<Gitignore>,
+    levels: Vec<Arc<Gitignore>>,
 }
 
 impl Rules {
@@ -35,27 +36,31 @@ impl Rules {
         if found {
             for path in above.iter().rev() {
                 if let Ok(dir) = Dir::open_ambient_dir(path, ambient_authority()) {
-                    rules.enter(&dir, path);
+                    rules.enter(&dir, path, |_| true);
                 }
             }
         }
         rules
     }
 
-    /// Adds the rules of `dir`, which lies at `path`.
-    pub(super) fn enter(&mut self, dir: &Dir, path: &Path) {
+    /// Adds the rules of `dir`, which lies at `path`. Only names that may be `there` are tried.
+    pub(super) fn enter(&mut self, dir: &Dir, path: &Path, there: impl Fn(&str) -> bool) {
+        let exclude = there(".git").then_some(".git/info/exclude");
+        let own = FILES.into_iter().filter(|name| there(name));
+        let mut files = exclude.into_iter().chain(own).peekable();
+        if files.peek().is_none() {
+            return;
+        }
         let mut builder = GitignoreBuilder::new(path);
-        let exclude = (dir, Path::new(".git/info/exclude"));
-        let own = FILES.iter().map(|name| (dir, Path::new(*name)));
         let mut any = false;
-        for (dir, file) in std::iter::once(exclude).chain(own) {
-            for line in lines(dir, file) {
+        for file in files {
+            for line in lines(dir, Path::new(file)) {
                 // A line that is no pattern is git's to complain about.
                 any |= builder.add_line(None, &line).is_ok();
             }
         }
         if any && let Ok(rules) = builder.build() {
-            self.levels.push(rules);
+            self.levels.push(Arc::new(rules));
         }
     }
 

@@ -3,10 +3,12 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, Metadata, ReadDir};
 
 use super::ignored::Rules;
+use super::listing::{Listed, list};
 use super::{Obstacle, Place, Workspace, on_one_line, open_regular};
 
 /// One handle is open for each level.
@@ -52,8 +54,8 @@ pub(crate) enum Flow {
 
 /// Something in a directory.
 pub(crate) struct Entry<'a> {
-    dir: &'a Dir,
-    name: &'a OsStr,
+    pub(super) dir: &'a Arc<Dir>,
+    pub(super) name: &'a OsStr,
     /// From where the walk started.
     pub(crate) path: &'a Path,
     pub(crate) kind: EntryKind,
@@ -88,6 +90,31 @@ impl Entry<'_> {
     pub(crate) fn open(&self) -> Result<(File, Metadata), Obstacle> {
         open_regular(self.dir, Path::new(self.name))
     }
+
+    /// The file, to be opened once the walk has gone on.
+    pub(crate) fn keep(&self) -> Kept {
+        Kept { dir: Arc::clone(self.dir), path: self.path.to_owned() }
+    }
+}
+
+/// A file that a walk found, to be opened later or by another thread. It holds its directory open.
+pub(crate) struct Kept {
+    dir: Arc<Dir>,
+    /// From where the walk started.
+    path: PathBuf,
+}
+
+impl Kept {
+    /// The path from the start of the walk, on one line.
+    pub(crate) fn shown(&self) -> String {
+        on_one_line(&self.path.to_string_lossy())
+    }
+
+    /// Opens the file.
+    pub(crate) fn open(&self) -> Result<(File, Metadata), Obstacle> {
+        let name = self.path.file_name().ok_or(Obstacle::Missing)?;
+        open_regular(&self.dir, Path::new(name))
+    }
 }
 
 impl Workspace {
@@ -98,12 +125,17 @@ impl Workspace {
         walk: Walk,
         visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
     ) -> Result<(), Obstacle> {
-        let dir = self.open_dir(place)?;
-        let absolute = self.absolute(place);
-        let rules = if walk.respect_ignored { self.rules_above(place) } else { Rules::default() };
+        let Start { dir, entries, rules, absolute } = self.start(place, walk)?;
         let mut walker = Walker { walk, rules, absolute, path: PathBuf::new(), visit };
-        walker.directory(&dir, 1)?;
+        walker.directory(&dir, entries, 1);
         Ok(())
+    }
+
+    pub(super) fn start(&self, place: &Place, walk: Walk) -> Result<Start, Obstacle> {
+        let dir = self.open_dir(place)?;
+        let entries = dir.entries()?;
+        let rules = if walk.respect_ignored { self.rules_above(place) } else { Rules::default() };
+        Ok(Start { dir: Arc::new(dir), entries, rules, absolute: self.absolute(place) })
     }
 
     /// The rules from the top of the repository down to, but not of, `place`.
@@ -115,12 +147,35 @@ impl Workspace {
             let dir =
                 if within.as_os_str().is_empty() { root.dir.try_clone() } else { root.dir.open_dir(&within) };
             if let Ok(dir) = dir {
-                rules.enter(&dir, &root.path.join(&within));
+                rules.enter(&dir, &root.path.join(&within), |_| true);
             }
             within.push(component);
         }
         rules
     }
+}
+
+/// The directory in which a walk starts.
+pub(super) struct Start {
+    pub(super) dir: Arc<Dir>,
+    pub(super) entries: ReadDir,
+    /// The rules that hold there, without its own.
+    pub(super) rules: Rules,
+    pub(super) absolute: PathBuf,
+}
+
+impl Walk {
+    /// Whether a directory so many levels down is shown but not entered.
+    pub(super) fn cuts(self, kind: EntryKind, depth: usize) -> bool {
+        kind == EntryKind::Directory && depth >= self.depth.min(MAX_DEPTH)
+    }
+}
+
+/// Opens the directory `name` if it can be read.
+pub(super) fn enter(dir: &Dir, name: &OsStr) -> Option<(Arc<Dir>, ReadDir)> {
+    let inner = dir.open_dir(name).ok()?;
+    let entries = inner.entries().ok()?;
+    Some((Arc::new(inner), entries))
 }
 
 struct Walker<'a> {
@@ -132,80 +187,36 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    fn directory(&mut self, dir: &Dir, depth: usize) -> Result<Flow, Obstacle> {
+    fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, depth: usize) -> Flow {
         let outer = self.rules.depth();
-        if self.walk.respect_ignored {
-            let at = self.absolute.join(&self.path);
-            self.rules.enter(dir, &at);
+        let at = self.absolute.join(&self.path);
+        let mut listed = list(dir, entries, &at, self.walk, &mut self.rules);
+        listed.sort_unstable_by(|one, other| one.compare(other, self.walk.order));
+        let mut flow = Flow::On;
+        for Listed { name, kind } in listed {
+            self.path.push(&name);
+            flow = self.entry(dir, &name, kind, depth);
+            self.path.pop();
+            if flow == Flow::Stop {
+                break;
+            }
         }
-        let flow = self.entries(dir, depth);
         self.rules.leave(outer);
         flow
     }
 
-    fn entries(&mut self, dir: &Dir, depth: usize) -> Result<Flow, Obstacle> {
-        let mut entries = Vec::new();
-        for entry in dir.entries()? {
-            // An entry that vanishes while we look is not there.
-            let Ok(entry) = entry else { continue };
-            let Ok(kind) = entry.file_type() else { continue };
-            let kind = match () {
-                () if kind.is_dir() => EntryKind::Directory,
-                () if kind.is_symlink() => EntryKind::Link,
-                () if kind.is_file() => EntryKind::File,
-                () => EntryKind::Special,
-            };
-            let name = entry.file_name();
-            let hidden = name.as_encoded_bytes().starts_with(b".") && !self.walk.hidden;
-            if hidden || name == ".git" {
-                continue;
-            }
-            if self.walk.respect_ignored {
-                let path = self.absolute.join(&self.path).join(&name);
-                if self.rules.leave_out(&path, kind == EntryKind::Directory) {
-                    continue;
-                }
-            }
-            let key = sort_key(self.walk.order, kind, name.as_encoded_bytes());
-            entries.push((key, name, kind));
-        }
-        entries.sort();
-        for (_, name, kind) in entries {
-            self.path.push(&name);
-            let flow = self.entry(dir, &name, kind, depth);
-            self.path.pop();
-            if flow == Flow::Stop {
-                return Ok(Flow::Stop);
-            }
-        }
-        Ok(Flow::On)
-    }
-
-    fn entry(&mut self, dir: &Dir, name: &OsStr, kind: EntryKind, depth: usize) -> Flow {
-        let cut = kind == EntryKind::Directory && depth >= self.walk.depth.min(MAX_DEPTH);
-        let inner = if kind == EntryKind::Directory && !cut { dir.open_dir(name).ok() } else { None };
-        let readable = inner.as_ref().is_some_and(|dir| dir.entries().is_ok());
-        let denied = kind == EntryKind::Directory && !cut && !readable;
+    fn entry(&mut self, dir: &Arc<Dir>, name: &OsStr, kind: EntryKind, depth: usize) -> Flow {
+        let cut = self.walk.cuts(kind, depth);
+        let entered = kind == EntryKind::Directory && !cut;
+        let inner = if entered { enter(dir, name) } else { None };
+        let denied = entered && inner.is_none();
         let entry = Entry { dir, name, path: &self.path, kind, denied, cut };
         if (self.visit)(&entry) == Flow::Stop {
             return Flow::Stop;
         }
         match inner {
-            Some(inner) if readable => self.directory(&inner, depth + 1).unwrap_or(Flow::On),
-            _ => Flow::On,
+            Some((inner, entries)) => self.directory(&inner, entries, depth + 1),
+            None => Flow::On,
         }
-    }
-}
-
-fn sort_key(order: Order, kind: EntryKind, name: &[u8]) -> (bool, Vec<u8>) {
-    match order {
-        Order::Path => {
-            let mut key = name.to_vec();
-            if kind == EntryKind::Directory {
-                key.push(b'/');
-            }
-            (false, key)
-        }
-        Order::DirectoriesFirst => (kind != EntryKind::Directory, name.to_ascii_lowercase()),
     }
 }

@@ -165,6 +165,8 @@ fn a_swapped_link_leads_nowhere() {
             assert!(!read.contains("secret"), "{read}");
             let found = desk.call("search_code", &json!({"pattern": "secret", "path": "."})).text;
             assert!(!found.contains("a.txt:"), "{found}");
+            let globbed = desk.call("glob_files", &json!({"pattern": "secret.*"})).text;
+            assert!(!globbed.contains("secret.txt"), "{globbed}");
             let listed = desk.call("list_dir", &json!({"path": ".", "recursive": true})).text;
             assert!(!listed.contains("secret.txt"), "{listed}");
             desk.call("write_file", &json!({"path": format!("door/new{round}.txt"), "content": "x"}));

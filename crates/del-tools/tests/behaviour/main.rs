@@ -8,6 +8,7 @@ mod commands;
 mod confinement;
 mod consent;
 mod crash;
+mod crowds;
 mod desk;
 mod foreign;
 mod guards;
