@@ -22,9 +22,10 @@ PATH=/nonexistent
 
 /// Whether bash finds nothing wrong with the text.
 pub fn accepts(text: &str) -> bool {
-    let status =
-        Command::new("bash").args(["--norc", "-n", "-c", text]).stderr(Stdio::null()).status().unwrap();
-    status.success()
+    let mut bash = Command::new("bash");
+    // A text may look like an option.
+    bash.args(["--norc", "-n", "-c", "--", text]).stderr(Stdio::null());
+    bash.status().unwrap().success()
 }
 
 /// The commands that bash would run, sorted, as `printf '%q '` prints their words.
