@@ -96,6 +96,9 @@ pub(crate) fn begun(words: &[String]) -> impl Iterator<Item = &[String]> {
 
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
+        // `a+=b` adds to a variable, `a[0]=b` sets a part of one.
+        let name = name.strip_suffix('+').unwrap_or(name);
+        let name = name.split_once('[').map_or(name, |(name, _)| name);
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
 }

@@ -337,6 +337,8 @@ mod tests {
             "if true; then rm x; fi",
             "eval 'rm x'",
             "A=b rm x",
+            "A+=b rm x",
+            "A[0]=b rm x",
             "timeout 5 rm x",
             "rm x > y",
         ] {

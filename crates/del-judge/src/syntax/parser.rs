@@ -151,7 +151,7 @@ impl Parser {
                     simple.assignments.push(assignment);
                     continue;
                 }
-                if is_keyword(&word) {
+                if is_keyword(&word) || is_other_assignment(&word) {
                     return Err(Unclear { at, cause: Cause::Keyword });
                 }
             }
@@ -249,6 +249,16 @@ fn assignment(word: &Word) -> Option<Assignment> {
     pieces.extend_from_slice(&word.pieces[1..]);
     let value = Word { pieces, plain: 0, span: word.span.clone() }.undivided();
     Some(Assignment { name: name.to_owned(), value })
+}
+
+/// Whether a word at the beginning of a command adds to a variable or sets a part of one: `a+=b`, `a[0]=b`.
+fn is_other_assignment(word: &Word) -> bool {
+    let text = word.unmatched();
+    text.split_once('=').is_some_and(|(name, _)| {
+        let name = name.strip_suffix('+').unwrap_or(name);
+        let name = name.split_once('[').map_or(name, |(name, _)| name);
+        is_name(name)
+    })
 }
 
 /// Whether a word at the beginning of a command belongs to the shell's language. Quoted, it would be a program's name.
