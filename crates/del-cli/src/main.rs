@@ -18,6 +18,7 @@ mod servers;
 mod session;
 mod table;
 mod terminal;
+mod tls;
 mod web;
 
 use std::fmt::Display;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::say;
+use crate::tls;
 
 /// Which model server, and which model on it.
 #[derive(Debug, Clone, Args)]
@@ -71,8 +72,7 @@ const ASK: Duration = Duration::from_secs(5);
 impl Server {
     /// Finds the server that the options, the environment or this machine have.
     pub(crate) async fn find(options: &ServerOptions) -> Result<Self> {
-        // Only the first call in a process sets the provider; a later one changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        tls::prepare();
         let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let given = options
             .base_url

@@ -12,6 +12,7 @@ use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::folders;
 use crate::say;
+use crate::tls;
 
 /// Whose tools are offered beside the built-in ones.
 #[derive(Debug, Clone, Args)]
@@ -73,7 +74,7 @@ impl ServerTools {
         if servers.iter().all(|server: &Server| server.disabled) {
             return Ok(None);
         }
-        prepare();
+        tls::prepare();
         let started = Servers::start(servers, directory, cancel);
         for state in started.states() {
             match &state.outcome {
@@ -86,12 +87,6 @@ impl ServerTools {
         }
         Ok(Some(started))
     }
-}
-
-/// Makes encrypted addresses possible.
-pub(crate) fn prepare() {
-    // Only the first call in a process sets the provider; a later one changes nothing.
-    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Takes servers in, but for those whose name is taken: what the user chose is not replaced by what a directory brings.

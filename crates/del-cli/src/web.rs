@@ -8,6 +8,7 @@ use reqwest::header::{CONTENT_ENCODING, LOCATION};
 use reqwest::{Client, Method, Response, redirect};
 
 use crate::exit::Exit;
+use crate::tls;
 
 /// How often it is looked whether somebody has had enough.
 const TICK: Duration = Duration::from_millis(50);
@@ -40,8 +41,7 @@ struct Messenger;
 
 impl Fetch for Messenger {
     fn fetch(&self, request: &WebRequest, stop: &(dyn Fn() -> bool + Sync)) -> Result<WebAnswer, String> {
-        // Only the first call in a process sets the provider; a later one changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        tls::prepare();
         // The caller may be a task of another runtime, in which none may be started.
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {

@@ -122,7 +122,7 @@ impl Reader<'_> {
         let Some(meaning) = self.grammar.meaning(kind) else { return true };
         if self.grammar.is(kind, role::COMMENT) {
             let text = &self.text[node.byte_range()];
-            self.outline.todos += usize::from(text.contains("TODO") || text.contains("FIXME"));
+            self.outline.todos += usize::from(is_todo(text));
             return false;
         }
         self.outline.imports += usize::from(self.grammar.is(kind, role::IMPORT));
@@ -384,6 +384,11 @@ struct Found<'t> {
     body: Option<Node<'t>>,
     owner: Option<Node<'t>>,
     signature: std::ops::Range<usize>,
+}
+
+/// Whether a comment, or a line, says that something is to be done.
+pub(crate) fn is_todo(text: &str) -> bool {
+    text.contains("TODO") || text.contains("FIXME")
 }
 
 fn has_child(node: Node<'_>, before: Node<'_>, kind: &str) -> bool {

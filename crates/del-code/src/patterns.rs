@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 
 use crate::description::Pattern;
 use crate::language::Language;
-use crate::outline::{Outline, Symbol};
+use crate::outline::{Outline, Symbol, is_todo};
 
 /// More symbols of one text are not listed.
 const MAX_SYMBOLS: usize = 20_000;
@@ -52,6 +52,6 @@ pub fn outline_by_patterns(text: &str, language: &Language) -> Option<Outline> {
     }
     symbols.sort_by_key(|symbol| symbol.at);
     symbols.dedup_by_key(|symbol| symbol.at);
-    let todos = text.lines().filter(|line| line.contains("TODO") || line.contains("FIXME")).count();
+    let todos = text.lines().filter(|line| is_todo(line)).count();
     Some(Outline { symbols, todos, ..Outline::default() })
 }

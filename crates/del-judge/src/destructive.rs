@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::ground::Ground;
 use crate::rough::{Rough, scan};
 use crate::startup::is_startup;
+use crate::syntax::assigned;
 use target::{is_device, reaches_out};
 
 /// Commands that are texts within commands are looked into so far.
@@ -95,12 +96,8 @@ pub(crate) fn begun(words: &[String]) -> impl Iterator<Item = &[String]> {
 }
 
 fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        // `a+=b` adds to a variable, `a[0]=b` sets a part of one.
-        let name = name.strip_suffix('+').unwrap_or(name);
-        let name = name.split_once('[').map_or(name, |(name, _)| name);
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-    })
+    assigned(word)
+        .is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
 }
 
 /// Whether words before a command run it.

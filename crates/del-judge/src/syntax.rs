@@ -10,7 +10,7 @@ mod word;
 
 use std::ops::Range;
 
-pub(crate) use parser::parse;
+pub(crate) use parser::{assigned, parse};
 
 /// A longer text is not read.
 pub(crate) const MAX_LENGTH: usize = 16 * 1024;

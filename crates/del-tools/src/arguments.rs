@@ -201,6 +201,11 @@ impl Arguments {
         }
     }
 
+    /// The path, `.` where none was given or a blank one.
+    pub(crate) fn path(&mut self) -> String {
+        self.text(&PATH).filter(|path| !path.trim().is_empty()).unwrap_or_else(|| ".".to_owned())
+    }
+
     /// A flag, if there is one.
     pub(crate) fn flag(&mut self, parameter: &Parameter) -> Option<bool> {
         match self.take(parameter)? {

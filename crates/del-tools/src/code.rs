@@ -6,7 +6,7 @@ use del_code::{Kind, Language, Outline, Unparsed, outline_by_patterns, parse};
 
 use crate::arguments::{Arguments, CODE, LANGUAGE, PATH};
 use crate::context::Context;
-use crate::outcome::{Code, Failure};
+use crate::outcome::{Code, Failure, excerpt};
 use crate::workspace::{Access, Place};
 
 /// No text takes longer to parse.
@@ -54,7 +54,7 @@ impl Subject {
 fn language(word: &str) -> Result<&'static Language, Failure> {
     Language::named(word).ok_or_else(|| {
         let known: Vec<_> = Language::all().map(Language::name).collect();
-        let word: String = word.chars().filter(|c| !c.is_control()).take(40).collect();
+        let word = excerpt(word, 40);
         let cause = format!("unknown language '{word}'. Known: {}.", known.join(", "));
         Failure::new(Code::BadType, cause)
     })

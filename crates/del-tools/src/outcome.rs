@@ -226,6 +226,11 @@ pub(crate) fn counted(n: usize, noun: &str) -> String {
     }
 }
 
+/// The beginning of a word that was sent, for a message: at most so many characters, and none that controls a terminal.
+pub(crate) fn excerpt(word: &str, most: usize) -> String {
+    word.chars().filter(|c| !c.is_control()).take(most).collect()
+}
+
 /// A size for people, in decimal units: `812 B`, `1.2 kB`, `3.4 MB`.
 pub(crate) fn sized(bytes: u64) -> String {
     const UNITS: [(u64, &str); 4] =

@@ -389,11 +389,8 @@ impl Rule {
             subject @ (Subject::Write { .. } | Subject::Rewrite { .. }) if !question.cautions.is_empty() => {
                 subject.paths().iter().all(|path| self.names_path(&question.tool, path))
             }
-            Subject::Arrange { path, to, .. }
-                if [Some(path), to.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .any(|path| caution(Path::new(path)).is_some()) =>
+            subject @ Subject::Arrange { .. }
+                if subject.paths().iter().any(|path| caution(Path::new(path)).is_some()) =>
             {
                 false
             }

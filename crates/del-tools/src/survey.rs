@@ -177,7 +177,7 @@ impl Hunt<'_> {
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<(), Obstacle> {
         let walk = Walk { depth: usize::MAX, respect_ignored: true, hidden: true, order: Order::Path };
-        let prefix = if place.shown == "." { String::new() } else { format!("{}/", place.shown) };
+        let prefix = place.prefix();
         let walked = context.workspace.walk(place, walk, &mut |entry| {
             if entry.kind == EntryKind::File {
                 let path = format!("{prefix}{}", entry.shown());

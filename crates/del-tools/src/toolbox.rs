@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::arguments::{Arguments, object, unwrapped};
 use crate::context::{Context, Limits};
 use crate::foreign::{self, Foreign};
-use crate::outcome::{Code, Failure, FileChange, ToolResult};
+use crate::outcome::{Code, Failure, FileChange, ToolResult, excerpt};
 use crate::policy::{Class, Grant};
 use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
@@ -294,7 +294,7 @@ impl Toolbox {
         let known = registry::find(name).is_some();
         let meant = suggest::word(name, &names).filter(|_| !known);
         let meant = meant.map(|near| format!(" Did you mean '{near}'?")).unwrap_or_default();
-        let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+        let name = excerpt(name, 80);
         Failure::new(
             Code::UnknownTool,
             format!("unknown tool '{name}'.{meant} Available: {}", self.offered()),

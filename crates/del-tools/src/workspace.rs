@@ -96,6 +96,11 @@ impl Place {
         &self.path
     }
 
+    /// What stands before the paths of what lies in this directory, when they are shown.
+    pub(crate) fn prefix(&self) -> String {
+        if self.shown == "." { String::new() } else { format!("{}/", self.shown) }
+    }
+
     /// Where the place is once `from`, at or above it, has become `to`.
     pub(crate) fn moved(&self, from: &Self, to: &Self) -> Self {
         match self.path.strip_prefix(&from.path) {

@@ -21,6 +21,7 @@ use crate::say;
 use crate::servers::{self, Project};
 use crate::table::Table;
 use crate::terminal::{self, shown};
+use crate::tls;
 
 /// Offer the tools to other hosts, and manage the MCP servers whose tools models get
 #[derive(Debug, Args)]
@@ -201,7 +202,7 @@ fn test(name: &str, listed: &Listed, common: &Common) -> Result<Exit> {
         }
     }
     server.disabled = false;
-    servers::prepare();
+    tls::prepare();
     let started = Servers::start(vec![server], &directory, &cancel);
     let Some(state) = started.states().first() else {
         return Err(Exit::Failed.because("the server cannot be started"));

@@ -251,14 +251,16 @@ fn assignment(word: &Word) -> Option<Assignment> {
     Some(Assignment { name: name.to_owned(), value })
 }
 
+/// What stands before `=`, `+=` or `[…]=` in a word: the name of a variable, if it is one.
+pub(crate) fn assigned(word: &str) -> Option<&str> {
+    let (name, _) = word.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    Some(name.split_once('[').map_or(name, |(name, _)| name))
+}
+
 /// Whether a word at the beginning of a command adds to a variable or sets a part of one: `a+=b`, `a[0]=b`.
 fn is_other_assignment(word: &Word) -> bool {
-    let text = word.unmatched();
-    text.split_once('=').is_some_and(|(name, _)| {
-        let name = name.strip_suffix('+').unwrap_or(name);
-        let name = name.split_once('[').map_or(name, |(name, _)| name);
-        is_name(name)
-    })
+    assigned(&word.unmatched()).is_some_and(is_name)
 }
 
 /// Whether a word at the beginning of a command belongs to the shell's language. Quoted, it would be a program's name.

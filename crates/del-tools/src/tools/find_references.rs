@@ -56,11 +56,11 @@ struct Wanted {
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let symbol = Wanted::read(&arguments.need_text(&SYMBOL)?)?;
-    let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty());
+    let path = arguments.path();
     let limit = arguments.number(&MATCH_LIMIT).unwrap_or(DEFAULT_SHOWN);
     Ok(Box::new(FindReferences {
         symbol,
-        place: context.existing(path.as_deref().unwrap_or("."), Access::Read)?,
+        place: context.existing(&path, Access::Read)?,
         include_definition: arguments.flag(&INCLUDE_DEFINITION).unwrap_or(true),
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
     }))

@@ -41,7 +41,7 @@ struct GlobFiles {
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let pattern = arguments.need_text(&GLOB)?;
-    let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty()).unwrap_or_else(|| ".".to_owned());
+    let path = arguments.path();
     let bad = |cause: &str| Err(Failure::new(Code::BadPattern, cause.to_owned()));
     let written = pattern.trim().trim_start_matches("./");
     if written.is_empty() {
@@ -127,7 +127,7 @@ impl GlobFiles {
         respect_ignored: bool,
     ) -> Result<Vec<(Reverse<SystemTime>, String)>, Failure> {
         let walk = Walk { depth: usize::MAX, respect_ignored, hidden: true, order: Order::Path };
-        let prefix = if self.place.shown == "." { String::new() } else { format!("{}/", self.place.shown) };
+        let prefix = self.place.prefix();
         let found = Mutex::new(Vec::new());
         let looked_at = AtomicUsize::new(0);
         let walked = context.workspace.roam(&self.place, walk, &|entry| {

@@ -82,8 +82,8 @@ struct ProjectContext {
 }
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
-    let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty());
-    let place = context.existing(path.as_deref().unwrap_or("."), Access::Read)?;
+    let path = arguments.path();
+    let place = context.existing(&path, Access::Read)?;
     if !context.workspace.metadata(&place).is_ok_and(|metadata| metadata.is_dir()) {
         return Err(context.failure(&Obstacle::NotDirectory, &place));
     }
@@ -102,7 +102,7 @@ impl Job for ProjectContext {
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         let paths = RefCell::new(Vec::new());
-        let own = if self.place.shown == "." { String::new() } else { format!("{}/", self.place.shown) };
+        let own = self.place.prefix();
         let see = |path: &str| {
             paths.borrow_mut().push(path.strip_prefix(&own).unwrap_or(path).to_owned());
             true

@@ -59,7 +59,7 @@ struct SearchCode {
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let pattern = arguments.need_text(&PATTERN)?;
-    let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty()).unwrap_or_else(|| ".".to_owned());
+    let path = arguments.path();
     let sensitive = arguments.flag(&CASE_SENSITIVE);
     let insensitive =
         arguments.flag(&CASE_INSENSITIVE).or(sensitive.map(|sensitive| !sensitive)).unwrap_or(false);
@@ -131,7 +131,7 @@ impl SearchCode {
 
     fn tree(&self, context: &Context, control: &Control<'_>, search: &mut Search) -> Result<(), Obstacle> {
         let walk = Walk { depth: usize::MAX, respect_ignored: true, hidden: true, order: Order::Path };
-        let prefix = if self.place.shown == "." { String::new() } else { format!("{}/", self.place.shown) };
+        let prefix = self.place.prefix();
         let sought =
             Sought { matcher: self.pattern.matcher(), max_file: MAX_FILE, deadline: search.deadline };
         let mut tell = |verdict| {

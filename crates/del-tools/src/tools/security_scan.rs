@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arguments::{Arguments, MATCH_LIMIT, PATH, SEVERITY};
 use crate::context::Context;
-use crate::outcome::{Code, Failure, ToolResult, counted};
+use crate::outcome::{Code, Failure, ToolResult, counted, excerpt};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
@@ -43,14 +43,14 @@ struct SecurityScan {
 }
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
-    let path = arguments.text(&PATH).filter(|path| !path.trim().is_empty());
+    let path = arguments.path();
     let severity = match arguments.text(&SEVERITY) {
         Some(word) => severity(&word)?,
         None => Severity::Low,
     };
     let limit = arguments.number(&MATCH_LIMIT).unwrap_or(DEFAULT_SHOWN);
     Ok(Box::new(SecurityScan {
-        place: context.existing(path.as_deref().unwrap_or("."), Access::Read)?,
+        place: context.existing(&path, Access::Read)?,
         severity,
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
     }))
@@ -62,7 +62,7 @@ fn severity(word: &str) -> Result<Severity, Failure> {
         "medium" | "moderate" => Ok(Severity::Medium),
         "high" | "critical" => Ok(Severity::High),
         _ => {
-            let word: String = word.chars().filter(|c| !c.is_control()).take(40).collect();
+            let word = excerpt(word, 40);
             let cause = format!("'severity' must be low, medium or high, got \"{word}\".");
             Err(Failure::new(Code::BadType, cause))
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::arrange;
 use crate::arguments::{Arguments, PATH, folded};
 use crate::context::Context;
-use crate::outcome::{Code, Failure, ToolResult};
+use crate::outcome::{Code, Failure, ToolResult, excerpt};
 use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
 use crate::registry::{self, Entry, Job};
@@ -183,7 +183,7 @@ fn entry(name: &str, context: &Context) -> Result<&'static Entry, Failure> {
         }
         Some(entry) if offered(entry) => Ok(entry),
         _ => {
-            let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
+            let name = excerpt(name, 80);
             let names: Vec<_> = context
                 .names
                 .iter()
