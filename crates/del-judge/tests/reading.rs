@@ -197,6 +197,7 @@ fn wildcards_become_what_bash_makes_of_them() {
         "src/{main,lib}.rs",
         "{a,b}{c,d}",
         "{1..5} {5..1} {a..e}",
+        "{a,} x{,y} ''{,a} {,} \"\"{,}",
         "[A-Z]*",
         "[!a-z]*",
         "src/[lm]*.rs",

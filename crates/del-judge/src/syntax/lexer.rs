@@ -454,9 +454,13 @@ impl Builder {
         self.pieces.is_empty() && !self.quoted
     }
 
+    /// Quotes open: the word is there, even if nothing stands between them.
     fn quote(&mut self) {
         self.quoted = true;
         self.last = None;
+        if self.pieces.is_empty() {
+            self.pieces.push(Piece::Text(String::new()));
+        }
     }
 
     fn quoted(&mut self, c: char) {
