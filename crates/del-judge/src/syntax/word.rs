@@ -71,11 +71,17 @@ impl Word {
                 let word = word.clone();
                 parts.iter().map(move |part| {
                     let mut word = word.clone();
-                    word.push(Piece::Text(part.clone()));
+                    if !part.is_empty() {
+                        word.push(Piece::Text(part.clone()));
+                    }
                     word
                 })
             };
             words = words.iter().flat_map(longer).collect();
+        }
+        // `{a,}` is one word: a choice of nothing is no word, unless there are quotes.
+        if self.pieces.iter().any(|piece| matches!(piece, Piece::Choice(_))) {
+            words.retain(|word| !word.pieces.is_empty());
         }
         Ok(words)
     }
