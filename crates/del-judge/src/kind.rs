@@ -12,6 +12,8 @@ use crate::secret;
 pub(crate) enum Kind {
     /// Anything: the program only compares or prints it.
     Text,
+    /// The same, without what some shells run when they compute with it.
+    Inert,
     /// Letters, digits and signs without a meaning: a name, a list of fields.
     Word,
     /// A variable that is no secret.
@@ -77,6 +79,7 @@ impl Kind {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Ok(match text {
             "text" => Self::Text,
+            "inert" => Self::Inert,
             "word" => Self::Word,
             "variable" => Self::Variable,
             "pattern" => Self::Pattern,
@@ -114,6 +117,7 @@ impl Kind {
         }
         match self {
             Self::Text => Ok(()),
+            Self::Inert => fits(text == "[" || !text.contains(['[', '$', '`', '(']), "a plain number or text"),
             Self::Word => fits(is_word(text), "a plain word"),
             Self::Variable => fits(VARIABLES.contains(&text), "a variable that is known to be no secret"),
             Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),
@@ -153,7 +157,7 @@ impl Kind {
     fn takes(&self, mark: Mark, text: &str, ground: &Ground) -> Result<(), Misfit> {
         let path = matches!(self, Self::File | Self::Listed | Self::Regular | Self::Archive | Self::Revision);
         match (self, mark) {
-            (Self::Text, _) => Ok(()),
+            (Self::Text | Self::Inert, _) => Ok(()),
             (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
             (Self::Revision, Mark::Revision) => self.check(&Mark::filled(text), ground),
             _ => Err(Misfit::Late),
@@ -214,7 +218,10 @@ fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
     if (text.starts_with([':', '-']) && staged.is_none()) || climbs {
         return Err(Misfit::Revision);
     }
-    if text.split_once(':').is_some_and(|(_, path)| secret::is_secret(Path::new(path))) {
+    // A revision may hold colons itself, and a path in a repository is a pattern.
+    let is_secret = |(at, _)| secret::is_secret(Path::new(&text[at + 1..]));
+    let is_pattern = text.contains(['*', '?', '[', '\\']);
+    if text.match_indices(':').any(is_secret) || (is_pattern && secret::is_meant(&text.replace('\\', ""))) {
         return Err(Forbidden::Secret.into());
     }
     match ground.look(text) {
