@@ -117,7 +117,9 @@ impl Kind {
         }
         match self {
             Self::Text => Ok(()),
-            Self::Inert => fits(text == "[" || !text.contains(['[', '$', '`', '(']), "a plain number or text"),
+            Self::Inert => {
+                fits(text == "[" || !text.contains(['[', '$', '`', '(']), "a plain number or text")
+            }
             Self::Word => fits(is_word(text), "a plain word"),
             Self::Variable => fits(VARIABLES.contains(&text), "a variable that is known to be no secret"),
             Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),

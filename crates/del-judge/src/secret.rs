@@ -10,7 +10,8 @@ pub fn is_secret(path: &Path) -> bool {
     let folder = parts.next_back().unwrap_or_default();
     // What editors and people leave beside a file holds the same.
     let name = name.trim_end_matches('~');
-    let name = ends(name, &[".bak", ".old", ".orig", ".swp"]).map_or(name, |end| &name[..name.len() - end.len()]);
+    let name =
+        ends(name, &[".bak", ".old", ".orig", ".swp"]).map_or(name, |end| &name[..name.len() - end.len()]);
     FOLDERS.contains(&name)
         || parts.chain([folder]).any(|part| FOLDERS.contains(&part))
         || NAMES.contains(&name)
@@ -156,7 +157,19 @@ const NAMES: [&str; 33] = [
 const IN_FOLDER: [(&str, &str); 3] = [(".git", "config"), (".docker", "config.json"), ("gh", "hosts.yml")];
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 const ENDS: [&str; 13] = [
-    ".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc", ".gpg", ".env", ".tfstate",
+    ".pem",
+    ".key",
+    ".p8",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    ".asc",
+    ".gpg",
+    ".env",
+    ".tfstate",
 ];
 const KEYS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 

@@ -29,10 +29,21 @@ mod tests {
 
     #[test]
     fn keys_are_not_the_environment() {
-        for filter in [".env", ".ENV.a", "{\"env\": 1}", ".environment", "[.a[] | .env]", "$a.env", ".a_env"] {
+        for filter in [".env", ".ENV.a", "{\"env\": 1}", ".environment", "[.a[] | .env]", "$a.env", ".a_env"]
+        {
             assert_eq!(check(filter), Ok(()), "{filter}");
         }
-        for filter in ["env", "$ENV", "$ ENV", "$\nENV", ".|env", "[env]", "\"\\(env)\"", "$__prog_args", "$ __prog_args"] {
+        for filter in [
+            "env",
+            "$ENV",
+            "$ ENV",
+            "$\nENV",
+            ".|env",
+            "[env]",
+            "\"\\(env)\"",
+            "$__prog_args",
+            "$ __prog_args",
+        ] {
             assert!(check(filter).is_err(), "{filter}");
         }
     }

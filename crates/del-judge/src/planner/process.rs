@@ -128,9 +128,6 @@ impl Planner<'_> {
         let mut expanded = Vec::new();
         for word in words {
             let unknown = || Reason::Value(word.unmatched());
-            if word.may_vanish() {
-                return Err(unknown());
-            }
             for word in word.choices().map_err(|_| Reason::Words(MAX_EXPANDED))? {
                 let known = word.with_values(value).filter(Word::is_worked_out).ok_or_else(unknown)?;
                 for word in known.split().map_err(|_| unknown())? {

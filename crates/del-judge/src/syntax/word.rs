@@ -86,17 +86,6 @@ impl Word {
         Ok(words)
     }
 
-    /// Whether nothing may be left of a word that braces make of it: the shell drops it then.
-    pub(crate) fn may_vanish(&self) -> bool {
-        let stays = |piece: &Piece| match piece {
-            Piece::Text(text) => !text.is_empty(),
-            Piece::Choice(parts) => !parts.iter().any(String::is_empty),
-            Piece::Any | Piece::One | Piece::Set { .. } => true,
-            Piece::Variable { .. } | Piece::Output { .. } | Piece::Value(_) => false,
-        };
-        self.has(|piece| matches!(piece, Piece::Choice(_))) && !self.has(stays)
-    }
-
     /// The word with the values of its variables. `None` where one is not known, or is not plain outside of quotes.
     pub(crate) fn with_values(&self, value: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let mut word = Self { pieces: Vec::new(), ..self.clone() };
