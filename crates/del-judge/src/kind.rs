@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     File,
     /// The same, and no `@`, behind which some programs read options.
     Listed,
+    /// The same, and no directory that holds secrets: the program prints all of them.
+    Tree,
     /// The same as a file, but no directory: the program would go on to what lies in it.
     Regular,
     /// The same, and no colon, which would make it a file of another machine.
@@ -94,6 +96,7 @@ impl Kind {
             "listed" => Self::Listed,
             "file" => Self::File,
             "regular" => Self::Regular,
+            "tree" => Self::Tree,
             "archive" => Self::Archive,
             "revision" => Self::Revision,
             "plus" => Self::Plus,
@@ -138,6 +141,8 @@ impl Kind {
             Self::Listed => Self::File.check(text, ground),
             Self::File if text == "-" => Ok(()),
             Self::File => Ok(ground.look(text).map(drop)?),
+            Self::Tree if text == "-" => Ok(()),
+            Self::Tree => Ok(ground.look_through(text)?),
             Self::Regular if text == "-" => Ok(()),
             Self::Regular => match ground.look(text)? {
                 Found::Directory => Err(Misfit::Directory),
@@ -157,7 +162,10 @@ impl Kind {
 impl Kind {
     /// Whether a text fits in which a value is only known when it is there. It is held against the kind again then.
     fn takes(&self, mark: Mark, text: &str, ground: &Ground) -> Result<(), Misfit> {
-        let path = matches!(self, Self::File | Self::Listed | Self::Regular | Self::Archive | Self::Revision);
+        let path = matches!(
+            self,
+            Self::File | Self::Listed | Self::Tree | Self::Regular | Self::Archive | Self::Revision
+        );
         match (self, mark) {
             (Self::Text | Self::Inert, _) => Ok(()),
             (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
