@@ -9,8 +9,8 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, convert, detect, dialects, exec, grammar, mcp, models, parse, policy, render, serve, task,
-    tools, undo,
+    completions, convert, detect, dialects, doctor, exec, grammar, mcp, models, parse, policy, render, serve,
+    sessions, task, tools, undo,
 };
 use crate::session::SessionOptions;
 
@@ -88,8 +88,10 @@ pub(crate) enum Command {
     Tools(tools::Options),
     Policy(policy::Options),
     Mcp(mcp::Options),
+    Sessions(sessions::Options),
     Undo(undo::Options),
     Models(models::Options),
+    Doctor(doctor::Options),
     Serve(serve::Options),
     Completions(completions::Options),
 }

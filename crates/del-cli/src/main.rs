@@ -1,21 +1,26 @@
 //! `del`: reads what language models write, and works with them at the terminal.
 #![forbid(unsafe_code)]
 
+mod age;
 mod arguments;
 mod catalog;
 mod colour;
 mod command;
 mod consent;
+mod exchange;
 mod exit;
 mod folders;
 mod hands;
 mod input;
 mod instructions;
 mod interrupt;
+mod keeping;
+mod record;
 mod screen;
 mod server;
 mod servers;
 mod session;
+mod status;
 mod table;
 mod terminal;
 mod tls;
@@ -57,8 +62,10 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Grammar(options)) => command::grammar::run(&options, &common),
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
         Some(Command::Mcp(options)) => command::mcp::run(&options, &common),
+        Some(Command::Sessions(options)) => command::sessions::run(&options, &common),
         Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
+        Some(Command::Doctor(options)) => command::doctor::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
         None => match &cli.assistant.print {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::consent::Terminal;
 use crate::del::{Run, del, directory, plain, run};
 
 fn call(directory: &tempfile::TempDir, arguments: &[&str]) -> Run {
@@ -107,4 +108,20 @@ fn every_kind_of_failure_has_its_exit_code() {
     call(&files, &["read_file", "{}", "--tools", "nosuch"]).fails(2, "unknown tool 'nosuch'");
     let restricted = call(&files, &["read_file", "{\"file_path\": \"x\"}", "--tools", "list_directory"]);
     assert!(restricted.out.contains("unknown tool 'read_file'"), "{restricted:#?}");
+}
+
+#[test]
+fn how_far_a_long_call_is_stands_on_a_line_that_goes_again() {
+    let names: Vec<String> = (0..250).map(|n| format!("f{n}.rs")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "fn a() {}\n")).collect();
+    let files = directory(&files);
+    let arguments = ["find_references", r#"{"symbol": "a"}"#, "--toolset", "all"];
+    let mut terminal = Terminal::start(&files, &[&["tools", "call"], &arguments[..]].concat());
+    terminal.until("\r\u{1b}[Kfind_references: 100 files");
+    let rest = terminal.until("\r\u{1b}[K");
+    assert!(!rest.contains('\n'), "{rest:?}");
+    let (seen, code) = terminal.end();
+    assert!(code == 0 && seen.contains("f0.rs"), "{seen:?}");
+    let got = call(&files, &arguments);
+    assert!(got.code == 0 && got.err.is_empty(), "{got:#?}");
 }

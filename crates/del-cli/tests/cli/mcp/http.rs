@@ -110,7 +110,7 @@ impl Request {
                 });
                 respond(stream, "200 OK", &format!("{SESSION}: s-1\r\n"), &self.reply(&result));
             }
-            "tools/list" => self.stream(stream, &[self.reply(&json!({"tools": [tool]}))]),
+            "tools/list" => send(stream, &[self.reply(&json!({"tools": [tool]}))]),
             "tools/call" => self.say(stream, &self.body["params"]["arguments"].to_string()),
             _ if self.verb == "POST" => respond(stream, "202 Accepted", "", ""),
             _ if self.verb == "DELETE" => respond(stream, "200 OK", "", ""),
@@ -128,15 +128,15 @@ impl Request {
     pub(super) fn reply(&self, result: &Value) -> String {
         json!({"jsonrpc": "2.0", "id": self.body["id"], "result": result}).to_string()
     }
+}
 
-    /// Answers with a stream of events.
-    pub(super) fn stream(&self, stream: &mut TcpStream, messages: &[String]) {
-        let events: Vec<String> =
-            messages.iter().map(|text| format!("event: message\ndata: {text}\n\n")).collect();
-        begin(stream, "text/event-stream");
-        // The other side may have had enough.
-        let _ = stream.write_all(events.concat().as_bytes());
-    }
+/// Answers with a stream of these messages.
+pub(super) fn send(stream: &mut TcpStream, messages: &[String]) {
+    let events: Vec<String> =
+        messages.iter().map(|text| format!("event: message\ndata: {text}\n\n")).collect();
+    begin(stream, "text/event-stream");
+    // The other side may have had enough.
+    let _ = stream.write_all(events.concat().as_bytes());
 }
 
 /// Answers with a document.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::http::{Remote, SESSION, begin, flood, respond, wait};
+use super::http::{Remote, SESSION, begin, flood, respond, send, wait};
 use super::servers::{Place, said};
 use crate::del::{Run, del, run};
 
@@ -68,7 +68,7 @@ fn an_answer_may_be_a_stream_with_other_messages_in_it() {
         let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}});
         let question = json!({"jsonrpc": "2.0", "id": 900, "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 5}});
         let reply = request.reply(&json!({"content": [{"type": "text", "text": "streamed"}]}));
-        request.is_call().then(|| request.stream(stream, &[note.to_string(), question.to_string(), reply]))
+        request.is_call().then(|| send(stream, &[note.to_string(), question.to_string(), reply]))
     });
     let got = call(&place(&server));
     assert_eq!((got.code, said(&got).as_str()), (0, "streamed"), "{got:#?}");
