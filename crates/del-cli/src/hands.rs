@@ -43,6 +43,9 @@ pub(crate) struct Confining {
     /// Lets commands in the sandbox use the network, and sockets of any kind
     #[arg(long)]
     allow_network: bool,
+    /// Keeps commands in the sandbox from reading keys, credentials and browsers' data in your home directory
+    #[arg(long)]
+    hide_secrets: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -51,6 +54,8 @@ enum SandboxOption {
     Auto,
     /// Wholly, or nothing runs
     On,
+    /// By the program bwrap, or nothing runs
+    Bwrap,
     /// Not at all
     Off,
 }
@@ -158,9 +163,15 @@ impl Confining {
         let need = match self.sandbox {
             SandboxOption::Auto => Need::Auto,
             SandboxOption::On => Need::On,
+            SandboxOption::Bwrap => Need::Bwrap,
             SandboxOption::Off => Need::Off,
         };
-        Confinement { need, network: self.allow_network, ..Confinement::default() }
+        Confinement {
+            need,
+            network: self.allow_network,
+            hide_secrets: self.hide_secrets,
+            ..Confinement::default()
+        }
     }
 }
 

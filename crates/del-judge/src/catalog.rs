@@ -89,8 +89,22 @@ pub(crate) struct Arguments {
     pub(crate) needs: Names,
     /// Options that are added before what was given, to hold the program back.
     pub(crate) inject: Vec<String>,
+    /// How secrets are left out of what it looks through.
+    pub(crate) hide: Option<Hide>,
     /// The arguments of subcommands.
     pub(crate) sub: BTreeMap<String, Arguments>,
+}
+
+/// Options that leave files out, with `{}` for the pattern of their names. They are added behind the options that were
+/// given: the last one counts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hide {
+    pub(crate) files: String,
+    pub(crate) folders: String,
+    /// The options with which it looks through directories; it always does when there are none.
+    #[serde(default)]
+    pub(crate) with: Names,
 }
 
 /// How a program reads its options.

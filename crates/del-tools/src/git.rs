@@ -18,6 +18,7 @@ use crate::environment;
 use crate::outcome::{Code, Failure};
 use crate::process::Spec;
 use crate::program::{self, Finished, is_program};
+use crate::sandbox::Reach;
 use crate::toolbox::Control;
 use repository::{Repository, Trouble};
 use settings::Settings;
@@ -144,7 +145,7 @@ impl Git {
         environment.push(("GIT_ATTR_NOSYSTEM".into(), "1".into()));
         override_with(&mut environment, &self.settings.held_back());
         let arguments = self.held.arguments.iter().chain(arguments).map(OsString::from).collect();
-        self.spec(arguments, environment, timeout)
+        self.spec(arguments, environment, timeout, Reach::Look)
     }
 
     /// How git is run to change something. Without `network` it speaks to nobody.
@@ -183,7 +184,7 @@ impl Git {
         override_with(&mut environment, &settings.map(|(key, value)| (key.to_owned(), value.to_owned())));
         let arguments =
             ["--no-pager".into()].into_iter().chain(arguments.iter().map(OsString::from)).collect();
-        self.spec(arguments, environment, timeout)
+        self.spec(arguments, environment, timeout, Reach::Write)
     }
 
     /// Tells git which repository it is.
@@ -197,10 +198,11 @@ impl Git {
         arguments: Vec<OsString>,
         environment: Vec<(OsString, OsString)>,
         timeout: Duration,
+        reach: Reach,
     ) -> Spec {
         let program = self.held.program.clone().unwrap_or_default();
         let directory = self.held.directory.clone();
-        Spec { program, arguments, directory, environment, input: Vec::new(), timeout }
+        Spec { program, arguments, directory, environment, input: Vec::new(), timeout, reach }
     }
 }
 

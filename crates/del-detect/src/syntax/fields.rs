@@ -130,10 +130,11 @@ pub(super) fn item(samples: &[&Sample]) -> Option<String> {
         let behind = first.0 + first.1;
         let second = behind + text[behind..].find(second.as_str())?;
         let gap = &text[behind..second];
-        let mark = text::first_mark(gap).filter(|mark| gap.starts_with(mark) && gap.len() <= MAX_MARKS)?;
-        let open = gap[mark.len()..].trim_start();
-        let opens = !open.is_empty() && text[key..first.0].ends_with(open);
-        opens.then(|| format!("{open}{{value}}{mark}"))
+        let open = text::common_suffix(&text[key..first.0], gap);
+        let (close, open) = gap.split_at(gap.len() - open);
+        let (close, open) = (close.trim_end(), open.trim_start());
+        let tag = |mark: &str| text::first_mark(mark).is_some();
+        (gap.len() <= MAX_MARKS && tag(close) && tag(open)).then(|| format!("{open}{{value}}{close}"))
     })
 }
 
@@ -214,6 +215,9 @@ const KEY: &str = "\u{1}key\u{1}";
 /// What opens a field and what closes one, from what stands between two. A mark that could be either closes.
 fn between_fields(gap: &str, heads: &[&str], tails: &[String]) -> Option<[String; 2]> {
     let close = tails.iter().map(|tail| text::common_prefix(tail, gap)).min()?;
+    if let Some(fields) = marked_alike(&gap[..close], &gap[close..], heads) {
+        return Some(fields);
+    }
     let open = &gap[close..];
     if !open.trim().is_empty() && heads.iter().all(|head| head.ends_with(open.trim_start())) {
         return Some([open.to_owned(), gap[..close].to_owned()]);
@@ -222,6 +226,15 @@ fn between_fields(gap: &str, heads: &[&str], tails: &[String]) -> Option<[String
     let (rest, open) = gap.split_at(gap.len() - open);
     let close = tails.iter().map(|tail| text::common_prefix(tail, rest)).min()?;
     Some([open.to_owned(), rest[..close].to_owned()])
+}
+
+/// Where the same mark stands before the tag that opens a field and before the one that closes it.
+fn marked_alike(close: &str, open: &str, heads: &[&str]) -> Option<[String; 2]> {
+    let (before, rest) = close.split_once("</").filter(|(_, rest)| rest.starts_with(KEY))?;
+    let mark = Some(before.trim()).filter(|mark| !mark.is_empty())?;
+    let closer = rest.strip_suffix(mark)?;
+    let open = format!("{mark}{open}");
+    heads.iter().all(|head| head.ends_with(&open)).then(|| [open, format!("{before}</{closer}")])
 }
 
 /// One call in its sample.
