@@ -2,12 +2,14 @@
 
 pub(crate) mod chat;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod convert;
 pub(crate) mod detect;
 pub(crate) mod dialects;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod grammar;
+pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod parse;

@@ -75,6 +75,12 @@ pub(crate) struct Consenting {
     /// Never runs calls that fit RULE
     #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
     deny_tool: Vec<Rule>,
+    /// Rules of the configuration file, whose calls run without asking
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
+    configured_allow_tool: Vec<Rule>,
+    /// Rules of the configuration file, whose calls never run
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
+    configured_deny_tool: Vec<Rule>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -182,8 +188,9 @@ impl Consenting {
                 ApprovalMode::Plan => Approval::Plan,
             }
         });
-        self.allow_tool.iter().cloned().for_each(|rule| gate.allow(rule));
-        self.deny_tool.iter().cloned().for_each(|rule| gate.deny(rule));
+        // Rules of the file and of the command line add up.
+        self.configured_allow_tool.iter().chain(&self.allow_tool).cloned().for_each(|rule| gate.allow(rule));
+        self.configured_deny_tool.iter().chain(&self.deny_tool).cloned().for_each(|rule| gate.deny(rule));
         gate
     }
 }

@@ -26,7 +26,7 @@ use crate::server::about::About;
 use crate::server::{Server, ServerOptions};
 use crate::status::Status;
 use crate::table::Table;
-use crate::terminal::{self, shown};
+use crate::terminal::shown;
 
 /// Find out how the model server's model calls tools best
 ///
@@ -98,11 +98,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let best = best(&outcomes);
     let findings = Findings { server, model, about, template, outcomes, best };
     let text = if options.json {
-        format!("{:#}\n", findings.json(catalog))
+        shown(&format!("{:#}\n", findings.json(catalog))).into_owned()
     } else {
         findings.text(catalog, Paint::stdout(common.color))
     };
-    std::io::stdout().lock().write_all(shown(&text).as_bytes())?;
+    std::io::stdout().lock().write_all(text.as_bytes())?;
     match findings.best.map(|place| &findings.outcomes[place]) {
         Some(outcome) if outcome.works() => Ok(Exit::Done),
         Some(outcome) => Err(Exit::Failed.because(format!(
@@ -203,7 +203,7 @@ impl Findings {
             table.row(vec![name, right, visible(&first).into_owned()]);
             notes.for_each(|note| table.row(vec![String::new(), String::new(), visible(&note).into_owned()]));
         }
-        text.push_str(&table.text(paint, terminal::stdout_width()));
+        text.push_str(&table.text(paint, None));
         if let Some(best) = self.best {
             let options = self.outcomes[best].way.options().join(" ");
             let _ = writeln!(text, "\n{} {}", paint.bold("use      "), paint.green(options));

@@ -43,7 +43,7 @@ enum Action {
         format: Format,
     },
     /// Run one and print what a model would see
-    Call(CallOptions),
+    Call(Box<CallOptions>),
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::del::{Run, plain};
+use crate::consent::Terminal;
+use crate::del::{Run, directory, plain};
 use crate::server::{About, Reply, Server, calls, says, words};
 
 /// The three calls that are asked for, right.
@@ -74,6 +75,20 @@ fn tools_that_a_server_refuses_go_into_the_prompt() {
     ] {
         assert!(got.out.contains(says), "expected {says:?}: {}", got.out);
     }
+}
+
+#[test]
+fn on_a_terminal_it_says_what_it_tries_and_nothing_acts() {
+    let files = directory(&[]);
+    let models = json!({"data": [{"id": "a\u{1b}[2Jb"}]}).to_string();
+    let about = About { models: (200, models), ..About::default() };
+    let server = Server::about(about, natively());
+    let mut terminal = Terminal::with(&files, &["doctor", "--base-url", server.url()], 80, &[]);
+    terminal.until("native: a word");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    assert!(seen.contains("\u{1b}[1mmodel    \u{1b}[0m a␛[2Jb\r\n"), "{seen:?}");
+    assert!(seen.contains("\u{1b}[32m--tools-mode native\u{1b}[0m"), "{seen:?}");
 }
 
 #[test]

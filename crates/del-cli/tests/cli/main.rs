@@ -1,6 +1,7 @@
 //! The program as users run it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod config;
 mod consent;
 mod conversation;
 mod convert;
@@ -10,6 +11,7 @@ mod dialects;
 mod doctor;
 mod exec;
 mod grammar;
+mod man;
 mod mcp;
 mod parse;
 mod policy;
