@@ -173,6 +173,7 @@ fn what_fuzzing_found() {
     for (name, unit) in [
         ("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>"),
         ("amrita-am", "<am:tool_call name=\"f\"><c\u{0}>if a</c></am:tool_call>"),
+        ("granite-20b-fc", "<function_call> {\"na {\0o_suther { "),
         (
             "dsml-v4",
             "The form is \"\n\n<｜DSML｜tool_calls><｜DSML｜invoke name=\"get_weather\"><｜DSML｜parameter \
