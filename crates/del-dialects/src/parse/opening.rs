@@ -41,6 +41,10 @@ pub(super) struct Opening {
     missed: bool,
     name: Option<(usize, usize)>,
     id: Option<(usize, usize)>,
+    /// The head is half of what it should be: it names nothing but a tool that is known.
+    doubted: bool,
+    /// The walk that came furthest of those that failed, and how far: what it passed is surely markup.
+    broken: Option<(usize, usize)>,
 }
 
 /// Where an opening was found.
@@ -105,6 +109,8 @@ impl Opening {
             missed: false,
             name: None,
             id: None,
+            doubted: false,
+            broken: None,
         }
     }
 
@@ -185,7 +191,11 @@ impl Engine {
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let before = self.before(io, io.at + opening.start)[1];
         // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
+        let named = opening
+            .name
+            .is_some_and(|(_, end)| io.text[io.at + end..io.at + opening.token].trim().is_empty());
         let doubtful = opening.step < io.plan.walks[opening.walk].args
+            && named
             && opening.name(io).and_then(|name| self.tool(name)).is_none();
         if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
             return self.try_next(io, opening);
@@ -269,7 +279,9 @@ impl Engine {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
-                let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
+                let called = opening.called(io);
+                let known = |name: &&str| !opening.doubted || self.tool(name).is_some();
+                let Some(name) = called.filter(known) else { return self.nameless(io, opening) };
                 if !self.commit(io, &opening, name, opening.id(io)) {
                     return Flow::Next;
                 }
@@ -411,17 +423,38 @@ impl Engine {
             || (alone && is_distinct(&io.text[start..end]))
     }
 
+    /// True when what was read up to `end` surely is the beginning of a call, though it comes to nothing: tokens, and
+    /// behind them the name of a tool, or a name behind two of them.
+    pub(super) fn is_broken_call(&self, io: &Io<'_>, opening: &Opening, end: usize) -> bool {
+        let walk = &io.plan.walks[opening.walk];
+        let known = opening.called(io).is_some_and(|name| self.tool(name).is_some());
+        let tokens = walk.tokens(opening.opened);
+        let sure = tokens > 1 || (tokens == 1 && (known || matches!(walk.body, Body::Call)));
+        sure && !opening.in_a_thought() && self.is_markup(io, io.at + opening.start, end)
+    }
+
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
     pub(super) fn try_next(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let tried = io.look.min(io.at + opening.start + super::body::MAX_BARE);
-        match self.candidates.pop() {
-            Some(opener) => {
+        let mut broken = opening.broken;
+        if opening.name.is_some() && broken.is_none_or(|(_, token)| token < opening.token) {
+            let token = io.at + opening.token;
+            broken =
+                self.is_broken_call(io, &opening, token).then_some((opening.walk, opening.token)).or(broken);
+        }
+        match (self.candidates.pop(), broken) {
+            (Some(opener), _) => {
                 let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
+                let next = Opening { broken, ..next };
                 io.rewind(io.at + next.token);
                 self.state = State::Opening(next);
                 Flow::Next
             }
-            None => self.reject(io, &opening, tried),
+            (None, Some((walk, token))) => {
+                io.rewind(io.at + token);
+                self.nameless(io, Opening { walk, ..opening })
+            }
+            (None, None) => self.reject(io, &opening, tried),
         }
     }
 }
