@@ -49,6 +49,16 @@ impl<'s> Place<'s> {
         Self { schema: items, ..self }
     }
 
+    /// True when this very text is one of the constants that are declared here, and what it reads as is none.
+    pub(crate) fn is_constant(self, text: &str) -> bool {
+        let constants =
+            self.schema.and_then(|schema| part(self.root, schema, &|schema| schema.get("enum")?.as_array()));
+        constants.is_some_and(|constants| {
+            let other = serde_json::from_str(text).is_ok_and(|value: Value| constants.contains(&value));
+            !other && constants.iter().any(|constant| constant == text)
+        })
+    }
+
     /// True when something is declared here.
     pub(crate) fn is_declared(self) -> bool {
         self.schema.is_some()
@@ -216,8 +226,9 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
     }
     if (types.integer || types.number) && is_number(value) {
         let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
+        let whole = || value.parse().is_ok_and(|number: f64| number.fract() == 0.0);
         let fits = types.number || !value.contains(['.', 'e', 'E']) || integral.is_some();
-        if fits {
+        if fits || (!types.string && whole()) {
             return Ok((integral.unwrap_or(value).to_owned(), true));
         }
     }
@@ -232,8 +243,8 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
         let boolean = match word.as_str() {
             "true" => Some("true"),
             "false" => Some("false"),
-            "1" if !types.string => Some("true"),
-            "0" if !types.string => Some("false"),
+            "1" | "yes" | "on" if !types.string => Some("true"),
+            "0" | "no" | "off" if !types.string => Some("false"),
             _ => None,
         };
         if let Some(boolean) = boolean {
@@ -255,7 +266,20 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
             return Ok((json, fits));
         }
     }
+    // A value in quotes, where no text may stand.
+    if let Some(inside) = unquoted(value).filter(|_| !types.string) {
+        let (json, fits) = typed(inside, types, max_depth)?;
+        if fits {
+            return Ok((json, true));
+        }
+    }
     Ok((quoted(text), types.string))
+}
+
+/// What stands between the quotes of `text`, which may be escaped; none where it holds more of them.
+fn unquoted(text: &str) -> Option<&str> {
+    let inside = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    inside("\"").or_else(|| inside("\\\"")).filter(|inside| !inside.contains('"'))
 }
 
 /// `text` as one JSON value, with JSON's or Python's spelling of literals.

@@ -99,6 +99,11 @@ enum Phase {
         end: usize,
         behind: usize,
     },
+    /// Behind a value's closer without its last character, which begins at `end`.
+    Drifted {
+        end: usize,
+        behind: usize,
+    },
     /// Behind what looks like a value's closer, in a word from `from` on: a key, if a header closes behind it.
     Key {
         end: usize,
@@ -303,6 +308,7 @@ impl FieldsReader {
                 Phase::ValueStart => self.value_start(on),
                 Phase::Value => self.value(on),
                 Phase::After { end, behind } => self.after(on, (end, behind)),
+                Phase::Drifted { end, behind } => self.drifted(on, (end, behind)),
                 Phase::Key { end, behind, from } => self.key(on, (end, behind), from),
                 Phase::Turn { end } => self.turn(on, end),
                 Phase::Junk => self.junk(on),

@@ -122,7 +122,8 @@ impl Engine {
         // Where the model ended by itself, a word is no more than that.
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let word = io.end == Some(End::End) && io.text[start..].trim_end().bytes().all(plain);
-        let marked = opening.marked && !word && !opening.is_worded(plan);
+        let bracket = io.end == Some(End::End) && walk.is_bare() && io.text[start..].trim_end().len() == 1;
+        let marked = opening.marked && !word && !bracket && !opening.is_worded(plan);
         // Where white space stands between calls, the last word behind one may be all that the model had to say.
         let spaced = io.end == Some(End::End) && io.text[io.at..start].trim().is_empty();
         let named = io.text[start..].trim_end();

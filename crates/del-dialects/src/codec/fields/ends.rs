@@ -40,6 +40,7 @@ impl FieldsReader {
                 self.words = self.words.filter(|words| words + 1 == end);
                 Phase::After { end, behind }
             }
+            ValueEnd::Drifted => Phase::Drifted { end, behind },
             ValueEnd::Turn => Phase::Turn { end },
             // Elements of other keys.
             ValueEnd::Field if self.elements.is_some() && self.words.is_none() => return None,
@@ -51,6 +52,40 @@ impl FieldsReader {
         };
         self.enter(phase);
         None
+    }
+
+    /// Behind a value's closer without its last character: it is misspelt, if what can only follow a value does.
+    pub(super) fn drifted(&mut self, on: &mut On<'_, '_>, (end, behind): (usize, usize)) -> Stop {
+        let marks = on.given.marks;
+        if self.scan.is_fresh() {
+            let from = on.kept + behind;
+            if on.look == from || is_word(on.bytes[on.look - 1]) {
+                let left = MAX_WORD.saturating_sub(on.look - from);
+                on.look += on.bytes[on.look..].iter().take(left).take_while(|byte| is_word(**byte)).count();
+                on.look += usize::from(on.bytes.get(on.look) == Some(&b'>'));
+            }
+            on.look += white_space(&on.bytes[on.look..]);
+        }
+        if on.look == on.bytes.len() {
+            return if on.last() { self.resume(on, end, behind) } else { Some(FieldsProgress::More) };
+        }
+        let next = match marks.next.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
+            Anchored::More => return None,
+            Anchored::Nothing => return self.resume(on, end, behind),
+            Anchored::Found(hit) => (marks.next_kinds[hit.pattern as usize], hit.end),
+        };
+        let (then, from) = match next {
+            (then @ (Next::Field | Next::Closer(_)), from) => (then, from),
+            _ => return self.resume(on, end, behind),
+        };
+        let end = self.value_end(end, on.kept, true);
+        self.close_value(on, end);
+        on.kept = from;
+        if then == Next::Field {
+            self.enter(Phase::Header);
+            return None;
+        }
+        Some(FieldsProgress::Done(then))
     }
 
     /// Behind a value's closer: is it one?
@@ -249,8 +284,8 @@ impl FieldsReader {
         let confirmed = if form.value_close.is_empty() {
             true
         } else if over {
-            // A model that stops behind the last closer has closed the value; a cut proves nothing.
-            if on.given.end != Some(End::End) || step < marks.last {
+            // A model that stops behind a closer has closed the value; a cut proves nothing.
+            if on.given.end != Some(End::End) {
                 return Some(FieldsProgress::More);
             }
             true

@@ -80,6 +80,13 @@ impl FieldsReader {
     /// The header ends with this mark.
     fn take_header(&mut self, on: &mut On<'_, '_>, hit: Match) -> Stop {
         let header = &on.given.text[on.kept..hit.start];
+        if let Some(line) = header.find('\n').filter(|line| on.given.form.framed && ends_key(header, *line)) {
+            // The line ends the header, as its mark would have.
+            let end = on.kept + line;
+            on.rewind(end);
+            let pattern = u16::try_from(on.given.marks.header_closers).unwrap_or(u16::MAX);
+            return self.take_header(on, Match { pattern, start: end, end });
+        }
         let Some(header) = Header::declared(header, &on.given.form.key, on.given.tool) else {
             return Some(FieldsProgress::Broken);
         };
@@ -170,6 +177,15 @@ impl FieldsReader {
         self.begin_value(on);
         None
     }
+}
+
+/// True when a value begins behind this line of what looks like a header: what follows are no attributes of the key.
+fn ends_key(header: &str, line: usize) -> bool {
+    let (key, rest) = (header[..line].trim(), header[line..].trim());
+    !key.is_empty()
+        && !key.contains(char::is_whitespace)
+        && !rest.is_empty()
+        && (rest.contains('<') || !rest.contains('='))
 }
 
 /// What may be a header that begins at `from`: where it stops does not depend on how much has arrived.

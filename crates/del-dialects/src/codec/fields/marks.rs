@@ -7,8 +7,6 @@ use crate::parse::automaton::{Automaton, Match, SUFFIX};
 /// The marks of a field, ready to be found.
 #[derive(Debug, Default)]
 pub(crate) struct FieldMarks {
-    /// The last closer that is written.
-    pub(super) last: usize,
     /// The only closer, where there is one, of a value with a closer of its own.
     pub(super) alone: Option<usize>,
     /// From this place on closers are those of a group of calls.
@@ -95,6 +93,8 @@ pub(super) enum Between {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueEnd {
     Closer,
+    /// The closer with something else in place of its last character: it is misspelt, if it is one.
+    Drifted,
     /// Another field opens: the closer is missing.
     Field,
     /// The call closes: the closer is missing.
@@ -157,7 +157,6 @@ impl FieldMarks {
         let follows = next.iter().filter(|(_, kind)| !matches!(kind, Next::Stray | Next::Turn));
         between.extend(follows.map(|(mark, kind)| (mark.clone(), Between::Orphan(*kind))));
         let mut marks = Self {
-            last,
             alone: first.filter(|first| *first >= last && own.is_some()),
             group: if first.is_some_and(|first| first < group) { group } else { usize::MAX },
             next: automaton(next.iter().map(|(mark, _)| mark)),
@@ -231,6 +230,16 @@ impl FieldMarks {
                 spellings.push((format!("\n{closer}"), ValueEnd::Closer));
             }
             spellings.push((closer.clone(), ValueEnd::Closer));
+        }
+        // Where every key has a closer of its own, tags of other names are elements of the value.
+        let drifted =
+            closers.iter().filter(|_| self.own.is_some()).filter_map(|closer| closer.strip_suffix('>'));
+        let drifted = drifted.filter(|stem| stem.starts_with("</") && stem.len() > 3);
+        for stem in drifted {
+            if framed {
+                spellings.push((format!("\n{stem}"), ValueEnd::Drifted));
+            }
+            spellings.push((stem.to_owned(), ValueEnd::Drifted));
         }
         spellings.extend(self.ends.iter().cloned());
         with_kinds(&spellings)

@@ -176,7 +176,11 @@ impl FieldsReader {
             }
             _ => {
                 let plain = if form.xml { unescaped(text) } else { text.to_owned() };
-                let types = if self.says_json { Types::default() } else { self.types };
+                let types = match Place::argument(tool, &self.key) {
+                    _ if self.says_json => Types::default(),
+                    place if place.is_constant(plain.trim()) => Types::TEXT,
+                    _ => self.types,
+                };
                 let json = if form.json { as_json(plain.trim(), self.max_depth) } else { Ok(None) };
                 let read = json.and_then(|json| match json {
                     Some(json) => Ok((json, true)),

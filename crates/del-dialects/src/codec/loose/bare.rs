@@ -72,19 +72,27 @@ impl LooseReader {
         let word = self.word.trim();
         let python = on.given.loose.quoted_keys;
         let types = if self.is_outer() { self.types } else { Types::default() };
-        let json = match literal(word) {
+        let json = match (literal(word), on.given.loose.unopened(word)) {
+            (_, Some(text)) if !python => {
+                let types = if types.excludes_string() { types } else { Types::TEXT };
+                let Ok((json, _)) = typed(text, types, self.max_depth) else { return false };
+                self.notes.add(FaultKind::Repaired, on.look);
+                json
+            }
             _ if word.is_empty() => return false,
             // Where any value may stand bare, the schema says what it is.
-            Some(_) if !python && types.only_string() => quoted(word),
-            Some(json) => json,
-            None if python && is_expression(word, types.string, self.is_outer()) => return false,
+            (Some(_), _) if !python && types.only_string() => quoted(word),
+            (Some(json), _) => json,
+            (None, _) if python && is_expression(word, types.string, self.is_outer()) => return false,
             // A word without a name is a variable.
-            None if python && self.is_outer() && self.unnamed.is_some_and(|place| place > 0) => return false,
-            None if types == Types::default() => {
+            (None, _) if python && self.is_outer() && self.unnamed.is_some_and(|place| place > 0) => {
+                return false;
+            }
+            (None, _) if types == Types::default() => {
                 self.notes.add(FaultKind::Repaired, on.look);
                 quoted(word)
             }
-            None => {
+            (None, _) => {
                 let Ok((json, fits)) = typed(word, types, self.max_depth) else { return false };
                 self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, on.look);
                 json
