@@ -166,6 +166,32 @@ fn a_closing_mark_with_its_name_may_be_missing() {
     }
 }
 
+/// Calls that a line ends, with the name in the object.
+const LINES: &str = r#"
+title = "Example"
+source = "a test"
+
+[call]
+pieces = [
+  { mark = "<call>", line_start = true },
+  { args = "call", form = '{"name": "{name}", "arguments": {args}}' },
+  { mark = "</call>", need = "stop" },
+]
+between = "\n"
+"#;
+
+#[test]
+fn no_call_begins_without_a_name() {
+    let dialect = described(LINES);
+    for text in
+        ["<call>\n", "<call>", "<call> \n\n", "<call></call>", "<call>{\"name\": \"\"}", "<call>{}</call>\n"]
+    {
+        let message = meaning(&dialect, text);
+        assert_eq!((message.calls.len(), message.content.trim()), (0, ""), "{text:?}");
+        assert!(!message.faults.is_empty(), "{text:?}");
+    }
+}
+
 #[test]
 fn a_call_ends_thinking_that_no_mark_ends() {
     let dialect = described(ENDLESS_THINKING);
