@@ -11,6 +11,7 @@ pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod json;
+pub(crate) mod lines;
 pub(crate) mod loose;
 pub(crate) mod reading;
 

@@ -160,6 +160,13 @@ fn same(a: &str, b: &str) -> bool {
     a == b || value(a) == value(b)
 }
 
+/// Whether a value is the beginning of JSON, so that the marks behind it may belong to it when the answer is cut off.
+fn may_go_on(call: &Call) -> bool {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+    let begins = |value: &Value| value.as_str().is_some_and(|text| text.trim_start().starts_with(['{', '[']));
+    arguments.as_object().is_some_and(|fields| fields.values().any(begins))
+}
+
 proptest! {
     #![proptest_config(config())]
 
@@ -173,7 +180,9 @@ proptest! {
             };
             for end in [End::End, End::Cut] {
                 let (message, _) = read(dialect.parser(turn()), chunks(&text, cut), end);
-                prop_assert_eq!(message.calls.len(), calls.len(), "{} {:?}", &dialect.name, &text);
+                if end == End::End || !calls.iter().any(may_go_on) {
+                    prop_assert_eq!(message.calls.len(), calls.len(), "{} {:?}", &dialect.name, &text);
+                }
                 for (got, meant) in message.calls.iter().zip(&calls) {
                     let alike = got.name == meant.name && same(&got.arguments, &meant.arguments);
                     prop_assert!(alike, "{} {text:?}: {got:?} for {meant:?}", dialect.name);

@@ -1,9 +1,10 @@
 //! Arguments held against the description of their program.
 
-use crate::catalog::{Arguments, Form, Operands, Place, Value};
+use crate::catalog::{Arguments, Form, Hide, Operands, Place, Value};
 use crate::ground::Ground;
 use crate::kind::{Kind, Misfit};
 use crate::mark::Mark;
+use crate::secret;
 
 /// Why arguments are not known to be harmless.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +38,7 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
     if known.exactly.iter().any(|line| line.words() == given) {
         return Ok(given.to_vec());
     }
-    let mut reader = Reader { known, ground, seen: Vec::new(), operands: Vec::new(), at: 0, given };
+    let mut reader = Reader { known, ground, seen: Vec::new(), operands: Vec::new(), at: 0, last: 0, given };
     let sub = match known.form {
         Form::Raw => {
             reader.operands.extend(given);
@@ -59,8 +60,22 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
         return Ok(words);
     }
     reader.finish()?;
-    words.extend_from_slice(given);
+    let (options, rest) = given.split_at(reader.last);
+    words.extend_from_slice(options);
+    let looks = |hide: &&Hide| hide.with.is_empty() || reader.seen.iter().any(|name| hide.with.has(name));
+    words.extend(known.hide.iter().filter(looks).flat_map(Hide::options));
+    words.extend_from_slice(rest);
     Ok(words)
+}
+
+impl Hide {
+    fn options(&self) -> Vec<String> {
+        let (files, folders) = secret::patterns();
+        let fill = |form: &str, patterns: Vec<String>| -> Vec<String> {
+            patterns.iter().map(|pattern| form.replace("{}", pattern)).collect()
+        };
+        [fill(&self.files, files), fill(&self.folders, folders)].concat()
+    }
 }
 
 struct Reader<'a> {
@@ -70,6 +85,8 @@ struct Reader<'a> {
     seen: Vec<String>,
     operands: Vec<&'a String>,
     at: usize,
+    /// Where the last option ends, with its value.
+    last: usize,
     given: &'a [String],
 }
 
@@ -114,6 +131,7 @@ impl<'a> Reader<'a> {
             } else {
                 self.short(word)?;
             }
+            self.last = self.at;
         }
         Ok(None)
     }

@@ -44,6 +44,9 @@ pub(crate) struct Program {
     /// It reads the configuration of a repository, which has to be harmless.
     #[serde(default)]
     pub(crate) repository: bool,
+    /// It reads files that say what is to be left out.
+    #[serde(default)]
+    pub(crate) ignores: bool,
     /// The program that does it in its place: it gets the operands alone.
     #[serde(default)]
     pub(crate) instead: Option<String>,
@@ -89,8 +92,22 @@ pub(crate) struct Arguments {
     pub(crate) needs: Names,
     /// Options that are added before what was given, to hold the program back.
     pub(crate) inject: Vec<String>,
+    /// How secrets are left out of what it looks through.
+    pub(crate) hide: Option<Hide>,
     /// The arguments of subcommands.
     pub(crate) sub: BTreeMap<String, Arguments>,
+}
+
+/// Options that leave files out, with `{}` for the pattern of their names. They are added behind the options that were
+/// given: the last one counts.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hide {
+    pub(crate) files: String,
+    pub(crate) folders: String,
+    /// The options with which it looks through directories; it always does when there are none.
+    #[serde(default)]
+    pub(crate) with: Names,
 }
 
 /// How a program reads its options.

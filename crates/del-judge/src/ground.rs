@@ -9,9 +9,17 @@ use crate::secret;
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
 
+/// More entries than this are not looked through.
+const MAX_ENTRIES: usize = 20_000;
+
 /// What the system tells everybody about itself.
 const FACTS: [&str; 5] =
     ["/etc/os-release", "/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/version"];
+
+/// Whether a file outside of every working directory may be read: it is empty, or the system tells it everybody.
+pub fn is_public(path: &Path) -> bool {
+    path == Path::new("/dev/null") || FACTS.iter().any(|fact| path == Path::new(fact))
+}
 
 /// A directory that a command may look into, and where in it the command stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +47,8 @@ pub(crate) enum Forbidden {
     Special,
     #[error("usually holds secrets")]
     Secret,
+    #[error("holds files that usually hold secrets")]
+    Holds,
     #[error("cannot be looked at")]
     Unknown,
 }
@@ -78,7 +88,7 @@ impl Ground {
 
     /// Whether `path` may be looked at, and what is there now.
     pub(crate) fn look(&self, path: &str) -> Result<Found, Forbidden> {
-        if path == "/dev/null" || FACTS.contains(&path) {
+        if is_public(Path::new(path)) {
             return Ok(Found::File);
         }
         let walk = self.walk(Path::new(path))?;
@@ -92,6 +102,32 @@ impl Ground {
             return Err(Forbidden::Secret);
         }
         Ok(walk.found)
+    }
+
+    /// Whether `path` and all that lies below it may be looked at. Links are not followed.
+    pub(crate) fn look_through(&self, path: &str) -> Result<(), Forbidden> {
+        if self.look(path)? != Found::Directory {
+            return Ok(());
+        }
+        let mut pending = vec![self.directory.join(path)];
+        let mut left = MAX_ENTRIES;
+        while let Some(directory) = pending.pop() {
+            for entry in fs::read_dir(&directory).map_err(|_| Forbidden::Unknown)? {
+                let Ok(entry) = entry else { return Err(Forbidden::Unknown) };
+                let (Ok(kind), Some(fewer)) = (entry.file_type(), left.checked_sub(1)) else {
+                    return Err(Forbidden::Unknown);
+                };
+                left = fewer;
+                let path = entry.path();
+                if secret::is_secret(path.strip_prefix(&self.root).unwrap_or(&path)) {
+                    return Err(Forbidden::Holds);
+                }
+                if kind.is_dir() {
+                    pending.push(path);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Where `cd PATH` leads: a directory that is there, reached without links.

@@ -12,6 +12,8 @@ use crate::secret;
 pub(crate) enum Kind {
     /// Anything: the program only compares or prints it.
     Text,
+    /// The same, without what some shells run when they compute with it.
+    Inert,
     /// Letters, digits and signs without a meaning: a name, a list of fields.
     Word,
     /// A variable that is no secret.
@@ -38,6 +40,8 @@ pub(crate) enum Kind {
     File,
     /// The same, and no `@`, behind which some programs read options.
     Listed,
+    /// The same, and no directory that holds secrets: the program prints all of them.
+    Tree,
     /// The same as a file, but no directory: the program would go on to what lies in it.
     Regular,
     /// The same, and no colon, which would make it a file of another machine.
@@ -77,6 +81,7 @@ impl Kind {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Ok(match text {
             "text" => Self::Text,
+            "inert" => Self::Inert,
             "word" => Self::Word,
             "variable" => Self::Variable,
             "pattern" => Self::Pattern,
@@ -91,6 +96,7 @@ impl Kind {
             "listed" => Self::Listed,
             "file" => Self::File,
             "regular" => Self::Regular,
+            "tree" => Self::Tree,
             "archive" => Self::Archive,
             "revision" => Self::Revision,
             "plus" => Self::Plus,
@@ -114,6 +120,9 @@ impl Kind {
         }
         match self {
             Self::Text => Ok(()),
+            Self::Inert => {
+                fits(text == "[" || !text.contains(['[', '$', '`', '(']), "a plain number or text")
+            }
             Self::Word => fits(is_word(text), "a plain word"),
             Self::Variable => fits(VARIABLES.contains(&text), "a variable that is known to be no secret"),
             Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),
@@ -132,6 +141,8 @@ impl Kind {
             Self::Listed => Self::File.check(text, ground),
             Self::File if text == "-" => Ok(()),
             Self::File => Ok(ground.look(text).map(drop)?),
+            Self::Tree if text == "-" => Ok(()),
+            Self::Tree => Ok(ground.look_through(text)?),
             Self::Regular if text == "-" => Ok(()),
             Self::Regular => match ground.look(text)? {
                 Found::Directory => Err(Misfit::Directory),
@@ -151,9 +162,12 @@ impl Kind {
 impl Kind {
     /// Whether a text fits in which a value is only known when it is there. It is held against the kind again then.
     fn takes(&self, mark: Mark, text: &str, ground: &Ground) -> Result<(), Misfit> {
-        let path = matches!(self, Self::File | Self::Listed | Self::Regular | Self::Archive | Self::Revision);
+        let path = matches!(
+            self,
+            Self::File | Self::Listed | Self::Tree | Self::Regular | Self::Archive | Self::Revision
+        );
         match (self, mark) {
-            (Self::Text, _) => Ok(()),
+            (Self::Text | Self::Inert, _) => Ok(()),
             (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
             (Self::Revision, Mark::Revision) => self.check(&Mark::filled(text), ground),
             _ => Err(Misfit::Late),
@@ -214,7 +228,10 @@ fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
     if (text.starts_with([':', '-']) && staged.is_none()) || climbs {
         return Err(Misfit::Revision);
     }
-    if text.split_once(':').is_some_and(|(_, path)| secret::is_secret(Path::new(path))) {
+    // A revision may hold colons itself, and a path in a repository is a pattern.
+    let is_secret = |(at, _)| secret::is_secret(Path::new(&text[at + 1..]));
+    let is_pattern = text.contains(['*', '?', '[', '\\']);
+    if text.match_indices(':').any(is_secret) || (is_pattern && secret::is_meant(&text.replace('\\', ""))) {
         return Err(Forbidden::Secret.into());
     }
     match ground.look(text) {

@@ -1,12 +1,16 @@
 //! What a repository may make git do. Hooks, filters, external diffs, monitors and included files all come from its
 //! configuration, so a repository counts as harmless only when its configuration holds nothing but keys known to be.
 
-use std::fs;
+use std::fs::{self, FileType};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A larger configuration is not read.
 const MAX_CONFIGURATION: u64 = 256 * 1024;
+/// Entries of the repository and of the tree that are looked at for what would mislead git.
+const MAX_LOOKED_AT: usize = 20_000;
+/// Files of a tree that git reads whatever it was asked.
+const READ_ANYWAY: [&str; 5] = [".git", ".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
 
 /// Why git might do more than look.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +27,8 @@ pub(crate) enum Untrusted {
     Bare,
     #[error("the repository borrows objects from another one")]
     Borrows,
+    #[error("`{}` is a pipe, a device or a link, which git does not make there", .0.display())]
+    Special(PathBuf),
 }
 
 /// Whether git, started in `directory`, would find a repository that makes it do something, or none at all.
@@ -36,7 +42,8 @@ pub(crate) fn check(directory: &Path) -> Result<(), Untrusted> {
             // What only looks like a repository, git passes by, and goes on above it.
             inspect(place, &git)?;
         }
-        if ["HEAD", "objects", "refs"].iter().all(|name| place.join(name).exists()) {
+        let has = |name: &str| fs::symlink_metadata(place.join(name)).is_ok();
+        if has("HEAD") && (has("commondir") || (has("objects") && has("refs"))) {
             return Err(Untrusted::Bare);
         }
     }
@@ -50,16 +57,35 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
             return Err(Untrusted::Owner);
         }
     }
-    let links = ["config", "objects", "refs", "HEAD", "index", "info", "packed-refs"];
-    if links.iter().any(|name| fs::symlink_metadata(git.join(name)).is_ok_and(|found| found.is_symlink()))
-        || git.join("commondir").exists()
+    const PARTS: [&str; 14] = [
+        "config",
+        "objects",
+        "objects/info",
+        "objects/pack",
+        "refs",
+        "refs/heads",
+        "refs/remotes",
+        "refs/tags",
+        "HEAD",
+        "index",
+        "info",
+        "info/exclude",
+        "packed-refs",
+        "logs",
+    ];
+    let found = |name: &str| fs::symlink_metadata(git.join(name));
+    if PARTS.iter().any(|name| found(name).is_ok_and(|found| found.is_symlink()))
+        || found("commondir").is_ok()
     {
         return Err(Untrusted::Elsewhere);
     }
     if ["alternates", "http-alternates"].iter().any(|name| git.join("objects/info").join(name).exists()) {
         return Err(Untrusted::Borrows);
     }
-    let config: PathBuf = git.join("config");
+    if let Some(path) = what_misleads(git, top, MAX_LOOKED_AT) {
+        return Err(Untrusted::Special(path));
+    }
+    let config = git.join("config");
     match fs::metadata(&config) {
         Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_CONFIGURATION => {}
         Ok(_) => return Err(Untrusted::Unreadable),
@@ -67,6 +93,54 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
         Err(_) => return Err(Untrusted::Unreadable),
     }
     settings(&fs::read_to_string(&config).map_err(|_| Untrusted::Unreadable)?)
+}
+
+/// What git would open in what it keeps, or in the tree above it, and wait for, or be led away by: pipes, sockets, devices,
+/// and links among objects and branches. Of each of them so many entries are looked at.
+pub fn what_misleads(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> {
+    let leads = |kind: FileType| kind.is_symlink() || is_special(kind);
+    let parts = ["objects", "refs"];
+    parts
+        .iter()
+        .find_map(|part| found(&git.join(part), entries, |kind, _| leads(kind)))
+        .or_else(|| found(git, entries, |kind, _| is_special(kind)))
+        .or_else(|| found(top, entries, |kind, name| is_special(kind) && READ_ANYWAY.contains(&name)))
+}
+
+/// What a program would open that leaves out what git leaves out, and wait for.
+pub(crate) fn misleading_ignores(directory: &Path) -> Option<PathBuf> {
+    const NAMES: [&str; 4] = [".gitignore", ".ignore", ".rgignore", ".fdignore"];
+    let special = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| is_special(found.file_type()));
+    let names = || NAMES.into_iter().chain([".git/info/exclude"]);
+    let above = || directory.ancestors().flat_map(|place| names().map(|name| place.join(name)));
+    above()
+        .find(special)
+        .or_else(|| found(directory, MAX_LOOKED_AT, |kind, name| is_special(kind) && NAMES.contains(&name)))
+}
+
+fn is_special(kind: FileType) -> bool {
+    !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
+}
+
+/// An entry below `directory` that is like this.
+fn found(directory: &Path, entries: usize, like: impl Fn(FileType, &str) -> bool) -> Option<PathBuf> {
+    let mut pending = vec![directory.to_owned()];
+    let mut left = entries;
+    while let Some(directory) = pending.pop() {
+        let Ok(listing) = fs::read_dir(&directory) else { continue };
+        for entry in listing.flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            left = left.checked_sub(1)?;
+            let name = entry.file_name();
+            if name.to_str().is_some_and(|name| like(kind, name)) {
+                return Some(entry.path());
+            }
+            if kind.is_dir() && name != ".git" {
+                pending.push(entry.path());
+            }
+        }
+    }
+    None
 }
 
 /// Reads a configuration: plain sections, and plain keys on lines of their own. All that is not plain counts as unknown.
@@ -82,7 +156,10 @@ fn settings(text: &str) -> Result<(), Untrusted> {
             return Err(Untrusted::Unreadable);
         }
         if let Some(header) = line.strip_prefix('[') {
-            let Some(header) = header.strip_suffix(']') else { return Err(Untrusted::Unreadable) };
+            // Behind the bracket a setting may stand on the same line.
+            let Some(header) = header.strip_suffix(']').filter(|header| !header.contains(']')) else {
+                return Err(Untrusted::Unreadable);
+            };
             let name = header.split([' ', '\t', '"', '.']).next().unwrap_or_default();
             section = name.to_ascii_lowercase();
             continue;
@@ -190,6 +267,10 @@ mod tests {
             "[core\nfsmonitor = x",
             "[core]\nbare # = x",
             "[pager]\nlog = x",
+            "[core]fsmonitor=./x]",
+            "[filter \"x\"]clean=./x]",
+            "[filter \"x\"] clean = x # ]",
+            "[core] ; ]\nfsmonitor = x",
         ] {
             let harmless = settings(text);
             assert!(harmless.is_err() || text.contains("bare # ="), "{text}: {harmless:?}");

@@ -5,7 +5,10 @@
 mod desk;
 
 use std::collections::BTreeMap;
+use std::env;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use del_judge::{Ground, Judge, Judgement, Verdict};
@@ -27,7 +30,12 @@ struct Needless {
     commands: BTreeMap<String, String>,
 }
 
+/// What is set in the environment in which all is judged.
+const ENVIRONMENT: [(&str, &str); 5] =
+    [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root"), ("SHELL", "/bin/bash"), ("LANG", "C.UTF-8")];
+
 fn main() {
+    stand_in_known_environment();
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let needless: Needless =
@@ -61,6 +69,19 @@ fn main() {
         if few { Ok(()) } else { Err("3 in 100 or more".into()) }
     }));
     libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// Starts this program again with the variables of `ENVIRONMENT` and no other, because judgements depend on them.
+fn stand_in_known_environment() {
+    let known =
+        |name: &std::ffi::OsString| name == "PATH" || ENVIRONMENT.iter().any(|(known, _)| name == known);
+    let stands = env::vars_os().all(|(name, _)| known(&name))
+        && ENVIRONMENT.iter().all(|(name, value)| env::var_os(name).is_some_and(|found| found == *value));
+    if !stands {
+        let mut again = Command::new(env::current_exe().unwrap());
+        again.args(env::args_os().skip(1)).env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+        panic!("cannot start again: {}", again.envs(ENVIRONMENT).exec());
+    }
 }
 
 fn held(holds: bool, judgement: &Judgement) -> Result<(), Failed> {

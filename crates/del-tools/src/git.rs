@@ -18,6 +18,7 @@ use crate::environment;
 use crate::outcome::{Code, Failure};
 use crate::process::Spec;
 use crate::program::{self, Finished, is_program};
+use crate::sandbox::Reach;
 use crate::toolbox::Control;
 use repository::{Repository, Trouble};
 use settings::Settings;
@@ -32,6 +33,8 @@ pub(crate) struct Git {
     held: Process,
     settings: Settings,
     kept: Vec<String>,
+    /// How far git reaches that looks.
+    reach: Reach,
 }
 
 /// What is done to a repository.
@@ -53,12 +56,17 @@ impl Git {
             Failure::new(Code::ToolMissing, "git is not installed, or not where the system keeps programs.")
         })?;
         let repository = Repository::find(directory, &context.workspace.writable()).map_err(trouble)?;
-        let mut git =
-            Self { repository, held, settings: Settings::default(), kept: context.kept_variables.clone() };
+        let (settings, kept) = (Settings::default(), context.kept_variables.clone());
+        let program = held.program.clone().unwrap_or_default();
+        let reach = context.sandbox.reach_of(&program, directory);
+        let mut git = Self { repository, held, settings, kept, reach };
         let read = |file: &Path| {
             let arguments = ["config", "--no-includes", "--null", "--list", "--file"].map(OsString::from);
             let mut spec = git.reading(&[], LOOK);
             spec.arguments = arguments.into_iter().chain([file.into()]).collect();
+            // In a repository git would read all of its configuration first, with what that includes.
+            spec.environment.retain(|(name, _)| name != "GIT_DIR" && name != "GIT_WORK_TREE");
+            spec.directory = "/".into();
             let finished = program::finish(&spec, context, &Control::default())?;
             if finished.code != 0 || finished.cut {
                 let cause = format!("git cannot read {}: {}", file.display(), finished.err().trim());
@@ -144,7 +152,7 @@ impl Git {
         environment.push(("GIT_ATTR_NOSYSTEM".into(), "1".into()));
         override_with(&mut environment, &self.settings.held_back());
         let arguments = self.held.arguments.iter().chain(arguments).map(OsString::from).collect();
-        self.spec(arguments, environment, timeout)
+        self.spec(arguments, environment, timeout, self.reach)
     }
 
     /// How git is run to change something. Without `network` it speaks to nobody.
@@ -183,7 +191,7 @@ impl Git {
         override_with(&mut environment, &settings.map(|(key, value)| (key.to_owned(), value.to_owned())));
         let arguments =
             ["--no-pager".into()].into_iter().chain(arguments.iter().map(OsString::from)).collect();
-        self.spec(arguments, environment, timeout)
+        self.spec(arguments, environment, timeout, Reach::Write)
     }
 
     /// Tells git which repository it is.
@@ -197,10 +205,11 @@ impl Git {
         arguments: Vec<OsString>,
         environment: Vec<(OsString, OsString)>,
         timeout: Duration,
+        reach: Reach,
     ) -> Spec {
         let program = self.held.program.clone().unwrap_or_default();
         let directory = self.held.directory.clone();
-        Spec { program, arguments, directory, environment, input: Vec::new(), timeout }
+        Spec { program, arguments, directory, environment, input: Vec::new(), timeout, reach }
     }
 }
 

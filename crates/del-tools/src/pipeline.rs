@@ -20,6 +20,7 @@ use crate::process::{Ended, GRACE, How, Pipes, Stream, TICK};
 use crate::sandbox::Sandbox;
 use crate::session::Session;
 use crate::toolbox::Control;
+use crate::workspace::Workspace;
 use runner::Runner;
 use streams::{Sink, Source, Streams};
 
@@ -28,6 +29,8 @@ use streams::{Sink, Source, Streams};
 pub(crate) struct Means<'a> {
     pub(crate) judge: &'a Judge,
     pub(crate) sandbox: &'a Sandbox,
+    /// Where inputs are opened.
+    pub(crate) workspace: &'a Workspace,
 }
 
 /// Runs the steps of `plan` in their order and hands their output to `take` as it comes.

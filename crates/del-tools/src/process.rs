@@ -12,7 +12,7 @@ use process_wrap::std::ChildWrapper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Reach, Sandbox};
 use crate::session::{Mark, Session};
 use crate::toolbox::Control;
 
@@ -33,6 +33,8 @@ pub(crate) struct Spec {
     /// What it reads on its standard input.
     pub(crate) input: Vec<u8>,
     pub(crate) timeout: Duration,
+    /// How far it reaches.
+    pub(crate) reach: Reach,
 }
 
 /// Where output came from.
@@ -67,9 +69,10 @@ pub(crate) fn run(
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
     let started = Instant::now();
-    let mut command = command(spec)?;
+    let mut command = command(spec, sandbox)?;
     let mark = Mark::on(&mut command);
-    let mut child = sandbox.spawn(command)?;
+    let mut child = sandbox.spawn(command, spec.reach)?;
+    mark.press_on(child.id());
     let session = Session::led_by(child.id()).marked(mark);
     let mut pipes = Pipes::of(child.as_mut())?;
     let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
@@ -93,7 +96,7 @@ pub(crate) fn run(
         session.kill(true);
         pipes.read(take);
     }
-    let background = if watch.stopped.is_some() { Vec::new() } else { session.members() };
+    let background = if watch.stopped.is_some() { Vec::new() } else { session.all() };
     Ok(Ended { how, took: started.elapsed(), background })
 }
 
@@ -145,8 +148,8 @@ impl Watch {
     }
 }
 
-fn command(spec: &Spec) -> io::Result<Command> {
-    let mut command = Command::new(&spec.program);
+fn command(spec: &Spec, sandbox: &Sandbox) -> io::Result<Command> {
+    let mut command = sandbox.command(&spec.program, spec.reach);
     command.args(&spec.arguments).current_dir(&spec.directory).env_clear();
     command.envs(spec.environment.iter().map(|(name, value)| (name, value)));
     let input = if spec.input.is_empty() { Stdio::null() } else { said(&spec.input)?.into() };

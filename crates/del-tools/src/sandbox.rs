@@ -6,6 +6,7 @@
 #[cfg_attr(all(target_os = "linux", target_pointer_width = "64"), path = "sandbox/linux.rs")]
 #[cfg_attr(not(all(target_os = "linux", target_pointer_width = "64")), path = "sandbox/elsewhere.rs")]
 mod kernel;
+mod places;
 
 use std::fmt;
 use std::io;
@@ -14,8 +15,9 @@ use std::process::Command;
 use std::thread;
 
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use tempfile::TempDir;
 
-use kernel::Hold;
+use kernel::{Bubble, Hold};
 
 /// How commands are to be confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Confinement {
     pub need: Need,
     /// Whether commands may use sockets.
     pub network: bool,
+    /// Whether keys and credentials in the home directory are kept from commands.
+    pub hide_secrets: bool,
     /// Where commands may write besides the directories that the tools work in.
     pub writable: Vec<PathBuf>,
 }
@@ -38,6 +42,8 @@ pub enum Need {
     Auto,
     /// Without a whole one no command may run.
     On,
+    /// It is made by the program bwrap, or no command may run.
+    Bwrap,
 }
 
 /// How far commands are confined.
@@ -80,24 +86,59 @@ const NO_NETWORK: [&str; 14] = [
     "socket: ",
 ];
 
+/// How far a command reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It writes where commands may write.
+    Write,
+    /// It reads, and writes nothing but temporary files of its own.
+    Look,
+    /// The same, and of what is the user's it reads only what lies in the directories that the tools work in.
+    Near,
+}
+
 /// What commands are held to. The default holds nothing.
 #[derive(Debug)]
 pub struct Sandbox {
     level: Level,
     network: bool,
-    hold: Hold,
+    /// For each reach.
+    write: Hold,
+    look: Hold,
+    near: Hold,
+    bubble: Option<Bubble>,
+    /// Where tools work.
+    roots: Vec<PathBuf>,
     writable: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+    /// For the temporary files of commands that only look.
+    scratch: Option<TempDir>,
 }
 
-/// The kernel does not offer the sandbox that was asked for.
+/// What commands may do.
+#[derive(Debug, Clone, Copy)]
+struct Rights<'a> {
+    readable: &'a [PathBuf],
+    /// What may not be read, though what lies around it may.
+    hidden: &'a [PathBuf],
+    writable: &'a [PathBuf],
+    network: bool,
+}
+
+/// There is no sandbox as it was asked for.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}. `--sandbox on` demands a whole sandbox; `--sandbox auto` takes what there is")]
+#[error("{0}")]
 pub struct SandboxError(String);
 
 impl Default for Confinement {
     /// What the kernel offers, no network, and the temporary directory.
     fn default() -> Self {
-        Self { need: Need::Auto, network: false, writable: temporary().into_iter().collect() }
+        Self {
+            need: Need::Auto,
+            network: false,
+            hide_secrets: false,
+            writable: temporary().into_iter().collect(),
+        }
     }
 }
 
@@ -110,7 +151,18 @@ impl Confinement {
 
 impl Default for Sandbox {
     fn default() -> Self {
-        Self { level: Level::Off, network: true, hold: Hold::default(), writable: Vec::new() }
+        Self {
+            level: Level::Off,
+            network: true,
+            write: Hold::default(),
+            look: Hold::default(),
+            near: Hold::default(),
+            bubble: None,
+            roots: Vec::new(),
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            scratch: None,
+        }
     }
 }
 
@@ -121,13 +173,50 @@ impl Sandbox {
         if confinement.need == Need::Off {
             return Ok(Self::default());
         }
-        let mut writable = roots;
-        writable.extend(confinement.writable.iter().cloned());
         let network = confinement.network;
-        let hold = Hold::new(&writable, network);
-        let sandbox = Self { level: hold.level(), network, hold, writable };
+        let hidden = if confinement.hide_secrets { places::secrets() } else { Vec::new() };
+        let mut writable = roots.clone();
+        writable.extend(confinement.writable.iter().cloned());
+        if let Some((place, secret)) = places::holder(&writable, &hidden) {
+            return Err(SandboxError(format!(
+                "`--hide-secrets` cannot keep {} from commands that may write in {}; work in a directory beside it",
+                secret.display(),
+                place.display()
+            )));
+        }
+        let scratch = tempfile::Builder::new().prefix("del-look-").tempdir().ok();
+        let own: Vec<_> = scratch.iter().map(|scratch| scratch.path().to_owned()).collect();
+        let all = [PathBuf::from("/")];
+        let (hidden, near) = (hidden.as_slice(), places::near(&roots, &own));
+        let write = Rights { readable: &all, hidden, writable: &writable, network };
+        let look = Rights { writable: &own, ..write };
+        let near = Rights { readable: &near, ..look };
+        let mut sandbox = Self {
+            level: Level::None,
+            network,
+            write: Hold::new(&write),
+            look: Hold::new(&look),
+            near: Hold::new(&near),
+            bubble: None,
+            roots,
+            writable: writable.clone(),
+            hidden: hidden.to_owned(),
+            scratch,
+        };
+        sandbox.level = sandbox.write.level();
+        if confinement.need == Need::Bwrap {
+            let bubble = Bubble::new([&write, &look, &near], sandbox.write.filter_bytes());
+            let said = "`--sandbox auto` takes what the kernel offers";
+            sandbox.bubble = Some(bubble.map_err(|cause| SandboxError(format!("{cause}. {said}")))?);
+            sandbox.level = Level::Full;
+        }
         if confinement.need == Need::On && sandbox.level != Level::Full {
-            return Err(SandboxError(sandbox.to_string()));
+            let said = "`--sandbox on` demands a whole sandbox; `--sandbox auto` takes what there is";
+            return Err(SandboxError(format!("{sandbox}. {said}")));
+        }
+        if !hidden.is_empty() && matches!(sandbox.level, Level::None) {
+            let said = "`--hide-secrets` needs a sandbox";
+            return Err(SandboxError(format!("{sandbox}. {said}")));
         }
         Ok(sandbox)
     }
@@ -159,17 +248,45 @@ impl Sandbox {
             .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
     }
 
+    /// How far a safe command reaches that runs `program` in `directory`.
+    pub(crate) fn reach_of(&self, program: &Path, directory: &Path) -> Reach {
+        let works_here = self.roots.iter().any(|root| directory.starts_with(root));
+        // Programs in the home directory keep there what they need.
+        if works_here && places::is_of_system(program) { Reach::Near } else { Reach::Look }
+    }
+
+    /// A command that will run `program`, to be started with the same reach. Arguments, directory and environment are
+    /// still to be given.
+    pub(crate) fn command(&self, program: &Path, reach: Reach) -> Command {
+        match &self.bubble {
+            Some(bubble) => bubble.command(program, reach),
+            None => Command::new(program),
+        }
+    }
+
     /// Starts `command` in a session of its own and in the sandbox.
-    pub(crate) fn spawn(&self, command: Command) -> io::Result<Box<dyn ChildWrapper>> {
+    pub(crate) fn spawn(&self, mut command: Command, reach: Reach) -> io::Result<Box<dyn ChildWrapper>> {
+        if let Some(scratch) = self.scratch.as_ref().filter(|_| reach != Reach::Write) {
+            command.env("TMPDIR", scratch.path());
+        }
         // The session is set up by the inner wrapper; the outer one would wait for the whole group.
         let start = || Ok(CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner());
         if self.level == Level::Off {
             return start();
         }
-        let child = apart(|| {
-            self.hold.apply()?;
-            start()
-        })?;
+        let hold = match reach {
+            Reach::Write => &self.write,
+            Reach::Look => &self.look,
+            Reach::Near => &self.near,
+        };
+        let child = if self.bubble.is_some() {
+            start()?
+        } else {
+            apart(|| {
+                hold.apply()?;
+                start()
+            })?
+        };
         kernel::limit(child.id());
         Ok(child)
     }
@@ -180,10 +297,15 @@ impl fmt::Display for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let network = match () {
             () if self.network => "they may use the network",
-            () if self.hold.filters() => "they have no network",
+            () if self.bubble.is_some() || self.write.filters() => "they have no network",
             () => "the network is not kept from them",
         };
-        let by = self.hold.names();
+        let network = match self.hidden.len() {
+            0 => network.to_owned(),
+            many => format!("{network}; {many} places with keys and credentials are kept from them"),
+        };
+        let by =
+            self.bubble.as_ref().map_or_else(|| self.write.names(), |_| "bubblewrap, seccomp".to_owned());
         match self.level {
             Level::Off => f.write_str("commands are not confined: the sandbox is off"),
             Level::None => {

@@ -1,5 +1,5 @@
-//! The processes that a command started, known by the session that it leads, and those that left it by a mark in their
-//! environment.
+//! The processes that a command started, known by the session that it leads, and those that left it by a mark that they
+//! inherit.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,13 @@ use crate::process::signal_group;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Session {
     leader: Option<Pid>,
+    /// When the leader was started; what is older is none of its.
+    started: u64,
     mark: Option<Mark>,
 }
 
-/// What tells the processes of one command from all others, wherever they went: a variable that they inherit.
+/// What tells the processes of one command from all others, wherever they went: a variable that they inherit, and a limit
+/// that nobody without special rights can lift. It limits nothing: only processes that run before all others have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark(u64);
 
@@ -34,11 +37,34 @@ impl Mark {
         format!("{}-{}", std::process::id(), self.0)
     }
 
-    /// Whether a process was started with it. Whoever clears its environment is not found.
+    /// Marks the process that was started, and what it starts from now on, so that it cannot be taken off.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn press_on(self, process: u32) {
+        use rustix::process::{Resource, Rlimit, prlimit};
+        let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
+        let limit = Rlimit { current: Some(self.limit()), maximum: Some(self.limit()) };
+        // A process in a marked one keeps that mark.
+        let _ = prlimit(Some(process), Resource::Rttime, limit);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn press_on(self, _: u32) {}
+
+    /// In microseconds: some hundred thousand years.
+    fn limit(self) -> u64 {
+        (1 << 62) + (u64::from(std::process::id()) << 24) + (self.0 & 0xff_ffff)
+    }
+
+    /// Whether a process was started with it.
     fn is_on(self, pid: i32) -> bool {
+        let limit = self.limit().to_string();
+        let limited = |limits: String| {
+            limits.lines().any(|line| line.starts_with("Max realtime timeout") && line.contains(&limit))
+        };
         let wanted = format!("{}={}", Self::NAME, self.value());
-        std::fs::read(format!("/proc/{pid}/environ"))
-            .is_ok_and(|environment| environment.split(|b| *b == 0).any(|set| set == wanted.as_bytes()))
+        std::fs::read_to_string(format!("/proc/{pid}/limits")).is_ok_and(limited)
+            || std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|environment| environment.split(|b| *b == 0).any(|set| set == wanted.as_bytes()))
     }
 }
 
@@ -55,7 +81,9 @@ pub(crate) struct Background {
 
 impl Session {
     pub(crate) fn led_by(leader: u32) -> Self {
-        Self { leader: i32::try_from(leader).ok().and_then(Pid::from_raw), mark: None }
+        let leader = i32::try_from(leader).ok().and_then(Pid::from_raw);
+        let stat = leader.and_then(|leader| Stat::of(leader.as_raw_nonzero().get()));
+        Self { leader, started: stat.map_or(0, |stat| stat.process.started), mark: None }
     }
 
     /// The same with the processes that left the session.
@@ -89,24 +117,19 @@ impl Session {
         }
     }
 
-    /// The processes of the session that still run.
-    pub(crate) fn members(self) -> Vec<Background> {
-        self.found(|_| false)
-    }
-
-    /// The same, and those that left it.
-    fn all(self) -> Vec<Background> {
-        self.found(|stat| self.mark.is_some_and(|mark| mark.is_on(stat.process.pid)))
-    }
-
-    fn found(self, or: impl Fn(&Stat) -> bool) -> Vec<Background> {
+    /// The processes that still run.
+    pub(crate) fn all(self) -> Vec<Background> {
         let Some(leader) = self.leader else { return Vec::new() };
         let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
         processes
             .flatten()
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .filter_map(Stat::of)
-            .filter(|stat| stat.runs && (stat.session == leader.as_raw_nonzero().get() || or(stat)))
+            .filter(|stat| {
+                let marked = || self.mark.is_some_and(|mark| mark.is_on(stat.process.pid));
+                let may_be = stat.runs && stat.process.started >= self.started;
+                may_be && (stat.session == leader.as_raw_nonzero().get() || marked())
+            })
             .map(|stat| stat.process)
             .collect()
     }

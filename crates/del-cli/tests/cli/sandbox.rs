@@ -66,9 +66,46 @@ fn secrets_do_not_reach_commands() {
 }
 
 #[test]
+fn secrets_of_the_home_directory_are_hidden_when_that_is_wanted() {
+    let home = directory(&[(".ssh/id_rsa", "sesame\n"), (".netrc", "sesame\n"), (".config/x", "plain\n")]);
+    let files = directory(&[("work/a.txt", "")]);
+    if !whole(&files) {
+        return;
+    }
+    fs::create_dir(home.path().join(".config/gh")).unwrap();
+    fs::write(home.path().join(".config/gh/hosts.yml"), "sesame\n").unwrap();
+    std::os::unix::fs::symlink("/", home.path().join("root")).unwrap();
+    std::os::unix::fs::symlink(".ssh", home.path().join("keys")).unwrap();
+    let read = |command: &str, options: &[&str]| {
+        let arguments = format!("{{\"command\": {command:?}}}");
+        let mut words = vec!["tools", "call", "run_command", &arguments, "--yes"];
+        words.extend(options);
+        let temporary = files.path().join("temporary");
+        let command = &mut del(&words);
+        let command = command.current_dir(files.path().join("work")).env("HOME", home.path());
+        run(command.env("TMPDIR", temporary), "")
+    };
+    let every = "cat ~/.ssh/id_rsa ~/.netrc ~/.config/gh/hosts.yml ~/keys/id_rsa ~/root$HOME/.netrc";
+    assert!(read(every, &[]).out.contains("sesame"));
+    let bwrap = read("true", &["--sandbox", "bwrap"]).code == 0;
+    for sandbox in ["auto", "bwrap"].into_iter().filter(|sandbox| *sandbox == "auto" || bwrap) {
+        let options = ["--hide-secrets", "--sandbox", sandbox];
+        let got = read(every, &options);
+        assert!(got.out.contains("Failed") && !got.out.contains("sesame"), "{sandbox}: {got:#?}");
+        assert!(got.err.contains("3 places with keys and credentials are kept from them"), "{got:#?}");
+        let got = read("cat ~/.config/x; echo more > b.txt; cat b.txt", &options);
+        assert!(got.out.contains("plain\nmore"), "{sandbox}: {got:#?}");
+    }
+    // The working directory may be written, so nothing in it can be kept from commands.
+    let got = read("true", &["--hide-secrets", "--allow-dir", home.path().to_str().unwrap()]);
+    assert_eq!(got.code, 44, "{got:#?}");
+    assert!(got.err.contains("cannot keep"), "{got:#?}");
+}
+
+#[test]
 fn what_does_not_run_commands_announces_nothing() {
     let files = directory(&[("a.txt", "one\n")]);
     let read = ["tools", "call", "read_file", "{\"file_path\": \"a.txt\"}"];
     assert_eq!(run(del(&read).current_dir(files.path()), "").err, "");
-    plain(&["tools", "call", "read_file", "{}", "--sandbox", "perhaps"]).fails(2, "auto, on, off");
+    plain(&["tools", "call", "read_file", "{}", "--sandbox", "perhaps"]).fails(2, "auto, on, bwrap, off");
 }

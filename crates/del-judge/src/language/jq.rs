@@ -2,17 +2,49 @@
 
 use super::Unsure;
 
-const WORDS: [&str; 6] = ["$ENV", "import", "include", "modulemeta", "get_search_list", "$__prog"];
+const WORDS: [&str; 5] = ["import", "include", "modulemeta", "get_search_list", "__prog"];
 
 pub(super) fn check(filter: &str) -> Result<(), Unsure> {
     if let Some(word) = WORDS.into_iter().find(|word| filter.contains(word)) {
         return Err(Unsure::Word(word));
     }
-    // `.env` is a key, `env` the environment.
+    match ["env", "ENV"].into_iter().find(|word| names(filter, word)) {
+        Some(word) => Err(Unsure::Word(word)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a word stands for itself: `.env` is a key, `env` the environment. Some read `$ ENV` as `$ENV`.
+pub(super) fn names(filter: &str, word: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let whole = |at: usize| {
+    filter.match_indices(word).any(|(at, _)| {
         !filter[..at].ends_with(|c: char| is_name(c) || matches!(c, '.' | '"'))
-            && !filter[at + 3..].starts_with(is_name)
-    };
-    if filter.match_indices("env").any(|(at, _)| whole(at)) { Err(Unsure::Word("env")) } else { Ok(()) }
+            && !filter[at + word.len()..].starts_with(is_name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_not_the_environment() {
+        for filter in [".env", ".ENV.a", "{\"env\": 1}", ".environment", "[.a[] | .env]", "$a.env", ".a_env"]
+        {
+            assert_eq!(check(filter), Ok(()), "{filter}");
+        }
+        for filter in [
+            "env",
+            "$ENV",
+            "$ ENV",
+            "$\nENV",
+            ".|env",
+            "[env]",
+            "\"\\(env)\"",
+            "$__prog_args",
+            "$ __prog_args",
+        ] {
+            assert!(check(filter).is_err(), "{filter}");
+        }
+    }
 }

@@ -146,6 +146,8 @@ impl Reader<'_> {
                 '\\' => {
                     self.next();
                 }
+                // A class such as `[:alpha:]` has a bracket of its own, which does not end the list around it.
+                '[' if open && self.rest.starts_with([':', '.', '=']) => self.class()?,
                 '[' if self.rest.starts_with(']') || self.rest.starts_with("^]") => {
                     return Err(Unsure::Broken);
                 }
@@ -155,6 +157,17 @@ impl Reader<'_> {
             }
         }
         Err(Unsure::Broken)
+    }
+
+    /// Passes over the rest of `[:alpha:]`. Only such names are understood.
+    fn class(&mut self) -> Result<(), Unsure> {
+        let name = self.rest.strip_prefix(':').and_then(|rest| rest.split_once(":]"));
+        let (name, rest) = name.ok_or(Unsure::Broken)?;
+        if !name.bytes().all(|b| b.is_ascii_lowercase()) {
+            return Err(Unsure::Broken);
+        }
+        self.rest = rest;
+        Ok(())
     }
 }
 
@@ -193,6 +206,8 @@ mod tests {
             "b",
             "/x/b;p",
             "tz;:z",
+            "s/[[:space:]]*$//",
+            "s/^[[:alpha:]_][[:alnum:]_]*/x/",
         ] {
             assert_eq!(check(script), Ok(()), "{script}");
         }
@@ -228,6 +243,12 @@ mod tests {
             "s\\a\\b\\e",
             "s/[]/]/w x/",
             "s/[^]/]/w x/",
+            "s/[[:alpha:]/]/g;s/w x/y/",
+            "s/[^[:alpha:]/]/g;s/e/y/",
+            "s/[[.a.]/]/g;s/w x/y/",
+            "s/[[=a=]/]/g;s/w x/y/",
+            "s/[[:a/b:]]/g;s/w x/y/",
+            "s/[a[:space:]b/]/g;s/w x/y/",
             "p w",
             "pw x",
             "5q5w",

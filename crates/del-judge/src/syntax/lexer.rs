@@ -261,7 +261,7 @@ impl Lexer<'_> {
         }
         let word = word.finish(start..self.offset());
         let redirects = matches!(self.peek(), Some('<' | '>'));
-        let digits = word.literal().filter(|text| text.len() == word.plain && !text.is_empty());
+        let digits = word.bare().filter(|text| !text.is_empty());
         if redirects && let Some(digits) = digits.filter(|text| text.bytes().all(|b| b.is_ascii_digit())) {
             return match digits {
                 "0" => Ok(Token::Descriptor(0)),
@@ -453,9 +453,13 @@ impl Builder {
         self.pieces.is_empty() && !self.quoted
     }
 
+    /// Quotes open: the word is there, even if nothing stands between them.
     fn quote(&mut self) {
         self.quoted = true;
         self.last = None;
+        if self.pieces.is_empty() {
+            self.pieces.push(Piece::Text(String::new()));
+        }
     }
 
     fn quoted(&mut self, c: char) {
@@ -490,6 +494,6 @@ impl Builder {
     }
 
     fn finish(self, span: std::ops::Range<usize>) -> Word {
-        Word { pieces: self.pieces, plain: self.plain, span }
+        Word { pieces: self.pieces, plain: self.plain, quoted: self.quoted, span }
     }
 }

@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use del_judge::what_misleads;
+
 use crate::outcome::{Code, Failure};
 
-/// Entries of the repository and of the tree that are looked at for what would hang git.
+/// Entries of the repository and of the tree that are looked at for what would mislead git.
 const MAX_LOOKED_AT: usize = 200_000;
 /// Repositories that lend each other objects.
 const MAX_LENDERS: usize = 8;
@@ -143,10 +145,8 @@ impl Repository {
             }
         }
         self.check_lenders(&self.common.join("objects"), 0)?;
-        find_special(&self.common.join("refs"), |_| true)?;
-        find_special(&self.top, |name| {
-            matches!(name, ".git" | ".gitignore" | ".gitattributes" | ".gitmodules" | ".mailmap")
-        })
+        let misleading = what_misleads(&self.common, &self.top, MAX_LOOKED_AT);
+        misleading.map_or(Ok(()), |path| Err(Trouble::Broken(path)))
     }
 
     /// Objects may be borrowed from other repositories, and those borrow too.
@@ -205,28 +205,4 @@ fn small(path: &Path) -> Result<Option<String>, Trouble> {
         return Err(Trouble::Broken(path.to_owned()));
     }
     fs::read_to_string(path).map(Some).map_err(|_| Trouble::Broken(path.to_owned()))
-}
-
-/// Refuses pipes and devices below `directory` that git would open, and wait for.
-fn find_special(directory: &Path, opens: impl Fn(&str) -> bool) -> Result<(), Trouble> {
-    let mut pending = vec![directory.to_owned()];
-    let mut looked_at = 0;
-    while let Some(directory) = pending.pop() {
-        let Ok(entries) = fs::read_dir(&directory) else { continue };
-        for entry in entries.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            looked_at += 1;
-            if looked_at > MAX_LOOKED_AT {
-                return Ok(());
-            }
-            let name = entry.file_name();
-            if is_special(kind) && name.to_str().is_some_and(&opens) {
-                return Err(Trouble::Broken(entry.path()));
-            }
-            if kind.is_dir() && name != ".git" {
-                pending.push(entry.path());
-            }
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus};
+use std::path::Path;
+use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -164,7 +165,8 @@ impl Runner<'_> {
             return Ok(Begun::Ended(exited(127)));
         };
         let messages = streams.err.again()?;
-        let streams = match streams.redirected(process.input.as_ref(), &process.outputs) {
+        let streams = match streams.redirected(process.input.as_ref(), &process.outputs, self.means.workspace)
+        {
             Ok(streams) => streams,
             Err(error) => {
                 let streams = Streams { input: Source::Nothing, out: Sink::Nowhere, err: messages };
@@ -172,11 +174,12 @@ impl Runner<'_> {
                 return Ok(Begun::Ended(exited(1)));
             }
         };
-        let mut command = Command::new(program);
+        let reach = self.means.sandbox.reach_of(started_by(process).unwrap_or(program), &process.directory);
+        let mut command = self.means.sandbox.command(program, reach);
         command.args(&process.arguments).current_dir(&process.directory).env_clear();
         command.envs(process.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(streams.input.stdio()).stdout(streams.out.stdio()).stderr(streams.err.stdio());
-        self.crew.add(|| self.means.sandbox.spawn(command)).map(Begun::Program)
+        self.crew.add(|| self.means.sandbox.spawn(command, reach)).map(Begun::Program)
     }
 
     fn group(
@@ -187,7 +190,7 @@ impl Runner<'_> {
         mode: Mode,
     ) -> io::Result<ExitStatus> {
         let messages = Streams { input: Source::Nothing, out: Sink::Nowhere, err: streams.err.again()? };
-        let streams = match streams.redirected(group.input.as_ref(), &group.outputs) {
+        let streams = match streams.redirected(group.input.as_ref(), &group.outputs, self.means.workspace) {
             Ok(streams) => streams,
             Err(error) => {
                 messages.say(&error.to_string());
@@ -312,6 +315,12 @@ impl Runner<'_> {
         let text = text?.replace('\0', "");
         Ok((text.trim_end_matches('\n').to_owned(), ended?))
     }
+}
+
+/// The program that another one starts.
+fn started_by(process: &Process) -> Option<&Path> {
+    let wraps = matches!(process.name.as_str(), "timeout" | "nice");
+    process.arguments.iter().filter(|_| wraps).map(Path::new).find(|path| path.is_absolute())
 }
 
 fn exited(code: u8) -> ExitStatus {

@@ -2,9 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Write};
+use std::path::Path;
 use std::process::Stdio;
 
-use del_judge::{Input, Output, Redirect};
+use del_judge::{Input, Output, Redirect, is_public};
+
+use crate::workspace::{Access, Workspace};
 
 /// The input and the outputs of commands.
 pub(super) struct Streams {
@@ -27,10 +30,15 @@ pub(super) enum Sink {
 }
 
 impl Streams {
-    /// The same after an input and redirections, in their order.
-    pub(super) fn redirected(mut self, input: Option<&Input>, redirects: &[Redirect]) -> io::Result<Self> {
+    /// The same after an input, which lies in the workspace, and redirections, in their order.
+    pub(super) fn redirected(
+        mut self,
+        input: Option<&Input>,
+        redirects: &[Redirect],
+        workspace: &Workspace,
+    ) -> io::Result<Self> {
         match input {
-            Some(Input::File(path)) => self.input = Source::File(regular(File::open(path)?)?),
+            Some(Input::File(path)) => self.input = Source::File(opened(path, workspace)?),
             Some(Input::Text(text)) => self.input = Source::Pipe(said(text)?),
             None => {}
         }
@@ -96,6 +104,12 @@ fn said(text: &str) -> io::Result<PipeReader> {
     Ok(reader)
 }
 
-fn regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+/// The file of an input. What lies at its place is looked at again: it may be a link by now.
+fn opened(path: &Path, workspace: &Workspace) -> io::Result<File> {
+    if is_public(path) {
+        return File::open(path);
+    }
+    let place = workspace.resolve_path(path, Access::Read);
+    let opened = place.and_then(|place| workspace.open_file(&place));
+    opened.map(|(file, _)| file).map_err(|obstacle| io::Error::other(obstacle.to_string()))
 }

@@ -47,7 +47,8 @@ fn ask(command: &str, context: &Context, control: &Control<'_>) -> Option<String
             said.extend_from_slice(bytes);
         }
     };
-    let means = Means { judge: &context.judge, sandbox: &context.sandbox };
+    let Context { judge, sandbox, workspace, .. } = context;
+    let means = Means { judge, sandbox, workspace };
     let ended = pipeline::run(&plan, TIMEOUT, means, control, take).ok()?;
     let well = matches!(ended.how, How::Exited(status) if status.success());
     well.then(|| String::from_utf8_lossy(&said).into_owned())

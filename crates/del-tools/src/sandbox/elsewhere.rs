@@ -1,16 +1,17 @@
 //! Systems with no sandbox that Del knows.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
+use std::process::Command;
 
-use super::Level;
+use super::{Level, Reach, Rights};
 
 /// Nothing is given up.
 #[derive(Debug, Default)]
 pub(super) struct Hold;
 
 impl Hold {
-    pub(super) fn new(_: &[PathBuf], _: bool) -> Self {
+    pub(super) fn new(_: &Rights<'_>) -> Self {
         Self
     }
 
@@ -26,8 +27,26 @@ impl Hold {
         "only Linux has a sandbox that Del knows".to_owned()
     }
 
+    pub(super) fn filter_bytes(&self) -> Option<Vec<u8>> {
+        None
+    }
+
     pub(super) fn apply(&self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// There is no bwrap.
+#[derive(Debug)]
+pub(super) enum Bubble {}
+
+impl Bubble {
+    pub(super) fn new(_: [&Rights<'_>; 3], _: Option<Vec<u8>>) -> Result<Self, String> {
+        Err("bwrap is a program of Linux".to_owned())
+    }
+
+    pub(super) fn command(&self, _: &Path, _: Reach) -> Command {
+        match *self {}
     }
 }
 

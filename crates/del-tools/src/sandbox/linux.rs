@@ -1,8 +1,11 @@
 //! Landlock for files, TCP and signals; seccomp for other system calls; limits for the size of things.
 
+mod bubble;
+
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetCreated,
@@ -12,7 +15,9 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-use super::{Level, apart};
+use super::{Level, Rights, apart};
+
+pub(super) use bubble::Bubble;
 
 /// What can be written without leaving a trace.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -58,10 +63,10 @@ pub(super) struct Hold {
 
 impl Hold {
     /// What of the sandbox this kernel holds.
-    pub(super) fn new(writable: &[PathBuf], network: bool) -> Self {
-        let ruleset = ruleset(writable, network).ok();
+    pub(super) fn new(rights: &Rights<'_>) -> Self {
+        let ruleset = ruleset(rights).ok();
         let landlock = ruleset.as_ref().and_then(|ruleset| apart(|| confine(ruleset)).ok().flatten());
-        let filter = filter(network).filter(|filter| apart(|| screen(filter)).is_ok());
+        let filter = filter(rights.network).filter(|filter| apart(|| screen(filter)).is_ok());
         Self { ruleset: ruleset.filter(|_| landlock.is_some()), landlock, filter }
     }
 
@@ -91,6 +96,15 @@ impl Hold {
         format!("{landlock}, {}", if self.filters() { "seccomp" } else { "no seccomp" })
     }
 
+    /// The filter as the kernel reads it.
+    pub(super) fn filter_bytes(&self) -> Option<Vec<u8>> {
+        let bytes = |call: &seccompiler::sock_filter| {
+            let (code, most) = (call.code.to_ne_bytes(), call.k.to_ne_bytes());
+            [code[0], code[1], call.jt, call.jf, most[0], most[1], most[2], most[3]]
+        };
+        self.filter.as_ref().map(|filter| filter.iter().flat_map(bytes).collect())
+    }
+
     /// Gives up the rights of this thread.
     pub(super) fn apply(&self) -> io::Result<()> {
         if let Some(ruleset) = &self.ruleset
@@ -118,18 +132,53 @@ pub(super) fn limit(process: u32) {
     }
 }
 
-fn ruleset(writable: &[PathBuf], network: bool) -> Result<RulesetCreated, RulesetError> {
+fn ruleset(rights: &Rights<'_>) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(ABI::V5);
+    let read = AccessFs::from_read(ABI::V5);
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
-    if !network {
+    if !rights.network {
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
+    }
+    let mut readable = Readable::default();
+    for place in rights.readable {
+        readable.all_but(place, rights.hidden);
     }
     ruleset
         .create()?
-        .add_rules(path_beneath_rules(["/"], AccessFs::from_read(ABI::V5)))?
+        .add_rules(path_beneath_rules(readable.listed, AccessFs::ReadDir))?
+        .add_rules(path_beneath_rules(readable.whole, read))?
         .add_rules(path_beneath_rules(DEVICES, all))?
         .add_rules(path_beneath_rules([SHARED_MEMORY], all))?
-        .add_rules(path_beneath_rules(writable, all))
+        .add_rules(path_beneath_rules(rights.writable, all))
+}
+
+/// What may be read when parts of a directory may not: the kernel only knows what is allowed, with all that lies below.
+#[derive(Default)]
+struct Readable {
+    /// Places that are read whole.
+    whole: Vec<PathBuf>,
+    /// Directories of which the names can be listed.
+    listed: Vec<PathBuf>,
+}
+
+impl Readable {
+    fn all_but(&mut self, place: &Path, hidden: &[PathBuf]) {
+        if hidden.iter().any(|hidden| place.starts_with(hidden)) {
+            return;
+        }
+        if !hidden.iter().any(|hidden| hidden.starts_with(place)) {
+            self.whole.push(place.to_owned());
+            return;
+        }
+        self.listed.push(place.to_owned());
+        let Ok(entries) = fs::read_dir(place) else { return };
+        for entry in entries.flatten() {
+            // A link may lead to what is hidden; where it leads has a rule of its own, or has none.
+            if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                self.all_but(&entry.path(), hidden);
+            }
+        }
+    }
 }
 
 /// Holds this thread to `ruleset`. The version that holds it, if any does.
@@ -206,7 +255,8 @@ mod tests {
             let filter = SeccompFilter::new(refused, SeccompAction::Allow, missing, target);
             let filter: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
             screen(&filter)?;
-            Ok(Hold::new(&[], false).level())
+            let rights = Rights { readable: &[], hidden: &[], writable: &[], network: false };
+            Ok(Hold::new(&rights).level())
         });
         assert_eq!(level.unwrap(), Level::None);
     }

@@ -18,6 +18,7 @@ use crate::process::Spec;
 use crate::program::{self, find};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
+use crate::sandbox::Reach;
 use crate::tables::{Formatter, formatters};
 use crate::targets::{Targets, kind, local, upward};
 use crate::text::decode;
@@ -301,6 +302,7 @@ impl Target {
             environment,
             input: before.bytes.clone(),
             timeout: left.max(Duration::from_millis(1)),
+            reach: Reach::Write,
         };
         let finished = program::finish(&spec, context, control)?;
         if finished.timed_out {

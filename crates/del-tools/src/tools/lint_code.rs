@@ -19,6 +19,7 @@ use crate::process::Spec;
 use crate::program::{self, Finished, find};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
+use crate::sandbox::Reach;
 use crate::tables::{Linter, linters};
 use crate::targets::{Targets, kind, local, upward};
 use crate::text::decode;
@@ -180,6 +181,7 @@ impl Job for LintCode {
                 environment,
                 input: Vec::new(),
                 timeout: Duration::from_secs(TIMEOUT),
+                reach: Reach::Write,
             };
             let (finished, _) = program::watch(&spec, context, control)?;
             self.take(run, &finished, context, &mut report);

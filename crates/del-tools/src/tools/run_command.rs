@@ -19,7 +19,7 @@ use crate::policy::Class;
 use crate::process::{self, Ended, How, Spec, Stream};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
-use crate::sandbox::Level;
+use crate::sandbox::{Level, Reach};
 use crate::shell;
 use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle};
@@ -126,7 +126,8 @@ impl RunCommand {
             let cause = "what this command would read has changed since it was looked at; call it again.";
             return Err(Failure::new(Code::Stale, cause));
         }
-        let means = Means { judge: &context.judge, sandbox: &context.sandbox };
+        let Context { judge, sandbox, workspace, .. } = context;
+        let means = Means { judge, sandbox, workspace };
         pipeline::run(plan, Duration::from_secs(self.timeout), means, control, take)
             .map_err(|error| Failure::new(Code::System, format!("cannot run the command: {error}.")))
     }
@@ -144,6 +145,7 @@ impl RunCommand {
             environment: environment::users(&self.directory, &context.kept_variables),
             input: Vec::new(),
             timeout: Duration::from_secs(self.timeout),
+            reach: Reach::Write,
         };
         process::run(&spec, &context.sandbox, control, take).map_err(|error| {
             let cause = format!("cannot start {}: {error}.", self.shell.display());

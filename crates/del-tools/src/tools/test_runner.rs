@@ -18,6 +18,7 @@ use crate::process::Spec;
 use crate::program::{self, Finished, find, written};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
+use crate::sandbox::Reach;
 use crate::summary::{Failing, Outcome};
 use crate::tables::{Runner, Sign, runners, summaries};
 use crate::targets::{Targets, local, upward};
@@ -232,6 +233,7 @@ impl Job for TestRunner {
             environment,
             input: Vec::new(),
             timeout: Duration::from_secs(self.timeout),
+            reach: Reach::Write,
         };
         let (finished, shown) = program::watch(&spec, context, control)?;
         Ok(self.result(&finished, shown, context))

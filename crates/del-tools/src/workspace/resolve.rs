@@ -80,7 +80,7 @@ impl Workspace {
         Ok(Place { root: parent.root, shown: self.shown(parent.root, &path), path, exists })
     }
 
-    fn resolve_path(&self, path: &Path, access: Access) -> Result<Place, Obstacle> {
+    pub(crate) fn resolve_path(&self, path: &Path, access: Access) -> Result<Place, Obstacle> {
         let Real { path, exists, trouble } = real(self.root(), path)?;
         let guarded = self.guarded.as_ref().is_some_and(|guarded| path.starts_with(guarded));
         if guarded && access == Access::Write {
