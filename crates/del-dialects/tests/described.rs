@@ -100,6 +100,10 @@ const PRINTED: &str = r#"
 title = "Example"
 source = "a test"
 
+[block]
+open = [{ mark = "```py\n", need = "soft" }]
+close = [{ mark = "\n```", need = "soft" }]
+
 [call]
 pieces = [
   { mark = "print(", line_start = true },
@@ -257,7 +261,7 @@ fn a_value_that_nothing_closes_ends_where_the_next_field_opens() {
 #[test]
 fn a_call_may_stand_in_the_parentheses_of_another() {
     let calls = [call("list_dir", r#"{"path": "it's (here)"}"#), call("get_weather", r#"{"city": "Paris"}"#)];
-    let text = "print(list_dir(path=\"it's (here)\"))\nprint(get_weather(city=\"Paris\"))";
+    let text = "```py\nprint(list_dir(path=\"it's (here)\"))\nprint(get_weather(city=\"Paris\"))\n```";
     let dialect = described(PRINTED);
     assert_eq!(dialect.render_calls(&calls, &turn().tools).unwrap(), text);
     let message = meaning(&dialect, text);
