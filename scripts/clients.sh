@@ -25,11 +25,6 @@ upstream=
 model=smollm2-135m-instruct
 server_pid=
 proxy_pid=
-pip=()
-
-# All of it talks to this machine only, whatever the proxy of the environment is.
-export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
-export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
 
 main() {
     read_options "$@"
@@ -69,15 +64,8 @@ read_options() {
 }
 
 install_client() {
-    local pins=$root/scripts/clients/requirements.txt packages
     make_venv
-    cmp -s "$pins" "$venv/installed.txt" && return
-    echo "==> install the client"
-    find_pip
-    packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
-    logged install "${pip[@]}" install --quiet --no-deps --require-hashes --only-binary :all: \
-        --upgrade --target "$packages" --requirement "$pins" || die "pip could not install the client (see above)"
-    cp "$pins" "$venv/installed.txt"
+    install_pins "$root/scripts/clients/requirements.txt" "the client" --require-hashes
 }
 
 # The demo's own run shows that the model and the server work; its server stays for the client.

@@ -28,12 +28,6 @@ server_pid=
 base_url=
 tools_mode=
 dialect=
-pip=()
-
-# The demo talks to this machine only, whatever the proxy of the environment is.
-export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
-# Settings of the user that would send packages somewhere else.
-export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
 
 main() {
     read_options "$@"
@@ -95,15 +89,7 @@ build_del() {
 }
 
 install_server() {
-    local pins=$root/scripts/requirements.txt packages
-    if ! cmp -s "$pins" "$venv/installed.txt"; then
-        find_pip
-        packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
-        logged install "${pip[@]}" install --quiet --no-deps --require-hashes --only-binary :all: \
-            --upgrade --target "$packages" --requirement "$pins" ||
-            die "pip could not install the server (see above); once it can, run this again"
-        cp "$pins" "$venv/installed.txt"
-    fi
+    install_pins "$root/scripts/requirements.txt" "the server" --require-hashes
     logged import "$venv/bin/python" -c 'import xllamacpp' ||
         die "the installed server does not load; remove $venv and run this again"
 }

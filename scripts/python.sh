@@ -1,6 +1,27 @@
 # Virtual environments and pip, for the scripts beside this one. They set `python`,
 # `venv` and `cache`, and have a function `die`.
 
+pip=()
+
+# All of it talks to this machine only, whatever the proxy of the environment is.
+export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
+# Settings of the user that would send packages somewhere else.
+export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+
+# Installs the packages of a file of pins into the virtual environment, unless they are there.
+install_pins() {
+    local pins=$1 what=$2 packages
+    shift 2
+    cmp -s "$pins" "$venv/installed.txt" && return
+    echo "    installing $what"
+    find_pip
+    packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+    logged install "${pip[@]}" install --quiet --no-deps --only-binary :all: "$@" \
+        --upgrade --target "$packages" --requirement "$pins" ||
+        die "pip could not install $what (see above); once it can, run this again"
+    cp "$pins" "$venv/installed.txt"
+}
+
 # A virtual environment without pip of its own: Debian leaves that to a package
 # that a fresh machine does not have. `pip` below finds one somewhere.
 make_venv() {

@@ -3,15 +3,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::colour::When;
 use crate::command::{
-    completions, convert, detect, dialects, exec, grammar, mcp, models, parse, policy, render, serve, task,
-    tools, undo,
+    completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse, policy,
+    render, serve, sessions, task, tools, undo,
 };
+use crate::config::Config;
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -51,20 +53,29 @@ pub(crate) struct Common {
 }
 
 impl Cli {
-    /// The command line of this process; ends the process when there is nothing to run.
-    pub(crate) fn read() -> Self {
-        Self::try_read(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    /// The command line of this process, with what the configuration file sets; ends the process when there is nothing to
+    /// run.
+    pub(crate) fn read() -> Result<Self> {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let given = Self::matches(Self::command(), &words).unwrap_or_else(|error| error.exit());
+        if matches!(given.subcommand_name(), Some("config" | "completions" | "man")) {
+            // They work whatever the file says.
+            return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit()));
+        }
+        let command = Config::load()?.apply(Self::command(), &given);
+        let matches = Self::matches(command, &words).unwrap_or_else(|error| error.exit());
+        Ok(Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
     }
 
-    fn try_read(words: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
-        let matches = Self::command().try_get_matches_from(words)?;
+    fn matches(command: clap::Command, words: &[OsString]) -> std::result::Result<ArgMatches, Error> {
+        let matches = command.try_get_matches_from(words)?;
         if let Some(command) = matches.subcommand_name()
             && let Some(option) = assistants_own(&matches)
         {
             let message = format!("the option `--{option}` belongs to the assistant, not before `{command}`");
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
         }
-        Self::from_arg_matches(&matches)
+        Ok(matches)
     }
 }
 
@@ -88,10 +99,14 @@ pub(crate) enum Command {
     Tools(tools::Options),
     Policy(policy::Options),
     Mcp(mcp::Options),
+    Sessions(sessions::Options),
     Undo(undo::Options),
     Models(models::Options),
+    Doctor(doctor::Options),
     Serve(serve::Options),
+    Config(config::Options),
     Completions(completions::Options),
+    Man(man::Options),
 }
 
 #[cfg(test)]
@@ -105,7 +120,9 @@ mod tests {
 
     #[test]
     fn the_assistants_options_do_not_stand_before_a_command() {
-        let read = |words: &[&str]| Cli::try_read(words.iter().map(OsString::from));
+        let read = |words: &[&str]| {
+            Cli::matches(Cli::command(), &words.iter().map(OsString::from).collect::<Vec<_>>())
+        };
         assert!(read(&["del", "--color", "never", "dialects"]).is_ok());
         assert!(read(&["del", "--debug"]).is_ok());
         for words in [["del", "--debug", "tools"], ["del", "--model=x", "dialects"]] {

@@ -1,6 +1,6 @@
 //! Asking for consent on the terminal.
 
-mod editing;
+pub(crate) mod editing;
 mod layout;
 mod tty;
 

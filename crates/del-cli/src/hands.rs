@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, Tool};
 use del_tools::{
-    Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Rule, ToolResult,
-    Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
+    Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Progress, Rule,
+    ToolResult, Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
@@ -15,6 +15,7 @@ use del_mcp::Servers;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::servers::ServerTools;
+use crate::status::Status;
 use crate::{folders, input};
 
 /// Where tools work, and which.
@@ -74,6 +75,12 @@ pub(crate) struct Consenting {
     /// Never runs calls that fit RULE
     #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
     deny_tool: Vec<Rule>,
+    /// Rules of the configuration file, whose calls run without asking
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
+    configured_allow_tool: Vec<Rule>,
+    /// Rules of the configuration file, whose calls never run
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
+    configured_deny_tool: Vec<Rule>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -181,8 +188,9 @@ impl Consenting {
                 ApprovalMode::Plan => Approval::Plan,
             }
         });
-        self.allow_tool.iter().cloned().for_each(|rule| gate.allow(rule));
-        self.deny_tool.iter().cloned().for_each(|rule| gate.deny(rule));
+        // Rules of the file and of the command line add up.
+        self.configured_allow_tool.iter().chain(&self.allow_tool).cloned().for_each(|rule| gate.allow(rule));
+        self.configured_deny_tool.iter().chain(&self.deny_tool).cloned().for_each(|rule| gate.deny(rule));
         gate
     }
 }
@@ -258,7 +266,7 @@ impl Hands {
                 results.push(result);
                 continue;
             }
-            for (call, result) in rest.iter().zip(self.run_together(batch, cancel)) {
+            for (call, result) in rest.iter().zip(self.run_together(rest, batch, cancel)) {
                 watch.call(call);
                 watch.result(call, &result);
                 results.push(result);
@@ -278,7 +286,7 @@ impl Hands {
         };
         self.announce(&plan);
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
-            Ok(plan) => self.toolbox.run(plan, &Control::new(cancel.clone())),
+            Ok(plan) => watched(&self.toolbox, plan, &call.name, cancel),
             Err(failure) => failure.into(),
         }
     }
@@ -309,16 +317,38 @@ impl Hands {
             .collect()
     }
 
-    fn run_together(&self, plans: Vec<Plan>, cancel: &Cancel) -> Vec<ToolResult> {
+    /// Runs the plans of the first calls at the same time.
+    fn run_together(&self, calls: &[Call], plans: Vec<Plan>, cancel: &Cancel) -> Vec<ToolResult> {
+        let status = Status::new();
         std::thread::scope(|scope| {
-            let run = |plan| {
-                let toolbox = &self.toolbox;
-                scope.spawn(move || toolbox.run(plan, &Control::new(cancel.clone())))
+            let run = |(plan, call): (Plan, &Call)| {
+                let (toolbox, control) = (&self.toolbox, control(&status, &call.name, cancel));
+                scope.spawn(move || toolbox.run(plan, &control))
             };
-            let threads: Vec<_> = plans.into_iter().map(run).collect();
+            let threads: Vec<_> = plans.into_iter().zip(calls).map(run).collect();
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| broken())).collect()
         })
     }
+}
+
+/// Runs a call of `tool` that may run, and shows meanwhile how far it is.
+pub(crate) fn watched(toolbox: &Toolbox, plan: Plan, tool: &str, cancel: &Cancel) -> ToolResult {
+    let status = Status::new();
+    toolbox.run(plan, &control(&status, tool, cancel))
+}
+
+/// A control that shows how far a call is.
+fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
+    let tool = tool.to_owned();
+    Control::new(cancel.clone()).with_progress(move |progress| match progress {
+        Progress::Files(count) => status.show(&format!("{tool}: {count} files")),
+        Progress::Output(text) => {
+            if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+                status.show(&format!("{tool}: {line}"));
+            }
+        }
+        _ => {}
+    })
 }
 
 /// Has what stands in the way of each write kept; fails with the reason why that cannot be done.

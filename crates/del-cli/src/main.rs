@@ -1,21 +1,27 @@
 //! `del`: reads what language models write, and works with them at the terminal.
 #![forbid(unsafe_code)]
 
+mod age;
 mod arguments;
 mod catalog;
 mod colour;
 mod command;
+mod config;
 mod consent;
+mod exchange;
 mod exit;
 mod folders;
 mod hands;
 mod input;
 mod instructions;
 mod interrupt;
+mod keeping;
+mod record;
 mod screen;
 mod server;
 mod servers;
 mod session;
+mod status;
 mod table;
 mod terminal;
 mod tls;
@@ -27,13 +33,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use arguments::{Cli, Command};
-use colour::Paint;
+use colour::{Paint, When};
 use exit::Exit;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
-    let paint = Paint::stderr(cli.common.color);
-    match run(cli) {
+    let paint = Paint::stderr(cli.as_ref().map_or_else(|_| When::Auto, |cli| cli.common.color));
+    match cli.and_then(run) {
         Ok(exit) => exit.into(),
         Err(error) => {
             if !exit::is_broken_pipe(&error) {
@@ -57,10 +63,14 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Grammar(options)) => command::grammar::run(&options, &common),
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
         Some(Command::Mcp(options)) => command::mcp::run(&options, &common),
+        Some(Command::Sessions(options)) => command::sessions::run(&options, &common),
         Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
+        Some(Command::Doctor(options)) => command::doctor::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
+        Some(Command::Config(options)) => command::config::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
+        Some(Command::Man(options)) => command::man::run(&options),
         None => match &cli.assistant.print {
             Some(prompt) => command::task::run(prompt, &cli.assistant, &common),
             None => command::chat::run(&cli.assistant, &common),

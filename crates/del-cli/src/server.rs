@@ -1,5 +1,7 @@
 //! The model server: where it is, what it serves, and how to speak to it.
 
+pub(crate) mod about;
+
 use std::time::Duration;
 
 use anyhow::Result;

@@ -1,26 +1,29 @@
 //! One conversation: does in the world what the agent says, and tells it what happened.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_agent::{Agent, Constrain, Done, Effect, Failure, Input, Settings, ToolsMode, View};
+use del_agent::{Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, ToolsMode, View};
+use del_dialects::Dialect;
 use del_tools::{Cancel, Toolset};
 use del_wire::Usage;
-use reqwest::Response;
-use reqwest::header::RETRY_AFTER;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::consent::Asked;
+use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
 use crate::instructions;
 use crate::interrupt::Interrupt;
-use crate::server::{self, Server, ServerOptions};
+use crate::keeping::Keeping;
+use crate::record::{Kept, Record, Set};
+use crate::server::{Server, ServerOptions};
 use crate::servers::ServerTools;
 
 /// What a conversation is set to.
@@ -28,9 +31,12 @@ use crate::servers::ServerTools;
 pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) server: ServerOptions,
-    /// The dialect of the model's calls, or `auto`: written in the model's own, read in all
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub(crate) dialect: String,
+    #[command(flatten)]
+    keeping: Keeping,
+    /// The dialect of the model's calls, or `auto`: written in the model's own, read in all [default: auto, or that of
+    /// the session that goes on]
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
     /// How the model learns of the tools
     #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
     tools_mode: ToolsModeOption,
@@ -101,6 +107,7 @@ pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) settings: Settings,
     pub(crate) interrupt: Interrupt,
+    pub(crate) record: Record,
     /// Requests that the last question cost, retries not counted.
     pub(crate) turns: u32,
     agent: Agent,
@@ -118,18 +125,14 @@ pub(crate) trait Screen: Onlooker {
     fn check(&mut self) -> io::Result<()>;
 }
 
-/// The longest error that is read from a server.
-const LONGEST_ERROR: usize = 1 << 20;
-
 impl Session {
     /// Finds the server and makes everything ready. `max_turns` holds where the options say nothing.
     pub(crate) fn open(options: &SessionOptions, common: &Common, max_turns: u32) -> Result<Self> {
         let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-        let dialect = match catalog.choose(&options.dialect)? {
-            Choice::Auto => None,
-            Choice::One(dialect) => Some(dialect),
-        };
         let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+        let (record, kept) = options.keeping.begin(hands.toolbox.directory())?;
+        let before = kept.as_ref().map(|kept| &kept.set);
+        let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cancel = interrupt.begin();
@@ -150,8 +153,13 @@ impl Session {
             hands.toolbox.fit_context(tokens);
         }
         let constrain = options.constrain.into();
-        let settings = Settings {
-            model: server.choose(options.server.model.as_deref()),
+        let mut settings = Settings {
+            model: server.choose(options.server.model.as_deref().or_else(|| {
+                // The model that the conversation was with, if it is still there.
+                before
+                    .map(|set| set.model.as_str())
+                    .filter(|model| server.models.iter().any(|known| known == model))
+            })),
             system: instructions::text(hands.toolbox.directory(), constrain == Constrain::On),
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
@@ -161,15 +169,50 @@ impl Session {
             max_turns: options.max_turns.unwrap_or(max_turns),
             ..Settings::default()
         };
+        if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
+            && set.in_prompt
+            && set.model == settings.model
+        {
+            settings.tools_mode = ToolsMode::Prompt;
+        }
         let agent = agent(catalog, settings.clone())?;
         let common = common.clone();
-        Ok(Self { catalog, hands, server, settings, interrupt, turns: 0, agent, runtime, common })
+        let mut session =
+            Self { catalog, hands, server, settings, interrupt, turns: 0, agent, runtime, common, record };
+        if let Some(kept) = kept {
+            session.go_on(kept);
+        }
+        Ok(session)
+    }
+
+    /// Goes on with a conversation that was kept.
+    fn go_on(&mut self, kept: Kept) {
+        let entries: Vec<Entry> = kept.entries.into_iter().map(|dated| dated.entry).collect();
+        let fresh = agent(self.catalog, self.settings.clone());
+        let Ok(agent) = fresh.map(|agent| agent.with_entries(entries.clone())) else { return };
+        self.agent = agent;
+        if !self.agent.entries().starts_with(&entries) {
+            self.record.rewrite();
+        }
+        self.keep();
+    }
+
+    /// Writes down what is new in the conversation.
+    fn keep(&mut self) {
+        let set = Set {
+            model: self.settings.model.clone(),
+            base_url: self.server.base.clone(),
+            dialect: self.settings.dialect.as_ref().map(|dialect| dialect.name.clone()),
+            in_prompt: self.agent.mode() == Mode::Prompt,
+        };
+        self.record.keep(&set, self.agent.entries());
     }
 
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
         let cancel = self.interrupt.begin();
         let outcome = self.work(question, &cancel, screen);
+        self.record.settle();
         self.interrupt.rest();
         outcome
     }
@@ -184,6 +227,8 @@ impl Session {
         self.turns = 0;
         let mut effect = self.step(Input::Start(question), screen);
         loop {
+            // Before anything is done that rests on it.
+            self.keep();
             effect = match effect {
                 Effect::Request(body) => self.exchange(&body, screen),
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
@@ -227,6 +272,12 @@ impl Session {
     /// Forgets the conversation.
     pub(crate) fn clear(&mut self) {
         self.agent.clear();
+        self.record.begin_anew();
+    }
+
+    /// The conversation so far.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.agent.entries()
     }
 
     /// The dialect that calls are written in, in prompt mode.
@@ -255,19 +306,7 @@ impl Session {
     fn exchange(&mut self, body: &Value, screen: &mut dyn Screen) -> Effect {
         let Self { runtime, server, agent, interrupt, turns, .. } = self;
         let mut step = |input: Input<'_>| agent.step(input, &mut |view| watch(view, turns, screen));
-        runtime.block_on(async {
-            let response = tokio::select! {
-                response = server.completion(body).send() => response,
-                () = interrupt.pressed() => return step(Input::Cancel),
-            };
-            match response {
-                Err(error) => step(Input::Unreachable(&server::reason(&error))),
-                Ok(response) if response.status().as_u16() >= 400 => {
-                    refused(response, interrupt, &mut step).await
-                }
-                Ok(response) => stream(response, interrupt, &mut step).await,
-            }
-        })
+        runtime.block_on(exchange(server, body, interrupt, &mut step))
     }
 
     fn wait(&mut self, milliseconds: u64, screen: &mut dyn Screen) -> Effect {
@@ -282,56 +321,21 @@ impl Session {
     }
 }
 
+/// The dialect that is asked for now, or else was before, if it is still known.
+fn chosen(asked: Option<&str>, before: Option<&Set>, catalog: Catalog) -> Result<Option<Arc<Dialect>>> {
+    let before = before.and_then(|set| catalog.all().get(set.dialect.as_deref()?)).cloned();
+    Ok(match asked.map(|name| catalog.choose(name)).transpose()? {
+        None => before,
+        Some(Choice::Auto) => None,
+        Some(Choice::One(dialect)) => Some(dialect),
+    })
+}
+
 fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
     if let View::Turn { turn, .. } = view {
         *turns = turn;
     }
     screen.view(view);
-}
-
-async fn stream(
-    mut response: Response,
-    interrupt: &Interrupt,
-    step: &mut impl FnMut(Input<'_>) -> Effect,
-) -> Effect {
-    loop {
-        let piece = tokio::select! {
-            piece = response.chunk() => piece,
-            () = interrupt.pressed() => return step(Input::Cancel),
-        };
-        match piece {
-            Ok(Some(bytes)) => match step(Input::Bytes(&bytes)) {
-                Effect::Continue => {}
-                effect => return effect,
-            },
-            Ok(None) => return step(Input::End),
-            Err(error) => return step(Input::HungUp(&server::reason(&error))),
-        }
-    }
-}
-
-async fn refused(
-    mut response: Response,
-    interrupt: &Interrupt,
-    step: &mut impl FnMut(Input<'_>) -> Effect,
-) -> Effect {
-    let status = response.status().as_u16();
-    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| {
-        let seconds: u64 = value.to_str().ok()?.trim().parse().ok()?;
-        Some(seconds.saturating_mul(1000))
-    });
-    let mut body = Vec::new();
-    while body.len() < LONGEST_ERROR {
-        let piece = tokio::select! {
-            piece = response.chunk() => piece,
-            () = interrupt.pressed() => return step(Input::Cancel),
-        };
-        // Half of what the server says is better than nothing.
-        let Ok(Some(bytes)) = piece else { break };
-        body.extend_from_slice(&bytes);
-    }
-    let body = String::from_utf8_lossy(&body);
-    step(Input::Refused { status, body: &body, retry_after })
 }
 
 fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {

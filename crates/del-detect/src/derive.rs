@@ -33,7 +33,8 @@ pub(crate) fn of_turns(
     let used: Vec<&Turn> = if few { turns.iter().collect() } else { plain };
     let samples: Vec<Sample> = used.into_iter().map(sample).collect();
     let mut best: Option<(Fit, Description)> = None;
-    let shapes = syntax::shapes(&samples);
+    let mut shapes = syntax::shapes(&samples);
+    shapes.extend(without_empty_answers(&samples, sketch).iter().flat_map(|samples| syntax::shapes(samples)));
     // A call stands on a line of its own, unless the turns show it right behind text.
     for (shape, inline) in shapes.iter().flat_map(|shape| [(shape, false), (shape, true)]) {
         let toml = describe::describe(sketch, shape, inline);
@@ -63,6 +64,17 @@ fn sample(turn: &Turn) -> Sample {
     Sample { text: text.to_owned(), calls: turn.calls.clone() }
 }
 
+/// The samples without the mark that opens an answer which says nothing; none where no sample begins with it.
+fn without_empty_answers(samples: &[Sample], sketch: &Sketch) -> Option<Vec<Sample>> {
+    let begin =
+        sketch.content[0].iter().find(|begin| samples.iter().any(|one| one.text.starts_with(*begin)))?;
+    let bare = |one: &Sample| Sample {
+        text: one.text.strip_prefix(begin.as_str()).unwrap_or(&one.text).to_owned(),
+        calls: one.calls.clone(),
+    };
+    Some(samples.iter().map(bare).collect())
+}
+
 /// A name that no dialect has.
 const NAME: &str = "detected";
 
@@ -80,7 +92,7 @@ fn sketch(findings: &Findings, material: &Material) -> Sketch {
             prefilled: thinking.prefilled,
         }),
         content: content(findings),
-        lead: lead(findings).unwrap_or_default(),
+        lead: leads(findings),
         results: findings.results.as_ref().and_then(|shown| results(shown, &findings.end)),
         definitions: definitions(&findings.definitions),
         ends: ends(findings, material),
@@ -111,10 +123,13 @@ fn ends(findings: &Findings, material: &Material) -> Vec<String> {
 /// True where nothing but marks follows a mark in a text.
 fn is_last(mark: &str, text: &str) -> bool {
     let Some((_, mut rest)) = text.split_once(mark) else { return true };
-    while let Some(next) = text::first_mark(rest).filter(|next| rest.trim_start().starts_with(next)) {
-        rest = rest.split_once(next).map_or("", |(_, behind)| behind);
+    loop {
+        let start = rest.trim_start();
+        match text::whole_mark(start) {
+            0 => return start.is_empty(),
+            len => rest = &start[len..],
+        }
     }
-    rest.trim().is_empty()
 }
 
 const USUAL_ENDS: [&str; 4] = ["</s>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>"];
@@ -124,9 +139,20 @@ fn ends_of_thinking(findings: &Findings, end: &str) -> Vec<String> {
     if end.is_empty() {
         return Vec::new();
     }
-    let plain = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_none());
-    let thoughtful = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_some());
+    let turn = |said: bool, thought: bool| {
+        findings.turns.iter().find(|turn| turn.said.is_some() == said && turn.thought.is_some() == thought)
+    };
+    let (plain, thoughtful) = (turn(false, false), turn(false, true));
     let mut ends = vec![end.to_owned()];
+    // Before text it may be more than before a call.
+    if let Some(turn) = turn(true, true)
+        && let Some((_, behind)) = turn.text.split_once(turn.thought.as_deref().unwrap_or_default())
+        && let Some((between, _)) = behind.split_once(turn.said.as_deref().unwrap_or_default())
+        && between.trim_end() != end.trim_end()
+        && between.trim().starts_with(end.trim())
+    {
+        ends.push(between.to_owned());
+    }
     if let (Some(plain), Some(turn)) = (plain, thoughtful)
         && let Some(before) = turn.text.strip_suffix(plain.text.trim_start())
         && let Some((_, between)) = before.split_once(turn.thought.as_deref().unwrap_or_default())
@@ -158,12 +184,26 @@ fn content(findings: &Findings) -> [Vec<String>; 2] {
     })
 }
 
-/// What stands between text and the first call.
+/// What stands between text and the first call. A mark in it may be read as one by itself, before the rest is.
+fn leads(findings: &Findings) -> Vec<String> {
+    let lead = lead(findings).unwrap_or_default();
+    let behind = text::marks(&lead).filter_map(|mark| Some(lead.split_once(mark)?.1.to_owned()));
+    let rest: Vec<String> = behind.filter(|rest| !rest.trim().is_empty()).collect();
+    [vec![lead], rest].concat()
+}
+
 fn lead(findings: &Findings) -> Option<String> {
     let plain = findings.turns.iter().find(|turn| turn.said.is_none() && turn.thought.is_none());
     let ([_, behind], call) = before_a_call(findings)?;
     let marks = plain.filter(|plain| plain.calls == call.calls);
-    let lead = marks.and_then(|plain| behind.strip_suffix(plain.text.trim_start()));
+    let lead = marks.and_then(|plain| {
+        let plain = plain.text.trim_start();
+        // Marks of an empty answer may stand before the calls alone.
+        let shared = text::common_suffix(behind, plain);
+        let called = |text: &str| call.calls.first().is_some_and(|call| text.contains(&call.name));
+        let whole = shared == plain.len() || called(&behind[behind.len() - shared..]);
+        whole.then(|| &behind[..behind.len() - shared])
+    });
     Some(lead.unwrap_or(&behind[..behind.len() - behind.trim_start().len()]).to_owned())
 }
 

@@ -13,8 +13,8 @@ pub(crate) struct Sketch {
     pub(crate) reasoning: Option<Reasoning>,
     /// Marks before text, and behind it.
     pub(crate) content: [Vec<String>; 2],
-    /// Between text and the first call.
-    pub(crate) lead: String,
+    /// Between text and the first call; the first is written.
+    pub(crate) lead: Vec<String>,
     pub(crate) results: Option<Results>,
     pub(crate) definitions: Option<[String; 4]>,
     /// Tokens that end a turn.
@@ -59,10 +59,7 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         let _ = writeln!(out, "ends = {}", list(&sketch.ends));
     }
     if let Some(reasoning) = &sketch.reasoning {
-        let end = match reasoning.end.as_slice() {
-            [only] => quoted(only),
-            many => list(many),
-        };
+        let end = one_or_list(&reasoning.end);
         let _ = write!(out, "\n[reasoning]\nbegin = {}\nend = {end}\n", quoted(&reasoning.begin));
         for (key, set) in [("until_call", reasoning.until_call), ("prefilled", reasoning.prefilled)] {
             if set {
@@ -79,8 +76,13 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         out.push_str("\n[block]\n");
         let need = if own_mark { Some("soft") } else { None };
         for (key, marks, need) in [("open", open, need), ("close", close, Some("soft"))] {
-            let pieces: Vec<String> =
-                seams(marks).iter().map(|mark| mark_piece(mark, need, inline)).collect();
+            let seams = seams(marks);
+            let pieces = seams.iter().enumerate().map(|(place, mark)| {
+                // Of several the last one tells; the others may be missing behind text.
+                let free = key == "open" && need.is_some() && place + 1 < seams.len();
+                mark_piece(mark, if free { Some("free") } else { need }, inline)
+            });
+            let pieces: Vec<String> = pieces.collect();
             if !pieces.is_empty() {
                 let _ = writeln!(out, "{key} = [{}]", pieces.join(", "));
             }
@@ -91,10 +93,11 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         let _ = writeln!(out, "  {piece},");
     }
     out.push_str("]\n");
-    for (key, text) in [("between", &shape.between), ("lead", &sketch.lead)] {
-        if !text.is_empty() {
-            let _ = writeln!(out, "{key} = {}", quoted(text));
-        }
+    if !shape.between.is_empty() {
+        let _ = writeln!(out, "between = {}", quoted(&shape.between));
+    }
+    if sketch.lead.iter().any(|lead| !lead.is_empty()) {
+        let _ = writeln!(out, "lead = {}", one_or_list(&sketch.lead));
     }
     if let Some(results) = &sketch.results {
         let _ =
@@ -126,6 +129,13 @@ pub(crate) fn quoted(text: &str) -> String {
 fn list(texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     format!("[{}]", texts.join(", "))
+}
+
+fn one_or_list(texts: &[String]) -> String {
+    match texts {
+        [only] => quoted(only),
+        many => list(many),
+    }
 }
 
 fn mark(part: &Part) -> Option<&str> {
@@ -200,10 +210,18 @@ fn seams(marks: &str) -> Vec<&str> {
     let mut rest = marks;
     while let Some(mark) = text::first_mark(rest) {
         let Some(at) = rest.find(mark) else { break };
-        let end = at + mark.len();
+        let mut end = at + text::whole_mark(&rest[at..]);
+        // A bracket of a token may lie around another mark: `]<]x[>[<call>`.
+        while let Some(behind) = rest[end..].strip_prefix('[').filter(|_| text::whole_mark(&rest[end..]) == 0)
+        {
+            match text::whole_mark(behind) {
+                0 => break,
+                len => end += 1 + len,
+            }
+        }
         let space = rest[end..].len() - rest[end..].trim_start().len();
         let (piece, behind) = rest.split_at(end + space);
-        if behind.is_empty() || !behind.starts_with(['<', '[', '{', '◁']) {
+        if behind.is_empty() || !behind.starts_with(|c| text::opens(c) || c == '{') {
             break;
         }
         out.push(piece);
@@ -248,7 +266,11 @@ fn args_piece(arguments: &Arguments) -> String {
             format!("{{ args = \"object\", loose = {{ {loose} }} }}")
         }
         Arguments::Fields(fields) => {
-            let args = if fields.item.is_some() { "elements" } else { "fields" };
+            let args = match &fields.item {
+                Some(_) => "elements",
+                None if fields.lines => "lines",
+                None => "fields",
+            };
             let mut out = format!("{{ args = \"{args}\", form = {}", quoted(&fields.form));
             if let Some(item) = &fields.item {
                 let _ = write!(out, ", item = {}", quoted(item));
@@ -256,9 +278,12 @@ fn args_piece(arguments: &Arguments) -> String {
             if let Some(types) = &fields.types {
                 let _ = write!(out, ", types = {}", list(types));
             }
-            for (key, set) in
-                [("python", fields.python), ("containers", fields.containers), ("xml", fields.xml)]
-            {
+            for (key, set) in [
+                ("python", fields.python),
+                ("containers", fields.containers),
+                ("xml", fields.xml),
+                ("json", fields.json),
+            ] {
                 if set {
                     let _ = write!(out, ", {key} = true");
                 }

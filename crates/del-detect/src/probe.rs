@@ -182,6 +182,8 @@ impl<'t> Probe<'t> {
     fn choose_style(&mut self) -> Result<(), RenderError> {
         let calls = calls(CALLS[0].1);
         let given = self.style;
+        let told =
+            self.text(&[Message::user(), Message::answer(ANSWER)], false).map_or(0, |text| names_in(&text));
         let mut tried = Vec::new();
         for arguments in [Arguments::Object, Arguments::Text] {
             for ids in [Ids::Nine, Ids::Function] {
@@ -196,7 +198,8 @@ impl<'t> Probe<'t> {
             }
         }
         self.style = given;
-        let shown = tried.iter().filter_map(|(style, text)| Some((mangled(text.as_ref().ok()?), *style)));
+        let shown =
+            tried.iter().filter_map(|(style, text)| Some((mangled(text.as_ref().ok()?, told), *style)));
         // Of equals the first.
         if let Some((cost, style)) = shown.min_by_key(|(cost, _)| *cost) {
             self.style = style;
@@ -324,12 +327,16 @@ const MAX_REFUSALS: usize = 12;
 /// What a text without the call costs, in [`mangled`].
 const MISSING: usize = 100;
 
-/// How far the one call of the first probe is from what a model would write.
-fn mangled(text: &str) -> usize {
+/// How often a text names the tool of the first probe.
+fn names_in(text: &str) -> usize {
+    text.matches("get_weather").count()
+}
+
+/// How far the one call of the first probe is from what a model would write, where `told` names come with the tools.
+fn mangled(text: &str, told: usize) -> usize {
     let has = |word: &str| usize::from(text.contains(word));
-    let named = has("get_weather") + has("functions.get_weather");
     MISSING * (1 - has("Quorville")).max(1 - has("7319"))
-        + 20 * usize::from(named == 0)
+        + 20 * usize::from(names_in(text) <= told)
         + 10 * has("\\\"Quorville")
         + 10 * has("\\\\\"")
         + 3 * has("'Quorville'") * has("'city': ")

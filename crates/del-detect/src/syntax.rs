@@ -39,13 +39,13 @@ fn with_closing_names(sample: &Sample) -> Option<Sample> {
     for call in &sample.calls {
         let at = rest.match_indices(call.name.as_str()).map(|(at, _)| at).find(|at| {
             let behind = &rest[at + call.name.len()..];
-            [("</", ">"), ("[/", "]"), ("<|/", "|>"), ("<|end", "|>"), ("{/", "}")].iter().any(
-                |(open, close)| {
+            [("</", ">"), ("[/", "]"), ("<|/", "|>"), ("<|end", "|>"), ("{/", "}"), ("«/", "»"), ("⟦/", "⟧")]
+                .iter()
+                .any(|(open, close)| {
                     let open = rest[..*at].rfind(open).map(|open| &rest[open..*at]);
                     open.is_some_and(|open| !open.contains(['>', ']', ' ', '\n']))
                         && behind.starts_with(close)
-                },
-            )
+                })
         })?;
         out.push_str(&rest[..at]);
         out.push_str(CLOSING_NAME);

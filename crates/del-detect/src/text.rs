@@ -17,10 +17,21 @@ pub(crate) fn common_prefix(a: &str, b: &str) -> usize {
 pub(crate) fn common_suffix(a: &str, b: &str) -> usize {
     let same = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     let mut cut = same;
-    while cut > 0 && !(is_seam(a, a.len() - cut) && is_seam(b, b.len() - cut)) {
+    while cut > 0 {
+        let (in_a, in_b) = (a.len() - cut, b.len() - cut);
+        if is_seam(a, in_a) && is_seam(b, in_b) && !(ends_word(a, in_a) && ends_word(b, in_b)) {
+            break;
+        }
         cut -= 1;
     }
     cut
+}
+
+/// True where a word ends that stands between two marks, as in `<|close|>tools<|sep|>`.
+fn ends_word(text: &str, at: usize) -> bool {
+    let Some(before) = text.get(..at) else { return false };
+    let start = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    start.len() < before.len() && start.ends_with(closes) && mark_at(text, at).is_some()
 }
 
 /// What `longer` has in place of what `shorter` has between their common ends.
@@ -51,16 +62,41 @@ pub(crate) fn is_seam(text: &str, at: usize) -> bool {
 /// A mark is at most this long, in bytes.
 const MAX_MARK: usize = 80;
 
+/// The brackets of marks.
+const BRACKETS: [(char, char); 11] = [
+    ('<', '>'),
+    ('[', ']'),
+    ('◁', '▷'),
+    ('«', '»'),
+    ('‹', '›'),
+    ('⟦', '⟧'),
+    ('⟨', '⟩'),
+    ('⟪', '⟫'),
+    ('【', '】'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// True for a bracket that may open a mark.
+pub(crate) fn opens(c: char) -> bool {
+    BRACKETS.iter().any(|(open, _)| *open == c)
+}
+
+fn closes(c: char) -> bool {
+    BRACKETS.iter().any(|(_, close)| *close == c)
+}
+
+/// The bracket that closes what the text opens.
+fn closer(text: &str) -> Option<char> {
+    let first = text.chars().next()?;
+    BRACKETS.iter().find(|(open, _)| *open == first).map(|(_, close)| *close)
+}
+
 /// True when `at` lies between the brackets of a mark.
 fn inside_mark(text: &str, at: usize) -> bool {
     let from = ceiling(text, at.saturating_sub(MAX_MARK));
-    let Some(open) = text[from..at].rfind(['<', '[', '◁']).map(|open| open + from) else { return false };
-    let close = match text.as_bytes()[open] {
-        b'<' => '>',
-        b'[' => ']',
-        _ => '▷',
-    };
-    mark_len(&text[open..], close).is_some_and(|len| open + len > at)
+    let Some(open) = text[from..at].rfind(opens).map(|open| open + from) else { return false };
+    mark_at(text, open).is_some_and(|mark| open + mark.len() > at)
 }
 
 /// The length of the mark that a text begins with.
@@ -78,25 +114,38 @@ fn mark_len(text: &str, close: char) -> Option<usize> {
 
 /// The last mark of a text, and where it begins.
 pub(crate) fn last_mark(text: &str) -> Option<&str> {
-    let starts = text.char_indices().rev().filter(|(_, c)| matches!(c, '<' | '[' | '◁')).map(|(at, _)| at);
-    starts.into_iter().find_map(|at| mark_at(text, at))
+    text.rmatch_indices(opens).find_map(|(at, _)| mark_at(text, at))
 }
 
 /// The first mark of a text.
 pub(crate) fn first_mark(text: &str) -> Option<&str> {
-    let starts = text.char_indices().filter(|(_, c)| matches!(c, '<' | '[' | '◁')).map(|(at, _)| at);
-    starts.into_iter().find_map(|at| mark_at(text, at))
+    text.match_indices(opens).find_map(|(at, _)| mark_at(text, at))
 }
 
-/// The marks of a text, one behind the other.
+/// The marks of a text, one behind the other. A word between two is part of them: `<|close|>tools<|sep|>` is one mark.
 pub(crate) fn marks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let mark = first_mark(rest)?;
-        rest = rest.split_once(mark)?.1;
+        let at = rest.find(first_mark(rest)?)?;
+        let (mark, behind) = rest[at..].split_at(whole_mark(&rest[at..]));
+        rest = behind;
         Some(mark)
     })
 }
+
+/// The length of the mark that a text begins with, and of a word behind it with the mark that follows that.
+pub(crate) fn whole_mark(text: &str) -> usize {
+    let len = mark_at(text, 0).map_or(0, str::len);
+    let behind = text[len..].trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let word = text[len..].len() - behind.len();
+    match mark_at(behind, 0) {
+        Some(second) if len > 0 && (1..=MAX_WORD).contains(&word) => len + word + second.len(),
+        _ => len,
+    }
+}
+
+/// A word between two marks is at most this long, in bytes.
+const MAX_WORD: usize = 16;
 
 /// A text without the mark that it ends with.
 pub(crate) fn without_last_mark(text: &str) -> Option<&str> {
@@ -105,12 +154,8 @@ pub(crate) fn without_last_mark(text: &str) -> Option<&str> {
 }
 
 fn mark_at(text: &str, at: usize) -> Option<&str> {
-    let close = match text.as_bytes()[at] {
-        b'<' => '>',
-        b'[' => ']',
-        _ => '▷',
-    };
-    mark_len(&text[at..], close).map(|len| &text[at..at + len])
+    let text = &text[at..];
+    mark_len(text, closer(text)?).map(|len| &text[..len])
 }
 
 /// The start of a text, of at most so many bytes.

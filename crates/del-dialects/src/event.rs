@@ -43,6 +43,50 @@ pub enum Event<'a> {
     Fault(Fault),
 }
 
+/// An event that owns what it says, to be told later.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    Text(String),
+    Reasoning(String),
+    CallStart { call: u32, name: String, id: Option<String>, dialect: String },
+    Args { call: u32, json: String },
+    CallEnd { call: u32, id: Option<String> },
+    Fault(Fault),
+}
+
+impl From<Event<'_>> for Kept {
+    fn from(event: Event<'_>) -> Self {
+        match event {
+            Event::Text(text) => Self::Text(text.to_owned()),
+            Event::Reasoning(text) => Self::Reasoning(text.to_owned()),
+            Event::CallStart { call, name, id, dialect } => Self::CallStart {
+                call,
+                name: name.to_owned(),
+                id: id.map(str::to_owned),
+                dialect: dialect.to_owned(),
+            },
+            Event::Args { call, json } => Self::Args { call, json: json.to_owned() },
+            Event::CallEnd { call, id } => Self::CallEnd { call, id: id.map(str::to_owned) },
+            Event::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+impl Kept {
+    pub(crate) fn event(&self) -> Event<'_> {
+        match self {
+            Self::Text(text) => Event::Text(text),
+            Self::Reasoning(text) => Event::Reasoning(text),
+            Self::CallStart { call, name, id, dialect } => {
+                Event::CallStart { call: *call, name, id: id.as_deref(), dialect }
+            }
+            Self::Args { call, json } => Event::Args { call: *call, json },
+            Self::CallEnd { call, id } => Event::CallEnd { call: *call, id: id.as_deref() },
+            Self::Fault(fault) => Event::Fault(*fault),
+        }
+    }
+}
+
 /// Where events go. `span` says which bytes of the answer an event stands for.
 pub trait Sink {
     /// Takes the next event.

@@ -191,9 +191,10 @@ struct Engine {
     examples: Option<u64>,
     /// This is the reader of such a fence, and no other one is tried in it.
     on_trial: bool,
-    /// How far marks stand in quotes, and how far it is known whether they do.
+    /// How far marks stand in quotes.
     quoted_to: u64,
-    unquoted: u64,
+    /// A quote may open before the calls at hand, which was looked into: no text came since.
+    unquoted: bool,
     quotation: Quotation,
     /// So far the answer holds nothing but tokens without a meaning.
     empty_to: u64,
@@ -270,7 +271,7 @@ enum State {
 }
 
 /// Whether text is code: in a fence, or between backticks on one line.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Fence {
     open: bool,
     /// The fence stands behind prose, and not behind nothing or another fence alone.
@@ -381,7 +382,7 @@ impl Engine {
             examples: Some(0),
             on_trial: false,
             quoted_to: 0,
-            unquoted: 0,
+            unquoted: false,
             quotation: Quotation::default(),
             empty_to: 0,
             call: 0,
@@ -477,6 +478,7 @@ impl Engine {
         self.note(io, to);
         if io.at < to {
             self.undecided = false;
+            self.unquoted = false;
             let text = &io.text[io.at..to];
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
             io.at = to;

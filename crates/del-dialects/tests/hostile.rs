@@ -173,6 +173,13 @@ fn what_fuzzing_found() {
     for (name, unit) in [
         ("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>"),
         ("amrita-am", "<am:tool_call name=\"f\"><c\u{0}>if a</c></am:tool_call>"),
+        (
+            "dsml-v4",
+            "The form is \"\n\n<｜DSML｜tool_calls><｜DSML｜invoke name=\"get_weather\"><｜DSML｜parameter \
+             name=\"city\" [string=\"true\">P<atem:invoke name=\"ameter></｜DSML｜invoke></｜DSML｜tool_calls>\" as I \
+             said. So \"\n\n<｜DSML｜tool_calls><｜DSML｜invoke name=\"get_weather\"<|GCML|tool_calls>><｜DSML｜pameter \
+             t_me=\"city\" string=\"true\">Rome</｜DSML｜invoke></｜DSML｜tool_calls> it is.",
+        ),
     ] {
         survive(Some(name), unit, &unit.repeat(short() / unit.len()));
     }

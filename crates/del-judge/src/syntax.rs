@@ -90,6 +90,8 @@ pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
     /// How many bytes at its beginning are neither quoted nor escaped.
     pub(crate) plain: usize,
+    /// Whether it is more than these bytes: quotes, even empty ones, or something to be expanded.
+    pub(crate) quoted: bool,
     /// Where it stands.
     pub(crate) span: Range<usize>,
 }

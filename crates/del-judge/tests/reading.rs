@@ -139,10 +139,19 @@ proptest! {
 }
 
 #[test]
-fn only_plain_digits_are_descriptors() {
-    for command in
-        ["ls 2>/dev/null", "ls 2''>/dev/null", "ls ''2>/dev/null", "ls \\2>/dev/null", "ls 2\\\n>/dev/null"]
-    {
+fn quotes_make_words_of_signs() {
+    for command in [
+        "ls 2>/dev/null",
+        "ls 2''>/dev/null",
+        "ls ''2>/dev/null",
+        "ls \\2>/dev/null",
+        "ls 2\\\n>/dev/null",
+        "for x in a b; do ls $x; done''",
+        "if ls; then ls; fi\"\"",
+        "[[ -f a ]]''",
+        "!'' ls",
+        "{'' ls; }",
+    ] {
         bash::hold(command, &DESK.work());
     }
 }

@@ -1,6 +1,6 @@
 //! Servers whose tools become tools of Del's models.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use del_dialects::Tool;
 use del_tools::{Cancel, Code, Control, Failure, Foreign, ToolResult};
-use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
     ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams, ServerResult,
@@ -18,15 +16,14 @@ use rmcp::model::{
 use rmcp::service::{
     ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
 };
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ServiceExt, model};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::address::{self, chain};
 use crate::child::{self, Child};
 use crate::config::{self, Launch, Server, Source};
 use crate::content;
@@ -251,9 +248,12 @@ async fn connect(server: Server, directory: PathBuf) -> Result<(Link, Listing), 
             }
         }
         Launch::Address { url, headers } => {
-            let transport = address(&url, &headers)?;
+            let transport = address::transport(&url, &headers, START)?;
             let service =
-                within(START, Box::pin(me.serve(transport))).await?.map_err(|error| chain(&error))?;
+                within(START, Box::pin(me.serve(transport))).await?.map_err(|error| match error {
+                    ClientInitializeError::TransportError { error, .. } => chain(&error),
+                    other => chain(&other),
+                })?;
             (service, None)
         }
     };
@@ -277,46 +277,6 @@ async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, S
     tokio::time::timeout(time, work)
         .await
         .map_err(|_| format!("it did not answer within {} s", time.as_secs()))
-}
-
-fn address(
-    url: &str,
-    headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let parsed = reqwest::Url::parse(url).map_err(|error| format!("'{url}' is no address: {error}"))?;
-    if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(format!("expected an address that begins with http:// or https://, got '{url}'"));
-    }
-    let mut custom = HashMap::new();
-    for (name, value) in headers {
-        // What is wrong with a value is not said: it may be a secret.
-        let pair = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
-        let (name, value) = pair.ok_or_else(|| format!("the header '{name}' cannot be sent"))?;
-        custom.insert(name, value);
-    }
-    // Headers may be secrets: they go to this address and nowhere else.
-    let client =
-        reqwest::Client::builder().redirect(Policy::none()).connect_timeout(START).pool_max_idle_per_host(0);
-    let client = client.build().map_err(|error| chain(&error))?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
-    config.custom_headers = custom;
-    config.max_sse_event_size = child::LONGEST_LINE;
-    Ok(StreamableHttpClientTransport::with_client(client, config))
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 impl Link {

@@ -6,6 +6,7 @@
 //! on its own is not confined: it is a program that the user chose to run.
 #![forbid(unsafe_code)]
 
+mod address;
 mod child;
 mod client;
 mod config;

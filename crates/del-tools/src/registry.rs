@@ -118,6 +118,18 @@ impl Toolset {
     }
 }
 
+impl Definition {
+    /// The sets that offer the tool, under this name or another.
+    pub fn toolsets(&self) -> Vec<Toolset> {
+        let offered = [
+            (Toolset::Core, self.entry.core.is_some()),
+            (Toolset::Del, self.entry.del),
+            (Toolset::All, true),
+        ];
+        offered.into_iter().filter(|(_, offered)| *offered).map(|(set, _)| set).collect()
+    }
+}
+
 impl fmt::Display for Toolset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

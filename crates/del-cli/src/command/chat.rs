@@ -6,7 +6,7 @@ mod word;
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
-use del_agent::Failure;
+use del_agent::{Entry, Failure};
 use del_dialects::Call;
 use del_tools::{Approval, Control, Selection, visible};
 use rustyline::error::ReadlineError;
@@ -17,6 +17,7 @@ use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::command::undo;
 use crate::exit::{self, Exit};
+use crate::hands;
 use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
@@ -45,6 +46,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
     let mut chat = Chat { session, shown, paint: Paint::stderr(common.color) };
     let mut editor = line::editor(terminal)?;
     chat.greet();
+    chat.recall();
     let mut interrupted = false;
     loop {
         match editor.readline("> ") {
@@ -54,15 +56,15 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
                     editor.remember(&line);
                 }
                 if let Next::End = chat.take(&line)? {
-                    return Ok(Exit::Done);
+                    return Ok(chat.part(Exit::Done));
                 }
             }
-            Err(ReadlineError::Interrupted) if interrupted => return Ok(Exit::Interrupted),
+            Err(ReadlineError::Interrupted) if interrupted => return Ok(chat.part(Exit::Interrupted)),
             Err(ReadlineError::Interrupted) => {
                 interrupted = true;
                 say("Ctrl-C again, Ctrl-D or `exit` ends");
             }
-            Err(ReadlineError::Eof) => return Ok(Exit::Done),
+            Err(ReadlineError::Eof) => return Ok(chat.part(Exit::Done)),
             Err(error) => return Err(error.into()),
         }
     }
@@ -79,6 +81,30 @@ impl Chat {
         say(&format!("in {}", visible(&self.session.hands.toolbox.directory().display().to_string())));
         self.say_mode();
         say(&self.paint.dim("`help` says what else there is; `exit` ends"));
+    }
+
+    /// Where a conversation stands that goes on: its last question and what was answered.
+    fn recall(&self) {
+        let entries = self.session.entries();
+        let Some(last) = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
+            return;
+        };
+        say(&self.paint.dim(format!("goes on after {} steps; the last question:", entries.len())));
+        for entry in &entries[last..] {
+            match entry {
+                Entry::User { text } => say(&format!("> {}", visible(text))),
+                Entry::Assistant { text, .. } if !text.is_empty() => say(&visible(text)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Says how the conversation can go on another time.
+    fn part(&self, exit: Exit) -> Exit {
+        if self.session.record.is_kept() && std::io::stderr().is_terminal() {
+            say(&self.paint.dim("`del -c` goes on with this conversation"));
+        }
+        exit
     }
 
     fn take(&mut self, line: &str) -> Result<Next> {
@@ -124,6 +150,9 @@ impl Chat {
             Err(failure) => {
                 say(&format!("{} {}", self.paint.red("error:"), exit::line(&failure.into())));
             }
+        }
+        if let Some(trouble) = self.session.record.trouble() {
+            say(&self.paint.yellow(format!("! this conversation is not kept: {}", visible(&trouble))));
         }
         Ok(())
     }
@@ -193,7 +222,7 @@ impl Chat {
         let cancel = self.session.interrupt.begin();
         let toolbox = &self.session.hands.toolbox;
         let result = match toolbox.plan(&call.name, &call.arguments) {
-            Ok(plan) => toolbox.run(plan, &Control::new(cancel)),
+            Ok(plan) => hands::watched(toolbox, plan, &call.name, &cancel),
             Err(failure) => failure.into(),
         };
         self.session.interrupt.rest();

@@ -83,15 +83,25 @@ fn subject(options: &Options) -> Result<Subject> {
     Ok(Subject::Material(material))
 }
 
+/// What is found out of a template that a server has.
+pub(crate) fn of_template(material: Material, common: &Common) -> Result<Report> {
+    let question = Question { subject: Subject::Material(material), options: del_detect::Options::default() };
+    Ok(confined::ask(&question, common)?.report)
+}
+
+/// What a report comes down to.
+pub(crate) fn verdict(report: &Report) -> String {
+    let sure = format!("{:.0} % sure", report.confidence * 100.0);
+    match (&report.dialect, report.tool_calls) {
+        (Some(dialect), _) => format!("{dialect} ({sure})"),
+        (None, true) => format!("tool calls in no known dialect ({sure})"),
+        (None, false) => format!("no tool calls ({sure})"),
+    }
+}
+
 /// The report for a person.
 fn text(report: &Report) -> String {
-    let sure = |confidence: f64| format!("{:.0} % sure", confidence * 100.0);
-    let first = match (&report.dialect, report.tool_calls) {
-        (Some(dialect), _) => format!("{dialect} ({})", sure(report.confidence)),
-        (None, true) => format!("tool calls in no known dialect ({})", sure(report.confidence)),
-        (None, false) => format!("no tool calls ({})", sure(report.confidence)),
-    };
-    let mut lines = vec![first];
+    let mut lines = vec![verdict(report)];
     lines.extend(report.evidence.iter().map(|line| format!("  - {line}")));
     if let Some(thinking) = &report.reasoning {
         let where_ = if thinking.prefilled { ", begun by the prompt" } else { "" };

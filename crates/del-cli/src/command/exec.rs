@@ -31,9 +31,9 @@ pub(crate) struct Options {
     /// The dialect, `auto`, or `openai-native` for an answer of the API itself
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: String,
-    /// The set of tools: core, del or all
-    #[arg(long, value_name = "SET", default_value = "core")]
-    toolset: Toolset,
+    /// The set of tools: core, del or all [default: all, under each of their names]
+    #[arg(long, value_name = "SET")]
+    toolset: Option<Toolset>,
     #[command(flatten)]
     workplace: Workplace,
     #[command(flatten)]
@@ -50,7 +50,8 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-    let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+    let mut hands =
+        Hands::new(options.toolset.unwrap_or(Toolset::All), &options.workplace, &options.consenting)?;
     let interrupt = Interrupt::listen()?;
     let cancel = interrupt.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
@@ -85,7 +86,16 @@ fn read(options: &Options, catalog: Catalog, hands: &Hands) -> Result<Message> {
         return native::read(&text).map_err(|error| Exit::BadInput.because(error.to_string()));
     }
     let choice = catalog.choose(&options.dialect)?;
-    let mut parser = catalog.parser(&choice, Turn::new(hands.tools().to_vec()));
+    let mut tools = hands.tools().to_vec();
+    if options.toolset.is_none() {
+        // Some have another name and definition in the small set.
+        for definition in Toolset::Core.definitions() {
+            if tools.iter().all(|tool| tool.name != definition.name) {
+                tools.push(definition.tool());
+            }
+        }
+    }
+    let mut parser = catalog.parser(&choice, Turn::new(tools));
     let mut collect = Collect::new();
     input.pieces(&mut |piece| {
         parser.push(piece, &mut collect);

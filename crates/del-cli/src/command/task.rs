@@ -11,6 +11,7 @@ use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::record;
 use crate::screen::events::Events;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::{self, Session};
@@ -31,10 +32,10 @@ const MAX_TURNS: u32 = 25;
 
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
     let question = question(prompt)?;
-    let id = session_id();
     let format = options.output_format;
     let mut session = Session::open(&options.session, common, MAX_TURNS)
-        .inspect_err(|error| print_unopened(error, format, &id))?;
+        .inspect_err(|error| print_unopened(error, format))?;
+    let id = session.record.id().to_owned();
     let live = format == Format::Text && std::io::stdout().is_terminal();
     let outcome = if format == Format::StreamJson {
         let mut events = Events::default();
@@ -112,7 +113,8 @@ fn error_event(exit: Exit, message: &str) -> Value {
 }
 
 /// A run that never began has a result as well, for whoever reads results.
-fn print_unopened(error: &anyhow::Error, format: Format, id: &str) {
+fn print_unopened(error: &anyhow::Error, format: Format) {
+    let id = record::new_id();
     let message = error.to_string();
     let mut events = Events::default();
     if format == Format::StreamJson {
@@ -124,11 +126,4 @@ fn print_unopened(error: &anyhow::Error, format: Format, id: &str) {
             "usage": {"input_tokens": 0, "output_tokens": 0}, "is_error": true,
         }));
     }
-}
-
-/// A name for this run that no other run has.
-fn session_id() -> String {
-    use std::hash::{BuildHasher, Hasher};
-    let random = || std::hash::RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", random(), random())
 }

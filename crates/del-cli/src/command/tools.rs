@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use del_dialects::Call;
-use del_tools::Toolset;
+use del_tools::{Definition, Toolset};
 use del_wire::tools::{self, Format};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ use crate::terminal::{self, shown};
 pub(crate) struct Options {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The set of tools: core, del or all [default: core]
+    /// The set of tools: core, del or all [default: all; of schema: core]
     #[arg(id = "listed_set", long = "toolset", value_name = "SET", global = true)]
     toolset: Option<Toolset>,
     /// Print JSON
@@ -43,7 +43,7 @@ enum Action {
         format: Format,
     },
     /// Run one and print what a model would see
-    Call(CallOptions),
+    Call(Box<CallOptions>),
 }
 
 #[derive(Debug, Args)]
@@ -63,10 +63,10 @@ struct CallOptions {
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
-    let toolset = options.toolset.unwrap_or_default();
+    let toolset = options.toolset.unwrap_or(Toolset::All);
     match &options.action {
         None | Some(Action::List) => list(toolset, options.json, common),
-        Some(Action::Schema { format }) => schema(toolset, *format),
+        Some(Action::Schema { format }) => schema(options.toolset.unwrap_or_default(), *format),
         Some(Action::Call(call_options)) => call(call_options, toolset, options.json, common),
     }
 }
@@ -79,21 +79,29 @@ fn list(toolset: Toolset, json: bool, common: &Common) -> Result<Exit> {
             .iter()
             .map(|definition| {
                 let description = definition.tool().description;
-                json!({"name": definition.name, "class": definition.class, "description": description})
+                json!({
+                    "name": definition.name, "class": definition.class, "toolsets": sets(definition),
+                    "description": description,
+                })
             })
             .collect();
         writeln!(out, "{rows:#}")?;
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["NAME", "DOES", "DESCRIPTION"]);
+    let mut table = Table::new(&["NAME", "DOES", "SETS", "DESCRIPTION"]);
     for definition in &definitions {
         let class = json!(definition.class);
         let description = definition.tool().description;
         let first = description.lines().next().unwrap_or_default().to_owned();
-        table.row(vec![definition.name.to_owned(), class.as_str().unwrap_or_default().to_owned(), first]);
+        let class = class.as_str().unwrap_or_default().to_owned();
+        table.row(vec![definition.name.to_owned(), class, sets(definition).join(" "), first]);
     }
     out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
     Ok(Exit::Done)
+}
+
+fn sets(definition: &Definition) -> Vec<String> {
+    definition.toolsets().iter().map(Toolset::to_string).collect()
 }
 
 fn schema(toolset: Toolset, format: Format) -> Result<Exit> {
@@ -103,7 +111,7 @@ fn schema(toolset: Toolset, format: Format) -> Result<Exit> {
         let texts: Vec<&str> = definitions.iter().map(|definition| definition.json).collect();
         format!("[\n{}\n]\n", texts.join(",\n"))
     } else {
-        let tools: Vec<_> = definitions.iter().map(del_tools::Definition::tool).collect();
+        let tools: Vec<_> = definitions.iter().map(Definition::tool).collect();
         tools::write(&tools, format)
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use anyhow::Result;
 use clap::Args;
 use del_tools::{FileChange, Selection, Toolbox, Toolset, UndoError, UndoState, Undoable, visible};
 use serde_json::json;
 
+use crate::age::ago;
 use crate::arguments::Common;
 use crate::colour::Paint;
 use crate::exit::Exit;
@@ -116,7 +116,7 @@ pub(crate) fn listed(toolbox: &Toolbox, paint: Paint, width: Option<usize>) -> R
             UndoState::Undone => "undone",
             UndoState::Unfinished => "unfinished",
         };
-        table.row(vec![change.id.clone(), ago(change), told(change), state.to_owned(), files(change)]);
+        table.row(vec![change.id.clone(), ago(change.at()), told(change), state.to_owned(), files(change)]);
     }
     Ok(table.text(paint, width))
 }
@@ -176,16 +176,6 @@ fn files(change: &Undoable) -> String {
         let _ = write!(text, " and {} more", change.files.len() - SHOWN);
     }
     visible(&text).into_owned()
-}
-
-fn ago(change: &Undoable) -> String {
-    let seconds = SystemTime::now().duration_since(change.at()).unwrap_or_default().as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s ago"),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86400 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} d ago", seconds / 86400),
-    }
 }
 
 fn problem(error: &UndoError) -> anyhow::Error {

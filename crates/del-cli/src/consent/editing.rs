@@ -13,7 +13,7 @@ use rustyline::{Editor, Result as LineResult};
 
 /// What came of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Edited {
+pub(crate) enum Edited {
     /// Another text.
     Text(String),
     /// The same text, or none.
@@ -46,13 +46,13 @@ pub(super) fn line(prompt: &str, text: &str) -> io::Result<Edited> {
 }
 
 /// Whether the user has an editor.
-pub(super) fn editor() -> Option<Vec<String>> {
+pub(crate) fn editor() -> Option<Vec<String>> {
     let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
     named.filter_map(|words| shlex::split(&words)).find(|words| !words.is_empty())
 }
 
 /// Lets the user change a text in their editor, which has the terminal meanwhile.
-pub(super) fn text(tty: &File, editor: &[String], name: &str, text: &str) -> io::Result<Edited> {
+pub(crate) fn text(tty: &File, editor: &[String], name: &str, text: &str) -> io::Result<Edited> {
     let (program, options) = editor.split_first().ok_or_else(|| io::Error::other("no editor is named"))?;
     let folder = tempfile::Builder::new().prefix("del-").tempdir()?;
     let path = folder.path().join(name);

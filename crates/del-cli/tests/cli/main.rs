@@ -1,14 +1,17 @@
 //! The program as users run it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod config;
 mod consent;
 mod conversation;
 mod convert;
 mod del;
 mod detect;
 mod dialects;
+mod doctor;
 mod exec;
 mod grammar;
+mod man;
 mod mcp;
 mod parse;
 mod policy;
@@ -16,6 +19,7 @@ mod render;
 mod sandbox;
 mod serve;
 mod server;
+mod sessions;
 mod surface;
 mod task;
 mod tools;

@@ -1,4 +1,6 @@
 //! `del mcp`: tools for other hosts, and the tools of servers for models.
 
 mod host;
+mod http;
+mod remote;
 mod servers;

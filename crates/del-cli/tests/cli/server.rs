@@ -103,16 +103,16 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
     log.lock().unwrap().push(seen);
     // The other side may be gone: that is what some tests are about.
     let _ = match path.as_str() {
+        path if about.others.iter().any(|(known, _)| *known == path) => {
+            let told = about.others.iter().find(|(known, _)| *known == path).map(|(_, told)| told.as_str());
+            respond(&mut stream, 200, "", told.unwrap_or_default())
+        }
         path if path.ends_with("/models") => respond(&mut stream, about.models.0, "", &about.models.1),
         path if about.mute == Some(path) => {
             stay(stream);
             Ok(())
         }
         path if about.endless == Some(path) => flood(&mut stream),
-        path if about.others.iter().any(|(known, _)| *known == path) => {
-            let told = about.others.iter().find(|(known, _)| *known == path).map(|(_, told)| told.as_str());
-            respond(&mut stream, 200, "", told.unwrap_or_default())
-        }
         "/props" => match &about.props {
             Some(props) => respond(&mut stream, 200, "", &props.to_string()),
             None => respond(&mut stream, 404, "", "{}"),

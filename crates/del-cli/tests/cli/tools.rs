@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::consent::Terminal;
 use crate::del::{Run, del, directory, plain, run};
 
 fn call(directory: &tempfile::TempDir, arguments: &[&str]) -> Run {
@@ -13,8 +14,10 @@ fn call(directory: &tempfile::TempDir, arguments: &[&str]) -> Run {
 #[test]
 fn every_set_is_listed_and_described_in_every_form() {
     let rows = plain(&["tools", "--json"]).json();
-    assert_eq!(rows.as_array().unwrap().len(), 7);
-    assert_eq!(plain(&["tools", "list", "--toolset", "core", "--json"]).json(), rows);
+    assert_eq!(rows.as_array().unwrap().len(), 19);
+    assert_eq!(rows[0]["toolsets"], json!(["core", "del", "all"]));
+    let core = plain(&["tools", "list", "--toolset", "core", "--json"]).json();
+    assert_eq!(core.as_array().unwrap().len(), 7);
     let table = plain(&["tools"]).out;
     assert!(table.contains("run_command") && table.contains("execute"), "{table}");
     for (format, pointer) in [
@@ -28,6 +31,19 @@ fn every_set_is_listed_and_described_in_every_form() {
     assert!(plain(&["tools", "schema", "--format", "xml"]).out.contains("<tool name=\"read_file\""));
     plain(&["tools", "schema", "--format", "nosuch"]).fails(2, "expected openai, anthropic, mcp or xml");
     plain(&["tools", "--toolset", "nosuch"]).fails(2, "expected core, del or all");
+}
+
+#[test]
+fn every_tool_runs_without_a_word_about_sets() {
+    let files = directory(&[("a.rs", "fn main() {}\n")]);
+    for (tool, path, expected) in
+        [("extract_functions", "a.rs", "main"), ("list_dir", ".", "a.rs"), ("list_directory", ".", "a.rs")]
+    {
+        let got = call(&files, &[tool, &json!({"path": path}).to_string()]);
+        assert!(got.code == 0 && got.out.contains(expected), "{got:#?}");
+    }
+    let small = call(&files, &["extract_functions", "{\"path\": \"a.rs\"}", "--toolset", "core"]);
+    assert!(small.code == 2 && small.out.contains("unknown tool"), "{small:#?}");
 }
 
 #[test]
@@ -92,4 +108,20 @@ fn every_kind_of_failure_has_its_exit_code() {
     call(&files, &["read_file", "{}", "--tools", "nosuch"]).fails(2, "unknown tool 'nosuch'");
     let restricted = call(&files, &["read_file", "{\"file_path\": \"x\"}", "--tools", "list_directory"]);
     assert!(restricted.out.contains("unknown tool 'read_file'"), "{restricted:#?}");
+}
+
+#[test]
+fn how_far_a_long_call_is_stands_on_a_line_that_goes_again() {
+    let names: Vec<String> = (0..250).map(|n| format!("f{n}.rs")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "fn a() {}\n")).collect();
+    let files = directory(&files);
+    let arguments = ["find_references", r#"{"symbol": "a"}"#, "--toolset", "all"];
+    let mut terminal = Terminal::start(&files, &[&["tools", "call"], &arguments[..]].concat());
+    terminal.until("\r\u{1b}[Kfind_references: 100 files");
+    let rest = terminal.until("\r\u{1b}[K");
+    assert!(!rest.contains('\n'), "{rest:?}");
+    let (seen, code) = terminal.end();
+    assert!(code == 0 && seen.contains("f0.rs"), "{seen:?}");
+    let got = call(&files, &arguments);
+    assert!(got.code == 0 && got.err.is_empty(), "{got:#?}");
 }

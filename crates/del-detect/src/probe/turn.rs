@@ -46,8 +46,8 @@ impl Frame {
         let before = probe.text(&asked, false)?;
         let prompt = probe.text(&asked, true)?;
         let answer = probe.text(&[Message::user(), Message::answer(ANSWER)], false).unwrap_or_default();
-        let thinking = thinking(probe, &prompt);
         let opened = &prompt[text::common_prefix(&before, &prompt)..];
+        let thinking = thinking(probe, &prompt, opened);
         let mut header = opened.to_owned();
         if let Some(thinking) = &thinking {
             let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
@@ -87,7 +87,7 @@ impl Frame {
         if marks.len() > MAX_MARKS || !text::last_mark(marks).is_some_and(|mark| marks.ends_with(mark)) {
             return;
         }
-        let closer = mark.replacen(['<', '['], &format!("{}/", &mark[..1]), 1);
+        let closer = closing(mark);
         let closed = self.end.trim_start().starts_with(&closer);
         let closing = if closed { self.end.find(&closer).map_or(0, |at| at + closer.len()) } else { 0 };
         let end = self.end.split_off(closing);
@@ -111,7 +111,7 @@ impl Frame {
         // The conversation before may hold the first part of what opens the turn already.
         let starts = self.header.char_indices().map(|(at, _)| at);
         let header = starts
-            .filter(|at| *at == 0 || self.header[*at..].starts_with(['<', '[']))
+            .filter(|at| *at == 0 || self.header[*at..].starts_with(text::opens))
             .map(|at| &self.header[at..])
             .find(|header| rest.starts_with(header));
         let rest = match header {
@@ -188,8 +188,8 @@ fn holds(text: &str, call: &Call) -> bool {
         && words(&plain).iter().all(|word| known.contains(&word.as_str()) || text.contains(word.as_str()))
 }
 
-/// Finds the marks of thinking by what a template makes of it.
-fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
+/// Finds the marks of thinking by what a template makes of it; `opened` is what the prompt opens an answer with.
+fn thinking(probe: &mut Probe<'_>, prompt: &str, opened: &str) -> Option<Thinking> {
     let message = |said: Option<&str>, calls| Message::Answer {
         said: said.map(str::to_owned),
         thought: Some(THOUGHT.to_owned()),
@@ -225,17 +225,30 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str) -> Option<Thinking> {
         }
         return Some(Thinking { begin, end, prefilled });
     }
-    endless.or_else(|| opened_by_prompt(prompt))
+    endless.or_else(|| opened_by_prompt(prompt, opened))
 }
 
 /// A template that drops thinking may still begin one in its prompt, or close one that is empty.
-fn opened_by_prompt(prompt: &str) -> Option<Thinking> {
+fn opened_by_prompt(prompt: &str, opened: &str) -> Option<Thinking> {
     let prompt = prompt.trim_end();
     let mark = text::last_mark(prompt).filter(|mark| prompt.ends_with(mark))?;
     let about = ["think", "reason", "thought"].iter().any(|word| mark.to_ascii_lowercase().contains(word));
-    let inner = mark.strip_prefix('<').filter(|_| about)?;
-    let (inner, prefilled) = inner.strip_prefix('/').map_or((inner, true), |inner| (inner, false));
-    Some(Thinking { begin: format!("<{inner}"), end: format!("</{inner}"), prefilled })
+    let opener = mark.replacen('/', "", 1);
+    if closing(&opener) != mark {
+        return about.then(|| Thinking { begin: mark.to_owned(), end: closing(mark), prefilled: true });
+    }
+    // Nothing else is closed at the beginning of an answer.
+    (about || opened.contains(mark)).then(|| Thinking {
+        begin: opener,
+        end: mark.to_owned(),
+        prefilled: false,
+    })
+}
+
+/// The mark that closes what a tag opens.
+fn closing(mark: &str) -> String {
+    let bracket = mark.chars().next().map_or(0, char::len_utf8);
+    format!("{}/{}", &mark[..bracket], &mark[bracket..])
 }
 
 /// The mark that a text ends with and the white space behind it; with it a word between it and a mark before.

@@ -190,8 +190,7 @@ impl Engine {
         if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
             return self.try_next(io, opening);
         }
-        let fixed = io.plan.walks[opening.walk].dialect.tool.as_deref();
-        let Some(name) = opening.name(io).or(fixed) else { return self.nameless(io, opening) };
+        let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
         if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }
@@ -201,7 +200,7 @@ impl Engine {
     }
 
     /// A call begins here for sure, and has no name.
-    fn nameless(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
+    pub(super) fn nameless(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         self.settle_before(io, &opening);
         io.fault(FaultKind::BadCall, None, io.at, io.look);
         io.at = io.look;
@@ -270,9 +269,7 @@ impl Engine {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
-                let plan = io.plan;
-                let fixed = plan.walks[number].dialect.tool.as_deref();
-                let name = opening.name(io).or(fixed).unwrap_or_default();
+                let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
                 if !self.commit(io, &opening, name, opening.id(io)) {
                     return Flow::Next;
                 }
@@ -433,6 +430,12 @@ impl Opening {
     /// The name from the head, if it is there.
     pub(super) fn name<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
         self.name.map(|(from, to)| &io.text[io.at + from..io.at + to])
+    }
+
+    /// The tool that is called, where the head or the form of the call says it. No call begins without one.
+    pub(super) fn called<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
+        let plan = io.plan;
+        self.name(io).or(plan.walks[self.walk].dialect.tool.as_deref())
     }
 
     /// The id from the head, if it is there.

@@ -3,16 +3,16 @@
 use super::automaton::Scan;
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
-use crate::event::{Event, Sink, Span};
+use crate::event::{Event, Kept, Sink, Span};
 
 /// A call that is read on trial. Offsets count from the first byte that is held.
 #[derive(Debug)]
 pub(super) struct Quoted {
-    /// Reads on as if nothing were quoted.
+    /// Reads on as if nothing were quoted: what it comes to counts if nothing is.
     engine: Box<Engine>,
     /// Where the mark begins.
     start: usize,
-    /// How much behind it the engine has settled.
+    /// How much the engine has settled.
     settled: usize,
     verdict: Verdict,
 }
@@ -20,6 +20,9 @@ pub(super) struct Quoted {
 #[derive(Debug)]
 struct Verdict {
     quote: u8,
+    /// What was read so far.
+    events: Vec<(Kept, Span)>,
+    /// A call ended, or is broken.
     calls: bool,
     /// Where text follows, and whether it begins with the quote that closes the calls.
     text: Option<(u64, bool)>,
@@ -27,16 +30,17 @@ struct Verdict {
 
 impl Sink for Verdict {
     fn event(&mut self, event: Event<'_>, span: Span) {
-        let text = match event {
-            Event::Text(text) => self.calls && text.as_bytes().first() == Some(&self.quote),
-            Event::Reasoning(_) => false,
-            Event::CallEnd { .. } => {
-                self.calls = true;
-                return;
+        match event {
+            Event::Text(_) | Event::Reasoning(_) if self.text.is_some() => {}
+            Event::Text(text) => {
+                self.text = Some((span.start, self.calls && text.as_bytes().first() == Some(&self.quote)));
             }
-            _ => return,
-        };
-        self.text = self.text.or(Some((span.start, text)));
+            Event::Reasoning(_) => self.text = Some((span.start, false)),
+            Event::CallEnd { .. } => self.calls = true,
+            Event::Fault(fault) => self.calls |= fault.kind.ends_call(),
+            Event::CallStart { .. } | Event::Args { .. } => {}
+        }
+        self.events.push((Kept::from(event), span));
     }
 }
 
@@ -49,19 +53,27 @@ impl Engine {
         let text = &io.bytes[io.at.min(start)..start];
         let [outside, quote] = self.before(io, start - (text.len() - text.trim_ascii_end().len()));
         let opens = matches!(outside, b' ' | b'\n' | b'(') && matches!(quote, b'"' | b'\'' | b'`');
-        (opens && !self.on_trial && io.base + start as u64 >= self.unquoted).then_some(quote)
+        (opens && !self.on_trial && !self.unquoted).then_some(quote)
     }
 
     /// Reads what stands behind the quote on trial.
     pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
-        let mut engine = Self::new(self.turn.clone(), State::Text(Scan::default()));
-        engine.base = io.base + start as u64;
-        engine.tail = self.tail_before(io, start);
-        engine.in_tool = self.in_tool;
-        engine.fresh = false;
-        engine.on_trial = true;
-        let verdict = Verdict { quote, calls: false, text: None };
         io.rewind(start);
+        let engine = Self {
+            turn: self.turn.clone(),
+            state: State::Text(Scan::default()),
+            base: io.base + io.at as u64,
+            look: start - io.at,
+            tail: self.tail_before(io, io.at),
+            work: 0,
+            name: String::new(),
+            candidates: Vec::new(),
+            passed: io.passed.clone(),
+            spare: None,
+            unquoted: true,
+            ..*self
+        };
+        let verdict = Verdict { quote, events: Vec::new(), calls: false, text: None };
         let engine = Box::new(engine);
         self.state = State::Quoted(Quoted { engine, start: start - io.at, settled: 0, verdict });
     }
@@ -73,35 +85,53 @@ impl Engine {
         let long = io.bytes.len() >= most;
         let end = io.bytes.len().min(most);
         let before = trial.engine.work;
-        let mut fed = io.look;
+        let (mut fed, mut over) = (io.look, None);
         while trial.verdict.text.is_none() {
             let mut piece = end.min(fed + PIECE);
             while !io.text.is_char_boundary(piece) {
                 piece -= 1;
             }
-            let over = if piece == io.bytes.len() { io.end } else { None };
-            let text = &io.text[start + trial.settled..piece];
+            over = if piece == io.bytes.len() { io.end } else { None };
+            let text = &io.text[io.at + trial.settled..piece];
             trial.settled += trial.engine.run(io.plan, text, over, &mut trial.verdict);
-            if piece == fed || piece == end {
-                fed = piece;
+            let last = piece == fed || piece == end;
+            fed = piece;
+            if last {
                 break;
             }
-            fed = piece;
         }
         io.again += (trial.engine.work - before).saturating_sub((fed - io.look) as u64);
         io.look = fed;
-        let verdict = trial.verdict.text;
-        if verdict.is_none() && !long && !io.last() {
-            return Flow::More;
+        match trial.verdict.text {
+            Some((to, true)) => {
+                let to = usize::try_from(to.saturating_sub(io.base)).unwrap_or(start);
+                io.rewind(to);
+                self.pass(io, to);
+                self.resume_text();
+                Flow::Next
+            }
+            None if !long && !io.last() => Flow::More,
+            _ => self.take_over(io, over.is_some()),
         }
-        let here = io.base + start as u64;
-        let (to, quoted) = verdict.unwrap_or((io.base + end as u64, false));
-        self.unquoted = to.max(here + 1);
-        if quoted {
-            self.quoted_to = to;
+    }
+
+    /// Nothing is quoted: what was read on trial counts, up to the end of the answer if it is `over`.
+    fn take_over(&mut self, io: &mut Io<'_>, over: bool) -> Flow {
+        let State::Quoted(trial) = std::mem::replace(&mut self.state, State::Dropping) else {
+            return Flow::Next;
+        };
+        let Quoted { engine, settled, verdict, .. } = trial;
+        for (event, span) in &verdict.events {
+            io.sink.event(event.event(), span.clone());
         }
-        io.rewind(start);
-        self.resume_text();
+        io.at += settled;
+        io.look = io.at + engine.look;
+        let Self { base, look, tail, work, .. } = *self;
+        *self = Self { base, look, tail, work, ..*engine };
+        io.passed = std::mem::take(&mut self.passed);
+        if over {
+            self.state = State::Dropping;
+        }
         Flow::Next
     }
 }

@@ -96,12 +96,16 @@ impl Engine {
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];
         let closed = walk.may_be_eaten(walk.args + 1) || walk.is_line();
-        if io.end == Some(End::End) && opening.awaits_arguments(walk, io) && closed {
+        if io.end == Some(End::End)
+            && opening.awaits_arguments(walk, io)
+            && closed
+            && let Some(name) = opening.called(io)
+        {
             let line = walk.is_line();
             if line {
                 io.rewind(io.at + opening.token());
             }
-            if self.commit(io, &opening, opening.name(io).unwrap_or_default(), None) {
+            if self.commit(io, &opening, name, None) {
                 let at = io.at;
                 self.no_arguments(io);
                 if !self.silent {

@@ -259,10 +259,9 @@ impl Lexer<'_> {
                 c => word.plain(c),
             }
         }
-        let quoted = word.quoted;
         let word = word.finish(start..self.offset());
         let redirects = matches!(self.peek(), Some('<' | '>'));
-        let digits = word.literal().filter(|text| !quoted && text.len() == word.plain && !text.is_empty());
+        let digits = word.bare().filter(|text| !text.is_empty());
         if redirects && let Some(digits) = digits.filter(|text| text.bytes().all(|b| b.is_ascii_digit())) {
             return match digits {
                 "0" => Ok(Token::Descriptor(0)),
@@ -495,6 +494,6 @@ impl Builder {
     }
 
     fn finish(self, span: std::ops::Range<usize>) -> Word {
-        Word { pieces: self.pieces, plain: self.plain, span }
+        Word { pieces: self.pieces, plain: self.plain, quoted: self.quoted, span }
     }
 }

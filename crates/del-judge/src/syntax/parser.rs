@@ -247,7 +247,7 @@ fn assignment(word: &Word) -> Option<Assignment> {
         pieces.push(Piece::Text(value.to_owned()));
     }
     pieces.extend_from_slice(&word.pieces[1..]);
-    let value = Word { pieces, plain: 0, span: word.span.clone() }.undivided();
+    let value = Word { pieces, plain: 0, quoted: true, span: word.span.clone() }.undivided();
     Some(Assignment { name: name.to_owned(), value })
 }
 

@@ -12,7 +12,7 @@ const MAX_WORDS: usize = 4096;
 impl Word {
     /// A word of these characters, none of which means anything.
     pub(crate) fn of(text: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece::Text(text.into())], plain: 0, span: 0..0 }
+        Self { pieces: vec![Piece::Text(text.into())], plain: 0, quoted: true, span: 0..0 }
     }
 
     /// The word itself when nothing in it is to be expanded.
@@ -26,7 +26,7 @@ impl Word {
 
     /// The word when all of it stands outside of quotes: what the shell's own words have to be.
     pub(crate) fn bare(&self) -> Option<&str> {
-        self.literal().filter(|text| text.len() == self.plain)
+        self.literal().filter(|_| !self.quoted)
     }
 
     /// The word with its wildcards as characters: what the shell leaves when nothing matches.
@@ -116,7 +116,7 @@ impl Word {
             return Ok(vec![self]);
         }
         let mut words = Vec::new();
-        let empty = Self { pieces: Vec::new(), plain: 0, span: self.span };
+        let empty = Self { pieces: Vec::new(), plain: 0, quoted: true, span: self.span };
         let mut word = empty.clone();
         for piece in self.pieces {
             let Piece::Value(value) = piece else {

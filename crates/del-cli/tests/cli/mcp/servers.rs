@@ -12,17 +12,17 @@ use crate::del::{Run, del, directory, plain, run, text};
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/server.py");
 
 /// A directory to work in, and a home with nothing in it.
-struct Place {
-    files: TempDir,
-    home: TempDir,
+pub(super) struct Place {
+    pub(super) files: TempDir,
+    pub(super) home: TempDir,
 }
 
 impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
         Self { files: directory(files), home: directory(&[]) }
     }
 
-    fn run(&self, arguments: &[&str], input: &str) -> Run {
+    pub(super) fn run(&self, arguments: &[&str], input: &str) -> Run {
         let mut command = del(arguments);
         command.current_dir(self.files.path()).env("HOME", self.home.path()).env("MY_API_KEY", "hunter2");
         run(&mut command, input)
@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Runs a call as a model writes it.
-    fn call(&self, tool: &str, arguments: &Value, options: &[&str]) -> Run {
+    pub(super) fn call(&self, tool: &str, arguments: &Value, options: &[&str]) -> Run {
         let call = json!({"name": tool, "arguments": arguments});
         let all = [&["exec", "--json"], options].concat();
         self.run(&all, &format!("<tool_call>\n{call}\n</tool_call>"))
@@ -47,7 +47,7 @@ fn project(kind: &str, mark: &Path) -> String {
     json!({"mcpServers": {"theirs": {"command": "python3", "args": [SERVER, kind, mark]}}}).to_string()
 }
 
-fn said(got: &Run) -> String {
+pub(super) fn said(got: &Run) -> String {
     got.json()[0]["text"].as_str().unwrap().to_owned()
 }
 

@@ -15,7 +15,7 @@ impl Engine {
         let Some(opening) = &reading.pending else { return Flow::Next };
         let name = match &reading.kind {
             Kind::Call(reader) => reader.name.as_deref(),
-            _ => opening.name(io),
+            _ => opening.called(io),
         };
         let known = name.is_some_and(|name| self.tool(name).is_some());
         let bare = io.plan.walks[reading.walk].is_bare();
@@ -65,7 +65,7 @@ impl Engine {
         self.no_call(io)
     }
 
-    /// Starts the call of a pending reading; false when there are too many calls.
+    /// Starts the call of a pending reading; false when it has no name, or there are too many calls.
     pub(super) fn start_call(&mut self, io: &mut Io<'_>) -> bool {
         let State::Reading(reading) = &mut self.state else { return false };
         let Some(opening) = reading.pending.take() else { return true };
@@ -78,11 +78,15 @@ impl Engine {
                 (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
             }
             _ => (
-                opening.name(io).unwrap_or_default().to_owned(),
+                opening.called(io).unwrap_or_default().to_owned(),
                 opening.id(io).map(str::to_owned),
                 String::new(),
             ),
         };
+        if name.is_empty() {
+            self.nameless(io, opening);
+            return false;
+        }
         if name.len() > self.turn.limits.name {
             self.settle_before(io, &opening);
             io.fault(FaultKind::Limit, None, io.at, io.look);
@@ -157,8 +161,9 @@ impl Engine {
     pub(super) fn broken(&mut self, io: &mut Io<'_>, kind: FaultKind) -> Flow {
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let Some(opening) = &reading.pending else { return self.break_call(io, kind) };
-        let name = opening.name(io).unwrap_or_default();
-        let known = opening.marked && !opening.is_doubtful() && self.tool(name).is_some();
+        let name = opening.called(io);
+        let known =
+            opening.marked && !opening.is_doubtful() && name.is_some_and(|name| self.tool(name).is_some());
         let (named, loose) = match &reading.kind {
             Kind::Call(reader) => (reader.name.is_some(), false),
             // Behind a name and a bracket stands something else than arguments.

@@ -1,0 +1,199 @@
+//! `del config`: the configuration file.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use del_tools::{Cancel, visible};
+use serde_json::{Value, json};
+
+use crate::arguments::Common;
+use crate::colour::Paint;
+use crate::config::{self, Config, KEYS, Key};
+use crate::consent::Asked;
+use crate::consent::editing::{self, Edited};
+use crate::exit::Exit;
+use crate::input::plain;
+use crate::servers;
+use crate::table::Table;
+use crate::terminal::{self, shown};
+use crate::{folders, say};
+
+/// Show and edit the configuration file
+///
+/// It sets options for every run: `~/.config/del/config.toml` (`$XDG_CONFIG_HOME`). What is given on the command line counts
+/// most, then variables of the environment, then the file.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print where it is; with --json also where everything else is
+    Path {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what is set, and where each value comes from
+    Show {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change it in your editor (`$VISUAL`, `$EDITOR`), and check it
+    Edit,
+}
+
+/// What the environment alone sets.
+const VARIABLES: [(&str, &str); 3] = [
+    ("web_provider", "DEL_WEB_PROVIDER"),
+    ("web_url", "DEL_WEB_URL"),
+    ("web_api_key_env", "DEL_WEB_API_KEY_ENV"),
+];
+
+/// A value, and where it comes from.
+struct Row {
+    key: &'static str,
+    value: Option<String>,
+    from: &'static str,
+    place: Option<String>,
+}
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    match options.action {
+        Action::Path { json } => print_path(json),
+        Action::Show { json } => show(json, common),
+        Action::Edit => edit(common),
+    }
+}
+
+fn file() -> Result<std::path::PathBuf> {
+    config::path().ok_or_else(|| Exit::Configuration.because("there is no home directory"))
+}
+
+fn print_path(json: bool) -> Result<Exit> {
+    let path = file()?;
+    let text = if json {
+        let state = folders::state();
+        let within = |name: &str| state.as_ref().map(|state| state.join(name));
+        let value = json!({
+            "config": path, "exists": path.is_file(), "mcp": servers::own_path(),
+            "dialects": folders::configuration().map(|folder| folder.join("dialects")),
+            "sessions": within("sessions"), "undo": within("undo"), "history": within("history"),
+        });
+        format!("{value:#}")
+    } else {
+        path.display().to_string()
+    };
+    writeln!(std::io::stdout().lock(), "{}", shown(&text))?;
+    Ok(Exit::Done)
+}
+
+fn show(json: bool, common: &Common) -> Result<Exit> {
+    let config = Config::load()?;
+    let rows: Vec<Row> =
+        KEYS.iter().map(|key| row(key, &config)).chain(VARIABLES.into_iter().map(of_variable)).collect();
+    let mut out = std::io::stdout().lock();
+    if json {
+        let list: Value = rows
+            .iter()
+            .map(|row| json!({"key": row.key, "value": row.value, "from": row.from, "place": row.place}))
+            .collect();
+        writeln!(out, "{}", shown(&format!("{list:#}")))?;
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["KEY", "VALUE", "FROM"]);
+    for row in rows {
+        let value = row.value.unwrap_or_else(|| "-".to_owned());
+        let from = row.place.unwrap_or_else(|| row.from.to_owned());
+        table.row(vec![row.key.to_owned(), visible(&value).into_owned(), visible(&from).into_owned()]);
+    }
+    out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
+    Ok(Exit::Done)
+}
+
+fn row(key: &'static Key, config: &Config) -> Row {
+    let row = |value, from, place| Row { key: key.name, value, from, place };
+    if let Some((variable, value)) = config::of_environment(key.name) {
+        return row(Some(value), "environment", Some(variable.to_owned()));
+    }
+    match config.get(key).filter(|_| !config::is_for_another_server(key)) {
+        Some(setting) => {
+            let place = format!("config.toml:{}", setting.line);
+            row(Some(setting.values.join(", ")), "file", Some(place))
+        }
+        None => row(key.default(), "default", None),
+    }
+}
+
+fn of_variable((key, variable): (&'static str, &'static str)) -> Row {
+    match std::env::var(variable).ok().filter(|value| !value.trim().is_empty()) {
+        Some(value) => Row { key, value: Some(value), from: "environment", place: Some(variable.to_owned()) },
+        None => Row { key, value: None, from: "default", place: None },
+    }
+}
+
+fn edit(common: &Common) -> Result<Exit> {
+    let path = file()?;
+    let failed =
+        |error: std::io::Error| Exit::Failed.because(format!("{}: {}", path.display(), plain(&error)));
+    let before = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => template(),
+        Err(error) => return Err(failed(error)),
+    };
+    let tty = terminal::open().ok_or_else(|| Exit::Failed.because("there is no terminal to edit on"))?;
+    let editor = editing::editor().unwrap_or_else(|| vec!["vi".to_owned()]);
+    let mut text = before;
+    loop {
+        text = match editing::text(&tty, &editor, "config.toml", &text).map_err(failed)? {
+            Edited::Text(new) => new,
+            Edited::Nothing | Edited::Stopped => {
+                say(format!("{} was not changed", path.display()));
+                return Ok(Exit::Done);
+            }
+        };
+        let Err(wrong) = Config::parse(&text, &path) else { break };
+        let again = match Asked::find(false, common.color, &Cancel::new()) {
+            Asked::Terminal(mut terminal) => {
+                terminal.agrees(&visible(&wrong.to_string()), "Edit it again? Otherwise it stays as it was.")
+            }
+            _ => false,
+        };
+        if !again {
+            return Err(Exit::Configuration.because(format!("it stays as it was: {wrong}")));
+        }
+    }
+    write(&path, &text).map_err(failed)?;
+    say(format!("changed {}", path.display()));
+    Ok(Exit::Done)
+}
+
+/// Writes the file whole or not at all, for the user alone.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    // A link stands for the file that it leads to.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    Ok(())
+}
+
+/// What a new file begins with: every key, none of them set.
+fn template() -> String {
+    let mut text =
+        "# Options for every run of del. What is given on the command line counts more.\n".to_owned();
+    for key in &KEYS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n# {}\n# {} = {}", key.about(), key.name, key.example);
+    }
+    text
+}

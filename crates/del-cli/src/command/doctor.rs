@@ -1,0 +1,299 @@
+//! `del doctor`: looks at the model server, and tries each way of calling tools.
+
+mod ways;
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use del_agent::ToolsMode;
+use del_detect::Report;
+use del_dialects::Dialect;
+use del_tools::visible;
+use serde_json::{Value, json};
+use ways::{Bench, Outcome, Way};
+
+use crate::arguments::Common;
+use crate::catalog::Catalog;
+use crate::colour::Paint;
+use crate::command::detect;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::server::about::About;
+use crate::server::{Server, ServerOptions};
+use crate::status::Status;
+use crate::table::Table;
+use crate::terminal::shown;
+
+/// Find out how the model server's model calls tools best
+///
+/// Looks at the server, the model, its chat template and its context, and has the model make three calls in each way: over
+/// the API, written in its dialect, and under a grammar where the server takes one. Nothing is run. Ends with 0 where a way
+/// got all three calls right.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    server: ServerOptions,
+    /// How many seconds one answer may take
+    #[arg(long, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// All that was found.
+struct Findings {
+    server: Server,
+    model: String,
+    about: About,
+    template: Result<Report, String>,
+    outcomes: Vec<Outcome>,
+    /// The way to use, as its place among the outcomes.
+    best: Option<usize>,
+}
+
+/// Below this, tools and a file do not fit beside each other.
+const SMALL_CONTEXT: u64 = 8192;
+/// What calls are written in for a model of which nothing is known.
+const FALLBACK: &str = "hermes-json";
+
+pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
+    let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+    let interrupt = Interrupt::listen()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    interrupt.begin();
+    let status = Status::new();
+    let server = runtime.block_on(async {
+        tokio::select! {
+            found = Server::find(&options.server) => found,
+            () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
+        }
+    })?;
+    let model = server.choose(options.server.model.as_deref());
+    let template = match runtime.block_on(server.template(&model)) {
+        Some(material) => detect::of_template(material, common).map_err(|error| error.to_string()),
+        None => Err("the server does not tell it".to_owned()),
+    };
+    let bench = Bench {
+        catalog,
+        server: &server,
+        model: &model,
+        runtime: &runtime,
+        interrupt: &interrupt,
+        patience: Duration::from_secs(options.timeout),
+    };
+    let mut outcomes = Vec::new();
+    for way in ways(&server, &model, template.as_ref().ok(), catalog) {
+        let name = way.name(catalog, &model);
+        let outcome = bench.try_way(way, &|call| status.show(&format!("{name}: {call}")))?;
+        outcomes.push(outcome);
+    }
+    status.clear();
+    // Some servers know it only now that the model is loaded.
+    let about = runtime.block_on(server.about(&model));
+    let best = best(&outcomes);
+    let findings = Findings { server, model, about, template, outcomes, best };
+    let text = if options.json {
+        shown(&format!("{:#}\n", findings.json(catalog))).into_owned()
+    } else {
+        findings.text(catalog, Paint::stdout(common.color))
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    match findings.best.map(|place| &findings.outcomes[place]) {
+        Some(outcome) if outcome.works() => Ok(Exit::Done),
+        Some(outcome) => Err(Exit::Failed.because(format!(
+            "no way gets all calls right; the best gets {} of {}. Take a larger model",
+            outcome.right(),
+            Outcome::of()
+        ))),
+        None => Err(Exit::Failed.because("no way of calling tools works with this model; take another one")),
+    }
+}
+
+/// What is worth trying, the plainest first.
+fn ways(server: &Server, model: &str, template: Option<&Report>, catalog: Catalog) -> Vec<Way> {
+    let found = template.and_then(|report| {
+        let instead = report.instead.as_ref().map(|instead| &instead.dialect);
+        report.dialect.as_ref().or(instead)
+    });
+    let detected = found.and_then(|name| catalog.all().get(name));
+    let written = detected.or_else(|| catalog.all().for_model(model)).or_else(|| catalog.all().get(FALLBACK));
+    let written = |constrained| Way { tools_mode: ToolsMode::Prompt, dialect: written.cloned(), constrained };
+    let mut ways =
+        vec![Way { tools_mode: ToolsMode::Native, dialect: None, constrained: false }, written(false)];
+    if server.llama_cpp {
+        ways.push(written(true));
+    }
+    ways
+}
+
+/// The way that got most calls right, of several the plainest.
+fn best(outcomes: &[Outcome]) -> Option<usize> {
+    let right = outcomes.iter().map(Outcome::right).max().filter(|right| *right > 0)?;
+    outcomes.iter().position(|outcome| outcome.right() == right)
+}
+
+impl Way {
+    /// What it is called in a table.
+    fn name(&self, catalog: Catalog, model: &str) -> String {
+        match (self.tools_mode, self.constrained) {
+            (ToolsMode::Prompt, false) => format!("prompt, in {}", self.written(catalog, model)),
+            (ToolsMode::Prompt, true) => format!("grammar, in {}", self.written(catalog, model)),
+            _ => "native".to_owned(),
+        }
+    }
+
+    fn written(&self, catalog: Catalog, model: &str) -> String {
+        let known = self.dialect.as_ref().or_else(|| catalog.all().for_model(model));
+        known.map_or_else(|| FALLBACK.to_owned(), |dialect: &Arc<Dialect>| dialect.name.clone())
+    }
+
+    /// The options that choose it.
+    fn options(&self) -> Vec<String> {
+        let mut options = vec!["--tools-mode".to_owned(), self.mode().to_owned()];
+        if let Some(dialect) = &self.dialect {
+            options.extend(["--dialect".to_owned(), dialect.name.clone()]);
+        }
+        if self.constrained {
+            options.extend(["--constrain".to_owned(), "on".to_owned()]);
+        }
+        options
+    }
+
+    fn mode(&self) -> &'static str {
+        if self.tools_mode == ToolsMode::Prompt { "prompt" } else { "native" }
+    }
+
+    fn json(&self) -> Value {
+        let dialect = self.dialect.as_ref().map(|dialect| &dialect.name);
+        let constrain = if self.constrained { "on" } else { "off" };
+        json!({"tools_mode": self.mode(), "dialect": dialect, "constrain": constrain})
+    }
+}
+
+impl Findings {
+    fn text(&self, catalog: Catalog, paint: Paint) -> String {
+        let mut text = String::new();
+        let mut fact = |name: &str, value: &str| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{} {}", paint.bold(format!("{name:<9}")), visible(value));
+        };
+        fact(
+            "server",
+            &format!("{} ({})", self.server.base, self.about.program.unwrap_or("unknown program")),
+        );
+        fact("model", if self.model.is_empty() { "the server's only one" } else { &self.model });
+        let context = self.about.context.map(|tokens| format!("{tokens} tokens"));
+        fact("context", context.as_deref().unwrap_or("the server does not tell it"));
+        fact("template", &self.template.as_ref().map_or_else(Clone::clone, told));
+        for warning in self.warnings() {
+            let _ = writeln!(text, "{}", paint.yellow(format!("! {}", visible(&warning))));
+        }
+        text.push('\n');
+        let mut table = Table::new(&["WAY", "RIGHT", "WHAT CAME"]);
+        for outcome in &self.outcomes {
+            let right = format!("{} of {}", outcome.right(), Outcome::of());
+            let mut notes = outcome.notes().into_iter();
+            let name = outcome.way.name(catalog, &self.model);
+            let first = notes.next().unwrap_or_default();
+            table.row(vec![name, right, visible(&first).into_owned()]);
+            notes.for_each(|note| table.row(vec![String::new(), String::new(), visible(&note).into_owned()]));
+        }
+        text.push_str(&table.text(paint, None));
+        if let Some(best) = self.best {
+            let options = self.outcomes[best].way.options().join(" ");
+            let _ = writeln!(text, "\n{} {}", paint.bold("use      "), paint.green(options));
+        }
+        text
+    }
+
+    fn json(&self, catalog: Catalog) -> Value {
+        let ways: Value = self
+            .outcomes
+            .iter()
+            .map(|outcome| {
+                let mut way = outcome.way.json();
+                let trials: Value = outcome
+                    .trials
+                    .iter()
+                    .map(|trial| json!({"name": trial.name, "ok": trial.wrong.is_none(), "wrong": trial.wrong}))
+                    .collect();
+                way["name"] = json!(outcome.way.name(catalog, &self.model));
+                way["works"] = json!(outcome.works());
+                way["right"] = json!(outcome.right());
+                way["of"] = json!(Outcome::of());
+                way["read_in"] = json!(outcome.read_in);
+                way["calls"] = trials;
+                way
+            })
+            .collect();
+        let chosen = self.best.map(|place| {
+            let way = &self.outcomes[place].way;
+            let mut value = way.json();
+            value["options"] = json!(way.options());
+            value
+        });
+        json!({
+            "server": {"base_url": self.server.base, "program": self.about.program, "models": self.server.models},
+            "model": self.model, "context": self.about.context, "template": self.template.as_ref().ok(),
+            "warnings": self.warnings(), "ways": ways, "use": chosen,
+        })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(tokens) = self.about.context.filter(|tokens| *tokens < SMALL_CONTEXT) {
+            let how = match self.about.program {
+                Some("llama.cpp") => "--ctx-size",
+                Some("Ollama") => "OLLAMA_CONTEXT_LENGTH",
+                Some("vLLM") => "--max-model-len",
+                _ => "its own setting for it",
+            };
+            warnings.push(format!(
+                "{tokens} tokens of context are few for tools and files: start the server with more ({how})"
+            ));
+        }
+        if let Ok(report) = &self.template {
+            warnings.extend(report.warnings.iter().cloned());
+        }
+        warnings
+    }
+}
+
+impl Outcome {
+    /// What there is to say of it, a line each.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.read_in.is_empty() && self.way.tools_mode == ToolsMode::Native {
+            notes.push(format!("calls come as text, in {}; Del reads them", self.read_in.join(", ")));
+        }
+        let wrong = self.trials.iter().filter_map(|trial| Some((trial.name, trial.wrong.as_ref()?)));
+        let wrong: Vec<(&str, &String)> = wrong.collect();
+        match wrong.as_slice() {
+            [(_, first), rest @ ..]
+                if rest.len() + 1 == Self::of() && rest.iter().all(|(_, why)| why == first) =>
+            {
+                notes.push((*first).clone());
+            }
+            several => notes.extend(several.iter().map(|(name, why)| format!("{name}: {why}"))),
+        }
+        notes
+    }
+}
+
+/// A template in a line.
+fn told(report: &Report) -> String {
+    let mut text = detect::verdict(report);
+    if let Some(thinking) = &report.reasoning {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "; thinks between {:?} and {:?}", thinking.begin, thinking.end);
+        if thinking.prefilled {
+            text.push_str(", begun by the prompt");
+        }
+    }
+    text
+}

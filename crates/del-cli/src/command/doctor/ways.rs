@@ -1,0 +1,258 @@
+//! The ways of calling tools, and what comes of them when they are tried.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use del_agent::{Agent, Constrain, Effect, Failure, Input, Settings, ToolsMode, View};
+use del_dialects::{Call, CallResult, Dialect, Tool};
+use del_wire::ApiErrorKind;
+use serde_json::{Map, Value, json};
+use tokio::runtime::Runtime;
+
+use crate::catalog::Catalog;
+use crate::exchange::exchange;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::server::Server;
+
+/// A way of calling tools.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) tools_mode: ToolsMode,
+    /// The one that calls are written in, where they are written.
+    pub(super) dialect: Option<Arc<Dialect>>,
+    pub(super) constrained: bool,
+}
+
+/// What came of a way.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) way: Way,
+    pub(super) trials: Vec<Trial>,
+    /// The dialects that calls were read in as text; none where they came as the API has them.
+    pub(super) read_in: Vec<String>,
+}
+
+/// One call that the model was asked for.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) name: &'static str,
+    /// What is wrong with it, if something is.
+    pub(super) wrong: Option<String>,
+}
+
+/// Asks the model of a server for calls.
+pub(super) struct Bench<'a> {
+    pub(super) catalog: Catalog,
+    pub(super) server: &'a Server,
+    pub(super) model: &'a str,
+    pub(super) runtime: &'a Runtime,
+    pub(super) interrupt: &'a Interrupt,
+    /// How long one answer may take.
+    pub(super) patience: Duration,
+}
+
+/// A question that asks for one call.
+struct Question {
+    name: &'static str,
+    text: &'static str,
+    tool: &'static str,
+    /// The argument that is looked at, and what it should be.
+    argument: &'static str,
+    expected: fn(&Value) -> bool,
+    shown: &'static str,
+    result: &'static str,
+}
+
+const QUESTIONS: [Question; 3] = [
+    Question {
+        name: "a word",
+        text: "What is the weather in Paris? Call the tool get_weather to find out.",
+        tool: "get_weather",
+        argument: "city",
+        expected: |value| value.as_str().is_some_and(|city| city.to_lowercase().contains("paris")),
+        shown: "\"Paris\"",
+        result: "17 degrees, thunderstorm",
+    },
+    Question {
+        name: "a number",
+        text: "Set a timer of 25 minutes for the tea. Call the tool set_timer.",
+        tool: "set_timer",
+        argument: "minutes",
+        expected: |value| value.as_f64() == Some(25.0),
+        shown: "the number 25",
+        result: "The timer runs.",
+    },
+    Question {
+        name: "a text with quotes",
+        text: "Save this note word for word: She said \"yes\" twice. Call the tool save_note.",
+        tool: "save_note",
+        argument: "text",
+        expected: |value| value.as_str().is_some_and(|text| text.contains("\"yes\"")),
+        shown: "a text with \"yes\" in quotes",
+        result: "The note is saved.",
+    },
+];
+
+const SYSTEM: &str = "You are an assistant with tools. Where a tool is asked for, call it; when you have its result, answer in one short sentence.";
+/// One request for the call, and one for what follows its result.
+const TURNS: u32 = 2;
+/// Tokens after which a model has lost its way, its thinking included.
+const LONGEST: u64 = 2048;
+
+impl Outcome {
+    /// How many calls were right.
+    pub(super) fn right(&self) -> usize {
+        self.trials.iter().filter(|trial| trial.wrong.is_none()).count()
+    }
+
+    /// Whether all of them were.
+    pub(super) fn works(&self) -> bool {
+        self.right() == QUESTIONS.len()
+    }
+
+    /// How many there should be.
+    pub(super) const fn of() -> usize {
+        QUESTIONS.len()
+    }
+}
+
+impl Bench<'_> {
+    /// Tries a way. Fails where nothing else can work either.
+    pub(super) fn try_way(&self, way: Way, progress: &dyn Fn(&str)) -> Result<Outcome> {
+        let mut outcome = Outcome { way, trials: Vec::new(), read_in: Vec::new() };
+        for question in &QUESTIONS {
+            progress(question.name);
+            let wrong = self.ask(question, &outcome.way, &mut outcome.read_in)?.err();
+            outcome.trials.push(Trial { name: question.name, wrong });
+        }
+        Ok(outcome)
+    }
+
+    /// Asks one question: whether the right call came, or what is wrong.
+    fn ask(
+        &self,
+        question: &Question,
+        way: &Way,
+        read_in: &mut Vec<String>,
+    ) -> Result<std::result::Result<(), String>> {
+        let settings = Settings {
+            model: self.model.to_owned(),
+            system: SYSTEM.to_owned(),
+            tools: tools(),
+            tools_mode: way.tools_mode,
+            dialect: way.dialect.clone(),
+            constrain: if way.constrained { Constrain::On } else { Constrain::Off },
+            server: del_agent::Server { llama_cpp: self.server.llama_cpp, takes_tools: None },
+            max_turns: TURNS,
+            max_tokens: Some(LONGEST),
+            ..Settings::default()
+        };
+        let mut agent = Agent::new(self.catalog.all(), settings)
+            .map_err(|error| Exit::Configuration.because(error.to_string()))?;
+        let mut watch = |view: View<'_>| {
+            if let View::CallStart { dialect, .. } = view
+                && dialect != del_wire::native::NAME
+                && !read_in.iter().any(|known| known == dialect)
+            {
+                read_in.push(dialect.to_owned());
+            }
+        };
+        let mut step = |input: Input<'_>| agent.step(input, &mut watch);
+        let mut verdict = Err("the model answered without a call".to_owned());
+        let mut effect = step(Input::Start(question.text));
+        loop {
+            effect = match effect {
+                Effect::Request(body) => match self.exchange(&body, &mut step) {
+                    Some(effect) => effect,
+                    None => return Ok(Err(format!("no answer within {} s", self.patience.as_secs()))),
+                },
+                Effect::Wait { milliseconds } => {
+                    self.wait(milliseconds);
+                    step(if self.interrupt.is_pressed() { Input::Cancel } else { Input::Waited })
+                }
+                Effect::Run(calls) => {
+                    if verdict.is_err() {
+                        verdict = question.judge(&calls);
+                    }
+                    let result = |call: &Call| CallResult {
+                        id: call.id.clone(),
+                        name: call.name.clone(),
+                        text: question.result.to_owned(),
+                        ok: true,
+                    };
+                    step(Input::Results(calls.iter().map(result).collect()))
+                }
+                Effect::Done(_) => return Ok(verdict),
+                Effect::Failed(failure) => return self.failed(&failure, verdict),
+                // Nothing is under way that could go on.
+                Effect::Continue => step(Input::Cancel),
+            };
+        }
+    }
+
+    /// What follows the answer; nothing where none comes in time.
+    fn exchange(&self, body: &Value, step: &mut impl FnMut(Input<'_>) -> Effect) -> Option<Effect> {
+        let answer = exchange(self.server, body, self.interrupt, step);
+        self.runtime.block_on(async { tokio::time::timeout(self.patience, answer).await.ok() })
+    }
+
+    fn wait(&self, milliseconds: u64) {
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(milliseconds)) => {}
+                () = self.interrupt.pressed() => {}
+            }
+        });
+    }
+
+    fn failed(
+        &self,
+        failure: &Failure,
+        verdict: std::result::Result<(), String>,
+    ) -> Result<std::result::Result<(), String>> {
+        match failure {
+            _ if self.interrupt.is_pressed() => Err(Exit::Interrupted.because("interrupted")),
+            Failure::Refused { error, .. } if error.kind == ApiErrorKind::Authentication => {
+                Err(Exit::Authentication.because(failure.to_string()))
+            }
+            Failure::Unreachable { .. } => Err(Exit::Failed.because(failure.to_string())),
+            // The call was right; what came after it is another matter.
+            _ => Ok(verdict.map_err(|_| failure.to_string())),
+        }
+    }
+}
+
+impl Question {
+    fn judge(&self, calls: &[Call]) -> std::result::Result<(), String> {
+        let Some(call) = calls.iter().find(|call| call.name == self.tool) else {
+            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            return Err(format!("expected a call of {}, got one of {}", self.tool, names.join(", ")));
+        };
+        let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
+        match arguments.get(self.argument) {
+            Some(value) if (self.expected)(value) => Ok(()),
+            Some(value) => Err(format!("expected {} as {}, got {value}", self.shown, self.argument)),
+            None => Err(format!("expected {} as {}, got {}", self.shown, self.argument, call.arguments)),
+        }
+    }
+}
+
+/// The tools of the questions. None of them does anything.
+fn tools() -> Vec<Tool> {
+    let tool = |name: &str, description: &str, arguments: Value| {
+        let required: Vec<&String> = arguments.as_object().into_iter().flat_map(Map::keys).collect();
+        let parameters = json!({"type": "object", "properties": arguments, "required": required});
+        Tool { name: name.to_owned(), description: description.to_owned(), parameters }
+    };
+    vec![
+        tool("get_weather", "Says the weather in a city", json!({"city": {"type": "string"}})),
+        tool(
+            "set_timer",
+            "Sets a timer",
+            json!({"minutes": {"type": "integer"}, "label": {"type": "string", "description": "what it is for"}}),
+        ),
+        tool("save_note", "Saves a note", json!({"text": {"type": "string"}})),
+    ]
+}

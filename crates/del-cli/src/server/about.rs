@@ -1,0 +1,53 @@
+//! What else a model server says of itself.
+
+use serde_json::Value;
+
+use super::{ASK, Server, told};
+
+/// Which program a server is, and how much a model on it reads.
+#[derive(Debug, Default)]
+pub(crate) struct About {
+    /// The program, if it can be told.
+    pub(crate) program: Option<&'static str>,
+    /// Tokens of context that the model has as it is loaded.
+    pub(crate) context: Option<u64>,
+}
+
+impl Server {
+    /// Asks for it. Some servers know it only once the model has answered something.
+    pub(crate) async fn about(&self, model: &str) -> About {
+        let about = |program, context| About { program: Some(program), context };
+        if self.llama_cpp {
+            return about("llama.cpp", self.context.map(u64::from));
+        }
+        let root = self.base.trim_end_matches("/v1");
+        if self.said(&format!("{root}/api/version")).await["version"].is_string() {
+            let running = self.said(&format!("{root}/api/ps")).await;
+            return about("Ollama", of_model(&running["models"], "name", model, "context_length"));
+        }
+        let studio = self.said(&format!("{root}/api/v0/models")).await;
+        if studio["data"].as_array().into_iter().flatten().any(|row| row["max_context_length"].is_u64()) {
+            return about("LM Studio", of_model(&studio["data"], "id", model, "loaded_context_length"));
+        }
+        let listed = self.said(&format!("{}/models", self.base)).await;
+        let context = of_model(&listed["data"], "id", model, "max_model_len");
+        let by_vllm = listed["data"].as_array().into_iter().flatten().any(|row| row["owned_by"] == "vllm");
+        About { program: by_vllm.then_some("vLLM"), context }
+    }
+
+    /// What it says at an address; null if nothing.
+    async fn said(&self, url: &str) -> Value {
+        match self.get(url.to_owned(), ASK).await {
+            Ok(response) if response.status().is_success() => told(response).await,
+            _ => Value::Null,
+        }
+    }
+}
+
+/// The number under `key` in the row of the model.
+fn of_model(rows: &Value, named: &str, model: &str, key: &str) -> Option<u64> {
+    // Ollama's names end in a tag, which may be left out.
+    let fits = |name: &str| name == model || name.strip_suffix(":latest") == Some(model);
+    let mut rows = rows.as_array()?.iter();
+    rows.find(|row| row[named].as_str().is_some_and(fits))?[key].as_u64().filter(|tokens| *tokens > 0)
+}
