@@ -38,7 +38,7 @@ pub(crate) fn patterns() -> (Vec<String>, Vec<String>) {
 pub fn git_attributes() -> String {
     let (files, folders) = patterns();
     let folders = folders.iter().map(|folder| format!("**/{folder}/**"));
-    files.into_iter().chain(folders).map(|pattern| format!("{pattern} -diff\n")).collect()
+    files.into_iter().chain(folders).flat_map(|pattern| [pattern, " -diff\n".to_owned()]).collect()
 }
 
 fn any_case(text: &str) -> String {
