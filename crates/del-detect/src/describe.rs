@@ -266,7 +266,11 @@ fn args_piece(arguments: &Arguments) -> String {
             format!("{{ args = \"object\", loose = {{ {loose} }} }}")
         }
         Arguments::Fields(fields) => {
-            let args = if fields.item.is_some() { "elements" } else { "fields" };
+            let args = match &fields.item {
+                Some(_) => "elements",
+                None if fields.lines => "lines",
+                None => "fields",
+            };
             let mut out = format!("{{ args = \"{args}\", form = {}", quoted(&fields.form));
             if let Some(item) = &fields.item {
                 let _ = write!(out, ", item = {}", quoted(item));
@@ -274,9 +278,12 @@ fn args_piece(arguments: &Arguments) -> String {
             if let Some(types) = &fields.types {
                 let _ = write!(out, ", types = {}", list(types));
             }
-            for (key, set) in
-                [("python", fields.python), ("containers", fields.containers), ("xml", fields.xml)]
-            {
+            for (key, set) in [
+                ("python", fields.python),
+                ("containers", fields.containers),
+                ("xml", fields.xml),
+                ("json", fields.json),
+            ] {
                 if set {
                     let _ = write!(out, ", {key} = true");
                 }

@@ -11,6 +11,7 @@ pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
 pub(crate) mod json;
+pub(crate) mod lines;
 pub(crate) mod loose;
 
 /// What was odd in arguments: of each kind the first place, in the text at hand.

@@ -269,6 +269,8 @@ pub enum Codec {
     Call(CallForm),
     /// Keys and values between marks.
     Fields(Box<FieldForm>),
+    /// Keys and values on lines of their own.
+    Lines(Box<FieldForm>),
     /// The whole body is the one argument of this key.
     Raw {
         /// The argument's key.

@@ -254,7 +254,7 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
 }
 
 /// `text` as one JSON value, with JSON's or Python's spelling of literals.
-fn as_json(text: &str, max_depth: usize) -> Result<Option<String>, TooDeep> {
+pub(crate) fn as_json(text: &str, max_depth: usize) -> Result<Option<String>, TooDeep> {
     if is_number(text) {
         return Ok(Some(text.to_owned()));
     }

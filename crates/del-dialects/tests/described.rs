@@ -5,7 +5,7 @@ mod reading;
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, End, FaultKind, Message};
+use del_dialects::{Call, Dialect, End, FaultKind, Message};
 use reading::{call, chunks, read, turn};
 
 /// The name of a call once more in the mark that closes it.
@@ -46,6 +46,78 @@ pieces = [
   { mark = "\nAction Input: " },
   { args = "object" },
 ]
+between = "\n"
+lead = "\n"
+"#;
+
+/// Each argument on a line of its own.
+const LINES: &str = r#"
+title = "Example"
+source = "a test"
+
+[call]
+pieces = [
+  { mark = "<use " },
+  { head = "{name}" },
+  { mark = ">\n" },
+  { args = "lines", form = "- {key}: {value}\n" },
+  { mark = "</use>", need = "soft" },
+]
+between = "\n"
+"#;
+
+/// The same in JSON, where the line feed comes first.
+const JSON_LINES: &str = r#"
+title = "Example"
+source = "a test"
+
+[call]
+pieces = [
+  { mark = "<use " },
+  { head = "{name}" },
+  { mark = ">" },
+  { args = "lines", form = "\n  {key} = {value}", json = true },
+  { mark = "</use>", need = "soft" },
+]
+"#;
+
+/// Fields that nothing closes.
+const UNCLOSED: &str = r#"
+title = "Example"
+source = "a test"
+
+[call]
+pieces = [
+  { mark = "<|use|>" },
+  { head = "{name}" },
+  { args = "fields", form = "<|key|>{key}<|value|>{value}" },
+  { mark = "<|used|>", need = "soft" },
+]
+"#;
+
+/// A call inside another one, which prints what it gives.
+const PRINTED: &str = r#"
+title = "Example"
+source = "a test"
+
+[call]
+pieces = [
+  { mark = "print(", line_start = true },
+  { head = "{name}" },
+  { args = "object", loose = { open = "(", close = ")", pair = "=", quotes = ["\""], quoted_keys = true } },
+  { mark = ")", need = "soft" },
+]
+between = "\n"
+"#;
+
+/// A name at the start of a line, and no mark before it.
+const NAMED_LINE: &str = r#"
+title = "Example"
+source = "a test"
+frame = "bare"
+
+[call]
+pieces = [{ head = "{name}" }, { mark = ": " }, { args = "object" }]
 between = "\n"
 lead = "\n"
 "#;
@@ -128,4 +200,92 @@ fn a_call_ends_thinking_that_no_mark_ends() {
     assert_eq!(message.reasoning.trim(), "I look.\nAction: none yet.");
     let message = meaning(&dialect, "Thought: There is nothing to do.");
     assert_eq!((message.calls.len(), message.reasoning.trim()), (0, "There is nothing to do."));
+}
+
+#[test]
+fn arguments_on_lines_are_read_and_written() {
+    let calls = [
+        call("get_weather", r#"{"city": "Paris: </use> as \"data\"", "days": 3}"#),
+        call("project_context", "{}"),
+        call("add_item", r#"{"item": {"a": 1}, "tags": ["u", "v"], "ok": true}"#),
+    ];
+    let dialect = described(LINES);
+    let text = "<use get_weather>\n- city: Paris: </use> as \"data\"\n- days: 3\n</use>\n\
+                <use project_context>\n</use>\n\
+                <use add_item>\n- item: {\"a\": 1}\n- tags: [\"u\", \"v\"]\n- ok: true\n</use>";
+    assert_eq!(dialect.render_calls(&calls, &turn().tools).unwrap(), text);
+    let message = meaning(&dialect, &format!("I look.\n{text}\nDone."));
+    assert_eq!(values(&message), values_of(&calls));
+    assert_eq!(message.content.split_whitespace().collect::<Vec<_>>(), ["I", "look.", "Done."]);
+    assert_eq!(message.faults, []);
+
+    let dialect = described(JSON_LINES);
+    let text = "<use get_weather>\n  city = \"Paris: </use> as \\\"data\\\"\"\n  days = 3</use>";
+    let text = text.replace("</use> as", "as");
+    let meant = [call("get_weather", r#"{"city": "Paris: as \"data\"", "days": 3}"#)];
+    assert_eq!(dialect.render_calls(&meant, &turn().tools).unwrap(), text);
+    assert_eq!(values(&meaning(&dialect, &text)), values_of(&meant));
+}
+
+#[test]
+fn lines_without_a_key_go_on_with_the_value() {
+    let text = "<use write_file>\n- path: a.md\n- content: one\n\n  two: three\n- four\n</use>";
+    let message = meaning(&described(LINES), text);
+    let content = r#"{"path": "a.md", "content": "one\n\n  two: three\n- four"}"#;
+    assert_eq!(values(&message), values_of(&[call("write_file", content)]));
+    // What is no line of a key, before any value, is no call.
+    let message = meaning(&described(LINES), "<use write_file>\nNo key here.\n</use>");
+    assert_eq!(message.calls, []);
+    // An object in their place is meant.
+    let message = meaning(&described(LINES), "<use list_dir>\n{\"path\": \".\"}\n</use>");
+    assert_eq!(values(&message), values_of(&[call("list_dir", r#"{"path": "."}"#)]));
+}
+
+#[test]
+fn a_value_that_nothing_closes_ends_where_the_next_field_opens() {
+    let calls =
+        [call("get_weather", r#"{"city": "Paris", "days": 3}"#), call("list_dir", r#"{"path": "a b"}"#)];
+    let text = "<|use|>get_weather<|key|>city<|value|>Paris<|key|>days<|value|>3<|used|>\
+                <|use|>list_dir<|key|>path<|value|>a b<|used|>";
+    let dialect = described(UNCLOSED);
+    assert_eq!(dialect.render_calls(&calls, &turn().tools).unwrap(), text);
+    let message = meaning(&dialect, &format!("{text}And so on."));
+    assert_eq!((values(&message), message.content.as_str()), (values_of(&calls), "And so on."));
+    assert_eq!(message.faults, []);
+}
+
+#[test]
+fn a_call_may_stand_in_the_parentheses_of_another() {
+    let calls = [call("list_dir", r#"{"path": "it's (here)"}"#), call("get_weather", r#"{"city": "Paris"}"#)];
+    let text = "print(list_dir(path=\"it's (here)\"))\nprint(get_weather(city=\"Paris\"))";
+    let dialect = described(PRINTED);
+    assert_eq!(dialect.render_calls(&calls, &turn().tools).unwrap(), text);
+    let message = meaning(&dialect, text);
+    assert_eq!((values(&message), message.faults.as_slice()), (values_of(&calls), [].as_slice()));
+}
+
+#[test]
+fn a_declared_name_may_begin_any_line() {
+    let dialect = described(NAMED_LINE);
+    let text = "I look.\nget_weather: {\"city\": \"Paris\"}\nlist_dir: {\"path\": \".\"}";
+    let calls = [call("get_weather", r#"{"city": "Paris"}"#), call("list_dir", r#"{"path": "."}"#)];
+    let message = meaning(&dialect, text);
+    assert_eq!((values(&message), message.content.as_str()), (values_of(&calls), "I look."));
+    for prose in [
+        "See Note: {\"a\": 1} is data.",
+        "See\nget_weather: it works.",
+        "As get_weather: {\"city\": \"P\"} shows.",
+    ] {
+        let message = meaning(&dialect, prose);
+        assert_eq!((message.calls.as_slice(), message.content.as_str()), ([].as_slice(), prose));
+    }
+}
+
+fn values(message: &Message) -> Vec<(String, serde_json::Value)> {
+    values_of(&message.calls)
+}
+
+fn values_of(calls: &[Call]) -> Vec<(String, serde_json::Value)> {
+    let value = |call: &Call| (call.name.clone(), serde_json::from_str(&call.arguments).unwrap());
+    calls.iter().map(value).collect()
 }

@@ -44,6 +44,9 @@ pub(crate) struct Program {
     /// It reads the configuration of a repository, which has to be harmless.
     #[serde(default)]
     pub(crate) repository: bool,
+    /// It reads files that say what is to be left out.
+    #[serde(default)]
+    pub(crate) ignores: bool,
     /// The program that does it in its place: it gets the operands alone.
     #[serde(default)]
     pub(crate) instead: Option<String>,

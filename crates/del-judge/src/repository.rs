@@ -1,13 +1,13 @@
 //! What a repository may make git do. Hooks, filters, external diffs, monitors and included files all come from its
 //! configuration, so a repository counts as harmless only when its configuration holds nothing but keys known to be.
 
-use std::fs;
+use std::fs::{self, FileType};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A larger configuration is not read.
 const MAX_CONFIGURATION: u64 = 256 * 1024;
-/// Entries of the repository and of the tree that are looked at for what would hang git.
+/// Entries of the repository and of the tree that are looked at for what would mislead git.
 const MAX_LOOKED_AT: usize = 20_000;
 /// Files of a tree that git reads whatever it was asked.
 const READ_ANYWAY: [&str; 5] = [".git", ".gitignore", ".gitattributes", ".gitmodules", ".mailmap"];
@@ -27,7 +27,7 @@ pub(crate) enum Untrusted {
     Bare,
     #[error("the repository borrows objects from another one")]
     Borrows,
-    #[error("`{}` is neither a file nor a directory, and reading it may never end", .0.display())]
+    #[error("`{}` is a pipe, a device or a link, which git does not make there", .0.display())]
     Special(PathBuf),
 }
 
@@ -82,7 +82,7 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
     if ["alternates", "http-alternates"].iter().any(|name| git.join("objects/info").join(name).exists()) {
         return Err(Untrusted::Borrows);
     }
-    if let Some(path) = what_hangs(git, top, MAX_LOOKED_AT) {
+    if let Some(path) = what_misleads(git, top, MAX_LOOKED_AT) {
         return Err(Untrusted::Special(path));
     }
     let config = git.join("config");
@@ -95,14 +95,35 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
     settings(&fs::read_to_string(&config).map_err(|_| Untrusted::Unreadable)?)
 }
 
-/// A pipe, a socket or a device that git would open, and wait for: in what it keeps, or in the tree above it. Of each of
-/// them so many entries are looked at.
-pub fn what_hangs(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> {
-    special_below(git, entries, |_| true)
-        .or_else(|| special_below(top, entries, |name| READ_ANYWAY.contains(&name)))
+/// What git would open in what it keeps, or in the tree above it, and wait for, or be led away by: pipes, sockets, devices,
+/// and links among objects and branches. Of each of them so many entries are looked at.
+pub fn what_misleads(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> {
+    let leads = |kind: FileType| kind.is_symlink() || is_special(kind);
+    let parts = ["objects", "refs"];
+    parts
+        .iter()
+        .find_map(|part| found(&git.join(part), entries, |kind, _| leads(kind)))
+        .or_else(|| found(git, entries, |kind, _| is_special(kind)))
+        .or_else(|| found(top, entries, |kind, name| is_special(kind) && READ_ANYWAY.contains(&name)))
 }
 
-fn special_below(directory: &Path, entries: usize, opens: impl Fn(&str) -> bool) -> Option<PathBuf> {
+/// What a program would open that leaves out what git leaves out, and wait for.
+pub(crate) fn misleading_ignores(directory: &Path) -> Option<PathBuf> {
+    const NAMES: [&str; 4] = [".gitignore", ".ignore", ".rgignore", ".fdignore"];
+    let special = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| is_special(found.file_type()));
+    let names = || NAMES.into_iter().chain([".git/info/exclude"]);
+    let above = || directory.ancestors().flat_map(|place| names().map(|name| place.join(name)));
+    above()
+        .find(special)
+        .or_else(|| found(directory, MAX_LOOKED_AT, |kind, name| is_special(kind) && NAMES.contains(&name)))
+}
+
+fn is_special(kind: FileType) -> bool {
+    !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
+}
+
+/// An entry below `directory` that is like this.
+fn found(directory: &Path, entries: usize, like: impl Fn(FileType, &str) -> bool) -> Option<PathBuf> {
     let mut pending = vec![directory.to_owned()];
     let mut left = entries;
     while let Some(directory) = pending.pop() {
@@ -111,8 +132,7 @@ fn special_below(directory: &Path, entries: usize, opens: impl Fn(&str) -> bool)
             let Ok(kind) = entry.file_type() else { continue };
             left = left.checked_sub(1)?;
             let name = entry.file_name();
-            let is_special = !kind.is_file() && !kind.is_dir() && !kind.is_symlink();
-            if is_special && name.to_str().is_some_and(&opens) {
+            if name.to_str().is_some_and(|name| like(kind, name)) {
                 return Some(entry.path());
             }
             if kind.is_dir() && name != ".git" {

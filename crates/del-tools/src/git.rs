@@ -33,6 +33,8 @@ pub(crate) struct Git {
     held: Process,
     settings: Settings,
     kept: Vec<String>,
+    /// How far git reaches that looks.
+    reach: Reach,
 }
 
 /// What is done to a repository.
@@ -54,12 +56,17 @@ impl Git {
             Failure::new(Code::ToolMissing, "git is not installed, or not where the system keeps programs.")
         })?;
         let repository = Repository::find(directory, &context.workspace.writable()).map_err(trouble)?;
-        let mut git =
-            Self { repository, held, settings: Settings::default(), kept: context.kept_variables.clone() };
+        let (settings, kept) = (Settings::default(), context.kept_variables.clone());
+        let program = held.program.clone().unwrap_or_default();
+        let reach = context.sandbox.reach_of(&program, directory);
+        let mut git = Self { repository, held, settings, kept, reach };
         let read = |file: &Path| {
             let arguments = ["config", "--no-includes", "--null", "--list", "--file"].map(OsString::from);
             let mut spec = git.reading(&[], LOOK);
             spec.arguments = arguments.into_iter().chain([file.into()]).collect();
+            // In a repository git would read all of its configuration first, with what that includes.
+            spec.environment.retain(|(name, _)| name != "GIT_DIR" && name != "GIT_WORK_TREE");
+            spec.directory = "/".into();
             let finished = program::finish(&spec, context, &Control::default())?;
             if finished.code != 0 || finished.cut {
                 let cause = format!("git cannot read {}: {}", file.display(), finished.err().trim());
@@ -145,7 +152,7 @@ impl Git {
         environment.push(("GIT_ATTR_NOSYSTEM".into(), "1".into()));
         override_with(&mut environment, &self.settings.held_back());
         let arguments = self.held.arguments.iter().chain(arguments).map(OsString::from).collect();
-        self.spec(arguments, environment, timeout, Reach::Look)
+        self.spec(arguments, environment, timeout, self.reach)
     }
 
     /// How git is run to change something. Without `network` it speaks to nobody.

@@ -6,7 +6,7 @@ use del_dialects::Call;
 use serde_json::Value as Json;
 
 use super::Sample;
-use super::fields::{self, Fields};
+use super::fields::{self, Fields, Manner};
 use super::literal::{Member, Syntax};
 
 /// How arguments are written, as the description will say.
@@ -55,12 +55,16 @@ type Finder<'f> = dyn Fn(&[&Sample]) -> Option<Way> + 'f;
 pub(super) fn all<'s>(samples: &[&'s Sample]) -> Vec<(Way, Vec<&'s Sample>)> {
     let json = ["\"".to_owned()];
     let python = ["'".to_owned(), "\"".to_owned()];
-    let finders: [&Finder<'_>; 5] = [
+    let manner = |json, lines| Manner { json, lines };
+    let finders: [&Finder<'_>; 8] = [
         &|samples| call_objects(samples, &json, false),
         &|samples| objects(samples, &json),
         &|samples| call_objects(samples, &python, true),
         &loose,
-        &fields,
+        &|samples| fields(samples, manner(false, false)),
+        &|samples| fields(samples, manner(true, false)),
+        &|samples| fields(samples, manner(false, true)),
+        &|samples| fields(samples, manner(true, true)),
     ];
     let mut ways = Vec::new();
     for find in finders {
@@ -81,6 +85,9 @@ pub(super) fn all<'s>(samples: &[&'s Sample]) -> Vec<(Way, Vec<&'s Sample>)> {
 /// The same fields, where those samples that they do not fit have lists as elements.
 fn as_elements(way: &Way, samples: &[&Sample]) -> Option<Way> {
     let Arguments::Fields(fields) = &way.arguments else { return None };
+    if fields.lines {
+        return None;
+    }
     let fields = Fields { item: Some(fields::item(samples)?), ..fields.clone() };
     Some(Way { arguments: Arguments::Fields(fields), places: way.places.clone() })
 }
@@ -328,17 +335,17 @@ fn quotes(samples: &[&Sample]) -> Vec<String> {
 const MAX_QUOTE: usize = 24;
 
 /// Keys and values between marks, behind the name.
-fn fields(samples: &[&Sample]) -> Option<Way> {
+fn fields(samples: &[&Sample], manner: Manner) -> Option<Way> {
     let mut found = Vec::new();
     let places = places(samples, |text, from, call| {
-        let place = fields::find(text, from, call)?;
+        let place = fields::find(text, from, call, manner)?;
         let (name, spans) = place;
         let end = spans.last().map_or(name.end, |(_, value)| value.end);
         let start = spans.first().map_or(name.end, |(key, _)| key.start);
         found.push(spans);
         Some(Place { arguments: start..end, name: Some(name) })
     })?;
-    let fields = fields::form(samples, &places, &found)?;
+    let fields = fields::form(samples, &places, &found, manner)?;
     let (fields, places) = (fields.0, fields.1);
     Some(Way { arguments: Arguments::Fields(fields), places })
 }

@@ -23,15 +23,33 @@ pub(crate) struct Fields {
     pub(crate) containers: bool,
     /// Values carry entities or stand in CDATA sections.
     pub(crate) xml: bool,
+    /// Texts stand in quotes, as in JSON.
+    pub(crate) json: bool,
+    /// Each is a line.
+    pub(crate) lines: bool,
     /// An item of a list, where objects and lists are fields themselves.
     pub(crate) item: Option<String>,
+}
+
+/// What fields may look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Manner {
+    /// Texts stand in quotes.
+    pub(super) json: bool,
+    /// Each is a line.
+    pub(super) lines: bool,
 }
 
 /// Where the key and the value of an argument stand.
 pub(super) type Spans = (Range<usize>, Range<usize>);
 
 /// Finds the name and the fields of a call from `from` on.
-pub(super) fn find(text: &str, from: usize, call: &Call) -> Option<(Range<usize>, Vec<Spans>)> {
+pub(super) fn find(
+    text: &str,
+    from: usize,
+    call: &Call,
+    manner: Manner,
+) -> Option<(Range<usize>, Vec<Spans>)> {
     let arguments = value(call);
     let members = arguments.as_object()?;
     let mut start = from;
@@ -41,7 +59,7 @@ pub(super) fn find(text: &str, from: usize, call: &Call) -> Option<(Range<usize>
         let Some(found) = name(text, at..start, call) else { continue };
         let mut cursor = found.end;
         let spans = members.iter().map(|(key, value)| {
-            let spans = field(text, cursor, key, value)?;
+            let spans = field(text, cursor, key, value, manner)?;
             cursor = spans.1.end;
             Some(spans)
         });
@@ -58,7 +76,7 @@ pub(super) fn find(text: &str, from: usize, call: &Call) -> Option<(Range<usize>
 }
 
 /// The next place of a key and, behind it, of its value.
-fn field(text: &str, from: usize, key: &str, value: &Json) -> Option<Spans> {
+fn field(text: &str, from: usize, key: &str, value: &Json, manner: Manner) -> Option<Spans> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let key_at = text[from..]
         .match_indices(key)
@@ -67,6 +85,7 @@ fn field(text: &str, from: usize, key: &str, value: &Json) -> Option<Spans> {
     let key_end = key_at + key.len();
     let value_at = match value {
         Json::String(string) if string.is_empty() => return None,
+        Json::String(_) if manner.json => place_of(text, key_end, value)?,
         // One spelling may hold another, and the one that begins first is the whole.
         Json::String(string) => spellings(string)
             .iter()
@@ -143,6 +162,7 @@ pub(super) fn form(
     samples: &[&Sample],
     places: &[Vec<Place>],
     found: &[Vec<Spans>],
+    manner: Manner,
 ) -> Option<(Fields, Vec<Vec<Place>>)> {
     let calls = calls(samples, places, found);
     let with_fields: Vec<&Seen<'_>> = calls.iter().filter(|call| !call.spans.is_empty()).collect();
@@ -151,33 +171,46 @@ pub(super) fn form(
     let gaps: Vec<String> = with_fields.iter().flat_map(|call| call.gaps()).collect();
     let tails: Vec<String> = with_fields.iter().map(|call| call.tail()).collect();
     let heads: Vec<&str> = with_fields.iter().map(|call| call.head()).collect();
-    let [open, close] = match gaps.first() {
-        Some(gap) => between_fields(gap, &heads, &tails)?,
-        None => {
-            let (head, tail) = (heads.first()?, tails.first()?);
-            let mark = text::first_mark(tail)?;
-            let close = &tail[..tail.find(mark)? + mark.len()];
-            [head[head.rfind(['<', '[', '{'])?..].to_owned(), close.to_owned()]
-        }
+    let [open, close] = if manner.lines {
+        around_lines(&gaps, &heads, &tails)?
+    } else {
+        let [open, close] = match gaps.first() {
+            Some(gap) => between_fields(gap, &heads, &tails)?,
+            None => {
+                let (head, tail) = (heads.first()?, tails.first()?);
+                let mark = text::first_mark(tail)?;
+                let close = &tail[..tail.find(mark)? + mark.len()];
+                [head[head.rfind(['<', '[', '{'])?..].to_owned(), close.to_owned()]
+            }
+        };
+        [open.trim_start().to_owned(), close]
     };
-    let [open, close] = [open.trim_start().to_owned(), close.replace(KEY, "{key}")];
-    if open.is_empty() || close.trim().is_empty() {
+    let close = close.replace(KEY, "{key}");
+    // Without a mark behind it, a value ends where the next field opens.
+    let told = !close.trim().is_empty() || text::first_mark(&open).is_some();
+    if !manner.lines && (open.is_empty() || !told) {
         return None;
     }
     let (middle, types) = middle(&with_fields)?;
+    if manner.lines && (types.is_some() || middle.trim().is_empty() || middle.contains(['\n', '"'])) {
+        return None;
+    }
     let raw: Vec<(&Json, &str)> = with_fields.iter().flat_map(|call| call.values()).collect();
     let is_python = |raw: &str| ["True", "False", "None"].contains(&raw);
     let scalars = raw.iter().any(|(value, raw)| !value.is_string() && is_python(raw));
     let containers = raw.iter().any(|(value, raw)| {
         (value.is_object() || value.is_array()) && (raw.contains('\'') || raw.contains("True"))
     });
-    let xml = raw.iter().any(|(value, raw)| value.as_str().is_some_and(|text| text != *raw));
+    let spelled = |value: &Json, raw: &str| value.as_str().is_some_and(|text| text != raw);
+    let xml = !manner.json && raw.iter().any(|(value, raw)| spelled(value, raw));
     let fields = Fields {
         form: format!("{open}{{key}}{middle}{{value}}{close}"),
         types,
         python: scalars || containers,
         containers,
         xml,
+        json: manner.json,
+        lines: manner.lines,
         item: None,
     };
     let behind_name = first.head().strip_suffix(open.as_str())?.to_owned();
@@ -226,6 +259,23 @@ fn between_fields(gap: &str, heads: &[&str], tails: &[String]) -> Option<[String
     let (rest, open) = gap.split_at(gap.len() - open);
     let close = tails.iter().map(|tail| text::common_prefix(tail, rest)).min()?;
     Some([open.to_owned(), rest[..close].to_owned()])
+}
+
+/// What opens a line and what closes one: the line feed is the first or the last of it.
+fn around_lines(gaps: &[String], heads: &[&str], tails: &[String]) -> Option<[String; 2]> {
+    let head = heads.first()?;
+    let first = match gaps.first() {
+        Some(gap) => gap.as_str(),
+        None => &head[head.rfind('\n')?..],
+    };
+    let indent = first.strip_prefix('\n').filter(|indent| !indent.contains(['\n', '<', '"', '{']))?;
+    if !gaps.iter().all(|gap| gap == first) {
+        return None;
+    }
+    if tails.iter().all(|tail| tail.starts_with('\n')) && heads.iter().all(|head| head.ends_with(indent)) {
+        return Some([indent.to_owned(), "\n".to_owned()]);
+    }
+    heads.iter().all(|head| head.ends_with(first)).then(|| [first.to_owned(), String::new()])
 }
 
 /// Where the same mark stands before the tag that opens a field and before the one that closes it.

@@ -73,12 +73,16 @@ pub struct FieldForm {
     pub noise: Vec<String>,
     /// Closes the value, the written spelling first; holds `{key}` when the key is repeated there.
     pub value_close: Vec<String>,
+    /// What ends a value that nothing closes: the opener of the next field, and the mark behind the arguments.
+    pub borders: Vec<String>,
     /// How the key stands in the header.
     pub key: KeyKind,
     /// One newline after the header and one before the closer belong to the markup.
     pub framed: bool,
     /// Values carry XML entities or stand in CDATA sections.
     pub xml: bool,
+    /// Values are JSON, so that texts stand in quotes.
+    pub json: bool,
     /// Non-strings are written as Python does.
     pub python: bool,
     /// So are objects and arrays.
@@ -110,6 +114,9 @@ pub enum KeyKind {
     /// As the attribute of this name.
     Attribute(String),
 }
+
+/// What opens a field has at least so many bytes where nothing closes its value.
+const MIN_OPENER: usize = 3;
 
 /// Cuts a form into text and slots. An unknown or unclosed brace is text.
 pub(super) fn parts(form: &str) -> Vec<Slot> {
@@ -329,14 +336,31 @@ impl FieldForm {
             typed: None,
             noise: Vec::new(),
             value_close: Vec::new(),
+            borders: Vec::new(),
             key: KeyKind::First,
             framed: false,
             xml: false,
+            json: false,
             python: false,
             containers: false,
             types: None,
             nest: None,
         }
+    }
+
+    /// `text` as the form of a line; `Err` holds what was expected.
+    pub(super) fn line(text: &str) -> Result<Self, &'static str> {
+        let wrong = "a line such as \"{key}: {value}\\n\", with a line feed at one of its ends";
+        let parts = parts(text);
+        let slots: Vec<&Slot> = parts.iter().filter(|part| !matches!(part, Slot::Text(_))).collect();
+        let (before, rest) = text.split_once("{key}").ok_or(wrong)?;
+        let (pair, after) = rest.split_once("{value}").ok_or(wrong)?;
+        let sound = slots == [&Slot::Key, &Slot::Value] && !pair.trim().is_empty() && !pair.contains('\n');
+        let fed = |text: &str| text.matches('\n').count();
+        if !sound || !after.trim().is_empty() || fed(before) + fed(after) != 1 {
+            return Err(wrong);
+        }
+        Ok(Self { parts, value_close: vec!["\n".to_owned()], ..Self::raw() })
     }
 
     /// This form, in which an item of a list is written as `item`; `Err` holds what was expected.
@@ -397,8 +421,13 @@ impl FieldForm {
             })
             .collect();
         let value_close = closer.trim().to_owned();
-        if open.is_empty() || header_close.is_empty() || value_close.is_empty() {
+        // Without a mark of its own, a value ends where the next field opens or the call closes.
+        let unclosed = value_close.is_empty() && !elements && !open.is_empty();
+        if open.is_empty() || header_close.is_empty() || (value_close.is_empty() && !unclosed) {
             return Err("a field with markup before {key}, between {key} and {value}, and after {value}");
+        }
+        if unclosed && open.len() < MIN_OPENER {
+            return Err("markup after {value}, or a longer mark before {key}");
         }
         let framed = framed && closer.starts_with('\n');
         let header_close = folded(header_close);
@@ -410,10 +439,12 @@ impl FieldForm {
             value_open,
             typed: None,
             noise: Vec::new(),
-            value_close: folded(&value_close),
+            value_close: if unclosed { Vec::new() } else { folded(&value_close) },
+            borders: Vec::new(),
             key: key_kind,
             framed,
             xml: false,
+            json: false,
             python: false,
             containers: false,
             types: None,

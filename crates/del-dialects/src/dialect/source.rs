@@ -184,7 +184,8 @@ impl Dialect {
     }
 }
 
-/// A raw body ends at the mark behind it, in channels where there is none at the next message.
+/// A raw body ends at the mark behind it, in channels where there is none at the next message; so does a value of a
+/// field that nothing closes.
 fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
     let behind =
         pieces.iter().skip_while(|piece| !matches!(piece, Piece::Args(_))).find_map(|piece| match piece {
@@ -192,8 +193,14 @@ fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
             _ => None,
         });
     for piece in pieces {
-        if let Piece::Args(Codec::Raw { close, .. }) = piece {
-            *close = behind.as_ref().or(start).cloned().unwrap_or_default();
+        match piece {
+            Piece::Args(Codec::Raw { close, .. }) => {
+                *close = behind.as_ref().or(start).cloned().unwrap_or_default();
+            }
+            Piece::Args(Codec::Fields(form)) if form.value_close.is_empty() => {
+                form.borders = form.open.iter().chain(&behind).cloned().collect();
+            }
+            _ => {}
         }
     }
 }
@@ -268,6 +275,7 @@ impl Pieces<'_> {
                         let mut form = FieldForm::new(&form, piece.item.is_some(), |mark| self.folded(mark))
                             .map_err(expected)?;
                         form.xml = piece.xml;
+                        form.json = piece.json;
                         form.python = piece.python;
                         form.containers = piece.containers;
                         form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
@@ -281,6 +289,14 @@ impl Pieces<'_> {
                             }
                             None => form,
                         }))
+                    }
+                    ArgsSource::Lines => {
+                        let form = form.ok_or_else(|| {
+                            expected("form = \"{key}: {value}\\n\" beside args = \"lines\"")
+                        })?;
+                        let form = FieldForm::line(&form).map_err(expected)?;
+                        let (json, python, containers) = (piece.json, piece.python, piece.containers);
+                        Codec::Lines(Box::new(FieldForm { json, python, containers, ..form }))
                     }
                     ArgsSource::Raw => {
                         let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;

@@ -240,7 +240,7 @@ fn call(
             python = Literal::Loose(Loose::python());
             &python
         }
-        Codec::Fields(form) if form.containers => {
+        Codec::Fields(form) | Codec::Lines(form) if form.containers => {
             python = Literal::Loose(Loose::python());
             &python
         }
@@ -255,7 +255,9 @@ fn call(
         let parameters = Parameters::of(tool, warnings);
         values.enter(&parameters, &tool.name);
         let arguments = match dialect.codec() {
-            Codec::Fields(form) => fields::arguments(form, tool, &parameters, &mut values, warnings),
+            Codec::Fields(form) | Codec::Lines(form) => {
+                fields::arguments(form, tool, &parameters, &mut values, warnings)
+            }
             Codec::Raw { key, close } => {
                 let form = FieldForm { value_close: vec![close.clone()], ..FieldForm::raw() };
                 fields::argument(&form, tool, key, &parameters, &mut values, warnings)

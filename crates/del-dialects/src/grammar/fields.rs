@@ -146,7 +146,9 @@ impl Fields<'_, '_> {
             _ => false,
         };
         // Where text stands as it is, any other value is text as well.
-        if let (false, Some(text)) = (told || self.form.xml, kinds.iter().copied().find(is_text)) {
+        if let (false, Some(text)) =
+            (told || self.form.xml || self.form.json, kinds.iter().copied().find(is_text))
+        {
             kinds.retain(|kind| elements && is_container(kind));
             kinds.push(text);
         }
@@ -161,6 +163,9 @@ impl Fields<'_, '_> {
         };
         let hint = format!("{}-{word}", self.tool);
         let (sample, value) = match kind {
+            Shape::Text { .. } | Shape::Pattern { .. } if self.form.json => {
+                (Value::from(""), self.values.value(kind, &hint))
+            }
             Shape::Text { min, max } => (Value::from(""), self.text(key, *min, *max)),
             Shape::Pattern { text, keyword } => (Value::from(""), self.pattern(key, text, keyword)),
             Shape::Const(value) => (value.clone(), self.constant(value)),
@@ -283,7 +288,8 @@ impl Fields<'_, '_> {
             Key::Named(key) => mark.replace("{key}", key),
             _ => mark.split("{key}").next().unwrap_or_default().to_owned(),
         };
-        Expr::Without(self.form.value_close.iter().map(closer).collect())
+        let ends = [&self.form.value_close, &self.form.borders];
+        Expr::Without(ends.into_iter().flatten().map(closer).collect())
     }
 }
 

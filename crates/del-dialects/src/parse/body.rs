@@ -14,6 +14,7 @@ use crate::codec::Notes;
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
 use crate::codec::json::Json;
+use crate::codec::lines::LinesReader;
 use crate::codec::loose::LooseReader;
 use crate::dialect::Codec;
 use crate::event::Event;
@@ -63,6 +64,7 @@ impl Reading {
                 })
             }
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
+            Body::Lines(_) => Kind::Lines(Box::new(LinesReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
                 _ if walk.channels().is_some() && !walk.is_inside() => FieldsReader::of_body(depth),

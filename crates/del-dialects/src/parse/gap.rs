@@ -6,6 +6,7 @@ use super::plan::{Body, Opener, Target, Then};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
+use crate::dialect::Codec;
 use crate::fault::FaultKind;
 
 /// A place behind a call.
@@ -96,7 +97,7 @@ impl Engine {
                     io.rewind(io.at + gap.token);
                     gap.scan = Scan::default();
                     let byte = io.bytes[io.look];
-                    let json = !matches!(walk.dialect.codec(), crate::dialect::Codec::Fields(_));
+                    let json = !matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_));
                     let next = match site.then {
                         Then::Args => byte == b'{',
                         Then::Head(_) => {

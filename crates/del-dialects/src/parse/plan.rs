@@ -81,6 +81,8 @@ pub(super) struct Headed {
     pub(super) step: usize,
     /// It closes a call without arguments.
     pub(super) closer: bool,
+    /// The name begins a line.
+    pub(super) line: bool,
 }
 
 /// A mark around the answer for the user.
@@ -232,7 +234,8 @@ impl Plan {
             self.headed = true;
             let closers = closers.iter().map(|mark| (mark, true));
             for (mark, closer) in fields.iter().map(|mark| (mark, false)).chain(closers) {
-                self.mark(mark).headed.get_or_insert(Headed { walk: number, step, closer });
+                let line = walk.is_bare();
+                self.mark(mark).headed.get_or_insert(Headed { walk: number, step, closer, line });
             }
         }
         for mark in walk.dialect.marks() {

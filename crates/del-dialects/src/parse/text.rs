@@ -99,7 +99,8 @@ impl Engine {
     /// How many bytes before `end` may belong to a call that begins behind them.
     fn held_before(&self, io: &Io<'_>, end: usize) -> usize {
         let word = if io.plan.headed { self.name_before(io, end) } else { 0 };
-        word.max(Self::lead_before(io, end, true))
+        let lead = Self::lead_before(io, end - word, word == 0);
+        (word + lead).max(Self::lead_before(io, end, true))
     }
 
     /// How long the word before `end` is that may be a name, with the end of a line behind it. A longer one than a name
@@ -132,15 +133,16 @@ impl Engine {
             return false;
         }
         let start = hit.start - word;
-        self.pass(io, start);
+        self.pass(io, start - Self::lead_before(io, start, false));
         let name = io.text[start..hit.start].trim_end();
         let here = io.base + hit.start as u64;
         let first = self.fresh || self.called_last;
         let meant = match self.tool(name) {
+            Some(_) if headed.line => first || self.before(io, start)[1] == b'\n',
             // Behind a tag that is not the dialect's own it is a part of that.
             Some(_) => first || (!headed.closer && self.before(io, start)[1] != b'>'),
             // Any other word before a mark may be talked about.
-            None => first && !headed.closer,
+            None => first && !headed.closer && !headed.line,
         };
         let code = self.fence.open || self.fence.inline;
         let tried = self.word.is_some_and(|word| word >= here);

@@ -132,7 +132,7 @@ fn write_args(
             };
             out.push_str(&text.ok_or_else(|| no_object(call))?);
         }
-        Codec::Fields(form) => {
+        Codec::Fields(form) | Codec::Lines(form) => {
             let tool = tools.iter().find(|tool| tool.name == call.name);
             for (key, value) in members {
                 let text: Option<String> = serde_json::from_str(value.get()).ok();

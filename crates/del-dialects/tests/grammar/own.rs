@@ -175,3 +175,46 @@ fn names_of_any_kind() {
         assert!(!grammar.accepts(&text.replace("abc", "abcd")), "{text}");
     }
 }
+
+#[test]
+fn lines_and_fields_that_nothing_closes() {
+    let lines = own(r#"
+        [call]
+        pieces = [
+          { mark = "<call:" }, { head = "{name}" }, { mark = ">\n" },
+          { args = "lines", form = "{key}: {value}\n" },
+          { mark = "</call>" },
+        ]
+    "#);
+    let json = own(r#"
+        [call]
+        pieces = [
+          { mark = "<call:" }, { head = "{name}" }, { mark = ">" },
+          { args = "lines", form = "\n{key} = {value}", json = true },
+          { mark = "</call>" },
+        ]
+    "#);
+    let unclosed = own(r#"
+        [call]
+        pieces = [
+          { mark = "<call:" }, { head = "{name}" }, { mark = ">" },
+          { args = "fields", form = "<|k|>{key}<|v|>{value}" },
+          { mark = "</call>" },
+        ]
+    "#);
+    let parameters =
+        json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]});
+    let tools = [tool("f", parameters)];
+    for dialect in [lines, json, unclosed] {
+        let grammar = grammar(&dialect, &tools, &Choice::Required, true);
+        for arguments in [json!({"a": "x: y", "b": 3}), json!({"a": "17"})] {
+            let call = call("f", &arguments);
+            let text = dialect.render_calls(std::slice::from_ref(&call), &tools).unwrap();
+            assert!(grammar.accepts(&text), "{text}");
+            let back: serde_json::Value =
+                serde_json::from_str(&read(&dialect, &tools, &text).calls[0].arguments).unwrap();
+            assert_eq!(back, arguments, "{text}");
+            assert!(!grammar.accepts(&text.replace("3", "no")) || !text.contains('3'), "{text}");
+        }
+    }
+}

@@ -92,6 +92,11 @@ impl Planner<'_> {
         if inspects {
             repository::check(ground.directory())?;
         }
+        if known.ignores
+            && let Some(path) = repository::misleading_ignores(ground.directory())
+        {
+            return Err(Reason::Waits { name, path });
+        }
         let (name, arguments) = match &known.instead {
             Some(instead) => {
                 (instead.clone(), arguments.into_iter().filter(|word| !word.starts_with('-')).collect())

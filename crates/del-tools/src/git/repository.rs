@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use del_judge::what_hangs;
+use del_judge::what_misleads;
 
 use crate::outcome::{Code, Failure};
 
-/// Entries of the repository and of the tree that are looked at for what would hang git.
+/// Entries of the repository and of the tree that are looked at for what would mislead git.
 const MAX_LOOKED_AT: usize = 200_000;
 /// Repositories that lend each other objects.
 const MAX_LENDERS: usize = 8;
@@ -145,8 +145,8 @@ impl Repository {
             }
         }
         self.check_lenders(&self.common.join("objects"), 0)?;
-        let special = what_hangs(&self.common, &self.top, MAX_LOOKED_AT);
-        special.map_or(Ok(()), |path| Err(Trouble::Broken(path)))
+        let misleading = what_misleads(&self.common, &self.top, MAX_LOOKED_AT);
+        misleading.map_or(Ok(()), |path| Err(Trouble::Broken(path)))
     }
 
     /// Objects may be borrowed from other repositories, and those borrow too.

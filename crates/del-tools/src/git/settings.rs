@@ -38,6 +38,9 @@ impl Settings {
                         // What is not there is not read, but what may come there has to be inside as well.
                         |trouble| if there { Err(failure(trouble)) } else { Ok(()) },
                     )?;
+                    if there && !path.is_file() {
+                        return Err(failure(Trouble::Broken(path)));
+                    }
                     if there {
                         pending.push(path);
                     }

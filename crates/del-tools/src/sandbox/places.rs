@@ -95,9 +95,9 @@ pub(super) fn near(roots: &[PathBuf], own: &[PathBuf]) -> Vec<PathBuf> {
     places.extend(home().iter().flat_map(|home| SETTINGS.map(|name| home.join(name))));
     places.extend_from_slice(own);
     for root in roots {
-        // git looks into the repository that a directory is a part of.
-        let top = root.ancestors().find(|place| place.join(".git").exists());
-        places.extend(top.map(Path::to_owned));
+        // git looks into the repository that a directory is a part of, and into that around it.
+        let tops = root.ancestors().filter(|place| place.join(".git").exists());
+        places.extend(tops.map(Path::to_owned));
         places.push(root.clone());
     }
     places

@@ -396,6 +396,28 @@ fn pipes_do_not_hang() {
 }
 
 #[test]
+fn a_pipe_that_is_included_does_not_hang() {
+    let desk = repository();
+    git(&desk, &["config", "include.path", "../pipe"]);
+    assert!(Command::new("mkfifo").arg(desk.path("pipe")).status().unwrap().success());
+    let text = desk.call("git_operation", &json!({"operation": "status"})).text;
+    assert!(text.contains("pipe"), "{text}");
+}
+
+#[test]
+fn objects_and_branches_are_no_links() {
+    for name in [".git/objects/ab", ".git/objects/ab/cdef", ".git/refs/heads/x"] {
+        let desk = repository();
+        let path = desk.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_dir_all(&path);
+        symlink(desk.outside(), &path).unwrap();
+        let text = desk.fails("git_operation", &json!({"operation": "log"}), "not_regular");
+        assert!(text.contains("look at it first"), "{text}");
+    }
+}
+
+#[test]
 fn a_directory_that_only_looks_like_a_repository_is_none() {
     let desk = Desk::new();
     let none = desk.fails("git_operation", &json!({"operation": "status"}), "not_found");

@@ -195,7 +195,7 @@ impl FieldsReader {
         };
         match Header::declared(&text[from..hit.start], &form.key, on.given.tool) {
             Some(found) if self.may_follow(on, &found.key) => {
-                let end = self.value_end(end, on.kept);
+                let end = self.value_end(end, on.kept, !form.value_close.is_empty());
                 self.close_value(on, end);
                 self.open_field(on, &found, hit.start);
                 self.pass_header(on, hit);
@@ -246,7 +246,9 @@ impl FieldsReader {
                 self.unless_it_goes_on(on, (end, behind), step)
             };
         }
-        let confirmed = if over {
+        let confirmed = if form.value_close.is_empty() {
+            true
+        } else if over {
             // A model that stops behind the last closer has closed the value; a cut proves nothing.
             if on.given.end != Some(End::End) || step < marks.last {
                 return Some(FieldsProgress::More);
@@ -283,7 +285,8 @@ impl FieldsReader {
     /// The value ends at `end`, and with it the call.
     pub(super) fn close_call(&mut self, on: &mut On<'_, '_>, at: (usize, usize, Next)) -> FieldsProgress {
         let (end, behind, then) = at;
-        let end = if then == Next::Turn { end } else { self.value_end(end, on.kept) };
+        let closes = !on.given.form.value_close.is_empty();
+        let end = if then == Next::Turn { end } else { self.value_end(end, on.kept, closes) };
         self.close_value(on, end);
         on.kept += behind;
         on.rewind(on.kept);
@@ -291,10 +294,12 @@ impl FieldsReader {
     }
 
     /// Where a value ends whose next field or whose call's end stands at `end` without its closer before it; `at` is the
-    /// place of its first byte.
-    fn value_end(&mut self, end: usize, at: usize) -> usize {
+    /// place of its first byte. `closes` says that values have closers.
+    fn value_end(&mut self, end: usize, at: usize, closes: bool) -> usize {
         let Some(words) = self.words.take() else {
-            self.notes.add(FaultKind::MissingCloser, at);
+            if closes {
+                self.notes.add(FaultKind::MissingCloser, at);
+            }
             return end;
         };
         self.notes.add(FaultKind::Repaired, at + words);

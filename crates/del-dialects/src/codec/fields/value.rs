@@ -14,7 +14,7 @@ use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::is_token;
-use crate::schema::{Place, Types, escape, may_have, quoted, typed, types_of};
+use crate::schema::{Place, Types, as_json, escape, may_have, quoted, typed, types_of};
 
 impl FieldsReader {
     /// Reads on inside the value, up to what may end it.
@@ -112,8 +112,9 @@ impl FieldsReader {
         self.inside = 0;
         self.sure = false;
         self.words = None;
-        self.streams = self.types.only_string() && !form.xml;
-        self.undecided = self.types.only_string() && form.xml;
+        let text = self.types.only_string() && !form.json;
+        self.streams = text && !form.xml;
+        self.undecided = text && form.xml;
         let written = form.nest.as_ref().is_some_and(|nest| nest.written);
         let collects = written && !self.streams && !self.undecided && !self.wraps;
         let collected = self.repeated.as_ref().is_some_and(|values| collects && values.is_of(&self.key));
@@ -176,7 +177,12 @@ impl FieldsReader {
             _ => {
                 let plain = if form.xml { unescaped(text) } else { text.to_owned() };
                 let types = if self.says_json { Types::default() } else { self.types };
-                typed(&plain, types, self.max_depth).map(|(json, fits)| Element { json, fits, closed: true })
+                let json = if form.json { as_json(plain.trim(), self.max_depth) } else { Ok(None) };
+                let read = json.and_then(|json| match json {
+                    Some(json) => Ok((json, true)),
+                    None => typed(&plain, types, self.max_depth),
+                });
+                read.map(|(json, fits)| Element { json, fits, closed: true })
             }
         };
         let Ok(Element { json, fits, closed }) = read else {

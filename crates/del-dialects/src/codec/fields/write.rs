@@ -92,6 +92,7 @@ fn fill(form: &FieldForm, parts: &[Slot], key: &str, value: &str, inside: &str, 
 /// A value that is no element.
 fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
     match text {
+        _ if form.json => value.to_owned(),
         Some(text) if form.xml => {
             let mut out = String::new();
             text.chars().for_each(|c| match ENTITIES[..3].iter().find(|(_, plain)| *plain == c) {

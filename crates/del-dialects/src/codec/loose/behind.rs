@@ -82,7 +82,10 @@ impl LooseReader {
                 return self.decide(on, behind, byte == on.given.loose.pair || byte == b':');
             }
             Stage::Closer if space => Stage::Closer,
-            Stage::Closer => return self.decide(on, behind, byte != b')' && !short),
+            Stage::Closer => {
+                let wrapped = on.given.marks.wrapped;
+                return self.decide(on, behind, (byte != b')' || wrapped) && !short);
+            }
         };
         on.look += 1;
         self.state = State::Behind(Behind { stage: next, ..behind });

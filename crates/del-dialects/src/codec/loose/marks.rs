@@ -13,6 +13,8 @@ pub(crate) struct LooseMarks {
     pub(super) ends: Automaton,
     /// What follows a call for sure.
     pub(super) next: Automaton,
+    /// A mark behind the arguments is a parenthesis itself, as in `print(f(…))`.
+    pub(super) wrapped: bool,
 }
 
 /// What may end a text, ready to be found.
@@ -69,6 +71,7 @@ impl LooseMarks {
             closers: loose.quotes.iter().map(closer).collect(),
             ends: Automaton::new(ends.map(String::as_str)),
             next: Automaton::new(next.iter().map(String::as_str)),
+            wrapped: closers.iter().any(|mark| mark.starts_with(')')),
         }
     }
 }

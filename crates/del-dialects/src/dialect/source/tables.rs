@@ -217,6 +217,8 @@ pub(super) struct PieceSource {
     #[serde(default)]
     pub(super) xml: bool,
     #[serde(default)]
+    pub(super) json: bool,
+    #[serde(default)]
     pub(super) python: bool,
     #[serde(default)]
     pub(super) containers: bool,
@@ -250,6 +252,7 @@ pub(super) enum ArgsSource {
     Call,
     Fields,
     Elements,
+    Lines,
     Raw,
 }
 

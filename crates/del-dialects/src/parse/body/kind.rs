@@ -6,6 +6,7 @@ use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
 use crate::codec::json::{Json, Progress, white_space};
+use crate::codec::lines::{self, LineMarks, LinesReader};
 use crate::codec::loose::{self, LooseMarks, LooseProgress, LooseReader};
 use crate::dialect::{CallForm, Codec, FieldForm, Literal, Loose};
 use crate::fault::FaultKind;
@@ -28,6 +29,7 @@ pub(super) enum Kind {
     Call(Box<CallReader>),
     Loose(Box<LooseReader>),
     Fields(Box<FieldsReader>),
+    Lines(Box<LinesReader>),
 }
 
 /// What came of reading on.
@@ -124,6 +126,16 @@ impl Kind {
                     Codec::Fields(form) => fields(reader, marks, form, on),
                     _ => fields(reader, marks, &FieldForm::raw(), on),
                 }
+            }
+            (Self::Lines(reader), Body::Lines(marks), Codec::Lines(form)) => {
+                if reader.is_fresh() {
+                    on.skip_white_space();
+                    if on.text.as_bytes().get(*on.look) == Some(&b'{') {
+                        *self = Self::Object(Json::new(on.max_depth));
+                        return Outcome::Again;
+                    }
+                }
+                lines(reader, marks, form, on)
             }
             _ => Outcome::Broken(FaultKind::BadArguments),
         }
@@ -222,10 +234,22 @@ fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.notes = reader.notes.take();
+    over(progress, reader.closing(), on)
+}
+
+fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
+    let given = lines::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
+    on.notes = reader.notes.take();
+    over(progress, reader.closing(), on)
+}
+
+/// What comes of fields that were read as far; `closing` closes their object.
+fn over(progress: FieldsProgress, closing: &str, on: &mut On<'_, '_>) -> Outcome {
     let whole = progress == FieldsProgress::Ended
         && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened);
     if whole || matches!(progress, FieldsProgress::Done(_)) {
-        (on.emit)(reader.closing(), on.kept..on.kept);
+        (on.emit)(closing, on.kept..on.kept);
     }
     match progress {
         FieldsProgress::Done(Next::Closer(step)) => Outcome::Done { step: step + 1, fault: None },

@@ -236,7 +236,7 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
 /// True when the arguments may begin with this byte.
 pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
-        Codec::Raw { .. } => true,
+        Codec::Raw { .. } | Codec::Lines(_) => true,
         Codec::Object(Literal::Loose(loose)) => loose.closer(byte).is_some(),
         _ => byte == b'{',
     }

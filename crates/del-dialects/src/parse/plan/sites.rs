@@ -138,7 +138,10 @@ impl Walk {
             if let (Then::Args, Codec::Fields(form)) = (then, self.dialect.codec()) {
                 spellings.extend(FieldMarks::first(form).map(|open| (open.to_owned(), Target::Field)));
             }
-            let headed = matches!(self.dialect.codec(), Codec::Fields(_) | Codec::Object(Literal::Json));
+            let headed = matches!(
+                self.dialect.codec(),
+                Codec::Fields(_) | Codec::Lines(_) | Codec::Object(Literal::Json)
+            );
             if then == Then::Args && headed && step > self.call {
                 for (place, mark) in self.closers() {
                     let plain =

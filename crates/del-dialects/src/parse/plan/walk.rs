@@ -6,6 +6,7 @@ use super::heading::Heading;
 use super::sites::{Site, Then};
 use super::{MIN_DISTINCT, Opener, is_distinct, is_token, is_wordy};
 use crate::codec::fields::FieldMarks;
+use crate::codec::lines::LineMarks;
 use crate::codec::loose::LooseMarks;
 use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::parse::automaton::Automaton;
@@ -54,6 +55,7 @@ pub(in crate::parse) enum Body {
     Loose(Box<LooseMarks>),
     Call,
     Fields(Box<FieldMarks>),
+    Lines(Box<LineMarks>),
 }
 
 impl Walk {
@@ -213,8 +215,16 @@ impl Walk {
     }
 
     /// The step of a name that tells a call although the marks before it are missing: the only dialect that is read
-    /// writes fields right behind it. With it the marks of fields, and those that close a call without any.
+    /// writes fields right behind it. With it the marks of fields, and those that close a call without any. Where a call
+    /// begins with its name, it is the mark behind that.
     pub(in crate::parse) fn headed(&self) -> Option<(usize, Vec<String>, Vec<String>)> {
+        if let Then::Head(step) = self.then(0)
+            && self.alone
+            && self.is_bare()
+        {
+            let Some(Step::Mark(mark, _)) = self.steps.get(step + 1) else { return None };
+            return (mark.need == Need::Must).then(|| (step, mark.read.clone(), Vec::new()));
+        }
         let Codec::Fields(form) = self.dialect.codec() else { return None };
         let named = |step: &Step| matches!(step, Step::Head(head) if head.parts == [Slot::Name]);
         let step = self.steps.iter().position(named)?;
@@ -282,32 +292,35 @@ impl Walk {
                 let next = self.channels().map(|channels| channels.start.as_slice());
                 Body::Fields(Box::new(FieldMarks::raw(&closers, next.unwrap_or_default())))
             }
+            Codec::Lines(form) => {
+                let (closers, openers, turns) = self.marks_of_fields();
+                Body::Lines(Box::new(LineMarks::new(form, &closers, &openers, &turns)))
+            }
             Codec::Fields(form) => {
-                let closers: Vec<(usize, String)> = self
-                    .closers()
-                    .flat_map(|(place, mark)| mark.read.iter().map(move |spelling| (place, spelling.clone())))
-                    .collect();
-                let mut openers: Vec<String> = Vec::new();
-                openers.extend(self.channels().into_iter().flat_map(Channels::openers).cloned());
-                for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
-                    openers
-                        .extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
-                }
+                let (closers, openers, turns) = self.marks_of_fields();
                 let written = self.closers().filter(|(place, _)| self.is_written(*place));
                 let last = written.map(|(place, _)| place).last().unwrap_or(0);
-                // A thought that ends behind a whole value ends the call in it.
-                let turns: Vec<String> = self
-                    .dialect
-                    .ends
-                    .iter()
-                    .chain(self.thought_ends())
-                    .map(|mark| mark.trim().to_owned())
-                    .collect();
                 // The end of a message is as far from a value as that of a group.
                 let group = self.close - usize::from(self.heading.is_some());
                 Body::Fields(Box::new(FieldMarks::new(form, &closers, (last, group), &openers, &turns)))
             }
         }
+    }
+
+    /// What may stand behind fields: the marks behind the arguments with their places, those that open the next call,
+    /// and those that end the model's turn.
+    fn marks_of_fields(&self) -> (Vec<(usize, String)>, Vec<String>, Vec<String>) {
+        let closers = self
+            .closers()
+            .flat_map(|(place, mark)| mark.read.iter().map(move |spelling| (place, spelling.clone())));
+        let mut openers: Vec<String> = Vec::new();
+        openers.extend(self.channels().into_iter().flat_map(Channels::openers).cloned());
+        for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
+            openers.extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
+        }
+        // A thought that ends behind a whole value ends the call in it.
+        let turns = self.dialect.ends.iter().chain(self.thought_ends()).map(|mark| mark.trim().to_owned());
+        (closers.collect(), openers, turns.collect())
     }
 
     /// True where the name is the value of an attribute.

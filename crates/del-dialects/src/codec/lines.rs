@@ -1,0 +1,268 @@
+//! Keys and values on lines of their own, typed by the tool's schema.
+//!
+//! A line goes out when it has ended. One that begins with no key belongs to the value before it.
+
+use super::Notes;
+use super::fields::{FieldsProgress, Next};
+use super::json::{Emit, white_space};
+use crate::dialect::{FieldForm, Slot};
+use crate::fault::FaultKind;
+use crate::message::Tool;
+use crate::parse::End;
+use crate::parse::automaton::{Automaton, Scan};
+use crate::schema::{Types, as_json, escape, may_have, quoted, typed, types_of};
+
+/// What may end a line, ready to be found.
+#[derive(Debug)]
+pub(crate) struct LineMarks {
+    marks: Automaton,
+    ends: Vec<LineEnd>,
+    /// Lines end with a line feed, so that what closes the call begins the next one.
+    fed: bool,
+    /// Before a key, between it and its value; without white space.
+    bullet: String,
+    pair: String,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum LineEnd {
+    Feed,
+    Call(Next),
+}
+
+impl LineMarks {
+    /// `closers` are the marks behind the arguments with their places, `openers` those that open the next call, and
+    /// `turns` those that end the model's turn.
+    pub(crate) fn new(
+        form: &FieldForm,
+        closers: &[(usize, String)],
+        openers: &[String],
+        turns: &[String],
+    ) -> Self {
+        let mut ends = vec![("\n".to_owned(), LineEnd::Feed)];
+        let mut add = |mark: &str, next| ends.push((mark.to_owned(), LineEnd::Call(next)));
+        closers.iter().for_each(|(step, mark)| add(mark, Next::Closer(*step)));
+        openers.iter().for_each(|mark| add(mark, Next::Opener));
+        turns.iter().for_each(|mark| add(mark, Next::Turn));
+        let [before, pair, after] = literals(form);
+        Self {
+            marks: Automaton::new(ends.iter().map(|(mark, _)| mark.as_str())),
+            ends: ends.into_iter().map(|(_, end)| end).collect(),
+            fed: after.contains('\n'),
+            bullet: before.trim().to_owned(),
+            pair: pair.trim_start().to_owned(),
+        }
+    }
+
+    /// Key and value of a line; none where its key is none of the tool's.
+    fn field<'l>(&self, line: &'l str, tool: Option<&Tool>) -> Option<(&'l str, &'l str)> {
+        let line = line.trim_start();
+        let line = line.strip_prefix(self.bullet.as_str()).unwrap_or(line);
+        let (key, value) = line.split_once(self.pair.trim_end())?;
+        let key = key.trim();
+        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let known = if tool.is_some() { may_have(tool, key) } else { key.chars().all(word) };
+        let space = &self.pair[self.pair.trim_end().len()..];
+        (known && !key.is_empty()).then(|| (key, value.strip_prefix(space).unwrap_or(value)))
+    }
+}
+
+/// What a form writes before the key, between key and value, and behind the value.
+pub(crate) fn literals(form: &FieldForm) -> [&str; 3] {
+    let mut literals = [""; 3];
+    let mut place = 0;
+    for part in &form.parts {
+        match part {
+            Slot::Text(text) => literals[place] = text,
+            _ => place = (place + 1).min(2),
+        }
+    }
+    literals
+}
+
+/// Reads the lines of one call.
+#[derive(Debug)]
+pub(crate) struct LinesReader {
+    begun: bool,
+    scan: Scan,
+    /// Keys that were read, in order.
+    keys: Vec<String>,
+    value: Option<Value>,
+    pub(crate) notes: Notes,
+    max_depth: usize,
+}
+
+/// The value at hand.
+#[derive(Debug)]
+struct Value {
+    types: Types,
+    /// It is text, which goes out line by line.
+    streams: bool,
+    /// All of it, where it does not.
+    text: String,
+    /// Empty lines, which belong to it if another one follows.
+    empty: usize,
+}
+
+/// The text at hand, and what is known of it.
+pub(crate) struct Given<'a> {
+    pub(crate) form: &'a FieldForm,
+    pub(crate) marks: &'a LineMarks,
+    pub(crate) tool: Option<&'a Tool>,
+    pub(crate) text: &'a str,
+    /// How the answer ended, if it did.
+    pub(crate) end: Option<End>,
+}
+
+impl LinesReader {
+    pub(crate) fn new(max_depth: usize) -> Self {
+        Self {
+            begun: false,
+            scan: Scan::default(),
+            keys: Vec::new(),
+            value: None,
+            notes: Notes::default(),
+            max_depth,
+        }
+    }
+
+    /// True before the first byte.
+    pub(crate) fn is_fresh(&self) -> bool {
+        !self.begun
+    }
+
+    /// What closes the object that was passed on.
+    pub(crate) fn closing(&self) -> &'static str {
+        if self.keys.is_empty() { "{}" } else { "}" }
+    }
+
+    /// Reads on from `*look`; `*kept` is the beginning of the line at hand.
+    pub(crate) fn read(
+        &mut self,
+        given: &Given<'_>,
+        look: &mut usize,
+        kept: &mut usize,
+        work: &mut u64,
+        emit: Emit<'_>,
+    ) -> FieldsProgress {
+        let (marks, text) = (given.marks, given.text);
+        self.begun |= *look < text.len();
+        let last = given.end.is_some();
+        loop {
+            let mut hit = marks.marks.find(&mut self.scan, text.as_bytes(), look, work);
+            if hit.is_none() && last {
+                hit = marks.marks.take(&mut self.scan, look, work);
+            }
+            let Some(hit) = hit else {
+                if !last {
+                    return FieldsProgress::More;
+                }
+                let progress = self.line(given, *kept..text.len(), emit);
+                *kept = text.len();
+                *look = text.len();
+                return progress.or_else(|| self.close(given, *kept, emit)).unwrap_or(FieldsProgress::Ended);
+            };
+            let LineEnd::Call(next) = marks.ends[hit.pattern as usize] else {
+                if let Some(progress) = self.line(given, *kept..hit.start, emit) {
+                    return progress;
+                }
+                *kept = hit.end;
+                continue;
+            };
+            let first = white_space(&text.as_bytes()[*kept..hit.start]) == hit.start - *kept;
+            let behind = text[hit.end..].trim_start_matches([' ', '\t', '\r']);
+            let alone = behind.starts_with('\n') || (behind.is_empty() && last);
+            // Inside a line it is data, unless lines end so or nothing follows.
+            let inside = next == Next::Opener || (marks.fed && !alone);
+            if inside && !first {
+                if marks.fed && next != Next::Opener && behind.is_empty() {
+                    *work += (*look - hit.start) as u64;
+                    *look = hit.start;
+                    return FieldsProgress::More;
+                }
+                let one = text[hit.start..].chars().next().map_or(1, char::len_utf8);
+                *work += (*look - hit.start - one) as u64;
+                *look = hit.start + one;
+                continue;
+            }
+            let progress = self.line(given, *kept..hit.start, emit);
+            if let Some(progress) = progress.or_else(|| self.close(given, hit.start, emit)) {
+                return progress;
+            }
+            let behind = if let Next::Closer(_) = next { hit.end } else { hit.start };
+            *work += (*look - behind) as u64;
+            *look = behind;
+            *kept = behind;
+            return FieldsProgress::Done(next);
+        }
+    }
+
+    /// One line, without what ends it.
+    fn line(
+        &mut self,
+        given: &Given<'_>,
+        range: std::ops::Range<usize>,
+        emit: Emit<'_>,
+    ) -> Option<FieldsProgress> {
+        let line = given.text[range.clone()].trim_end_matches('\r');
+        let field = given.marks.field(line, given.tool);
+        if let Some((key, text)) = field.filter(|(key, _)| !self.keys.iter().any(|known| known == key)) {
+            if let Some(progress) = self.close(given, range.start, emit) {
+                return Some(progress);
+            }
+            let types = types_of(given.tool, key);
+            let streams = types.only_string() && !given.form.json;
+            let mut head = if self.keys.is_empty() { '{' } else { ',' }.to_string();
+            head.push_str(&quoted(key));
+            head.push(':');
+            self.keys.push(key.to_owned());
+            let mut value = Value { types, streams, text: String::new(), empty: 0 };
+            if streams {
+                head.push('"');
+                escape(text, &mut head);
+            } else {
+                text.clone_into(&mut value.text);
+            }
+            emit(&head, range);
+            self.value = Some(value);
+            return None;
+        }
+        let blank = line.trim().is_empty();
+        let Some(value) = &mut self.value else {
+            return (!blank).then_some(FieldsProgress::Broken);
+        };
+        if blank {
+            value.empty += 1;
+            return None;
+        }
+        let more = "\n".repeat(std::mem::take(&mut value.empty) + 1) + line;
+        if value.streams {
+            let mut json = String::new();
+            escape(&more, &mut json);
+            emit(&json, range);
+        } else {
+            value.text.push_str(&more);
+        }
+        None
+    }
+
+    /// The value at hand is over.
+    fn close(&mut self, given: &Given<'_>, at: usize, emit: Emit<'_>) -> Option<FieldsProgress> {
+        let value = self.value.take()?;
+        if value.streams {
+            emit("\"", at..at);
+            return None;
+        }
+        let read = if given.form.json { as_json(&value.text, self.max_depth) } else { Ok(None) };
+        let read = read.and_then(|json| match json {
+            Some(json) => Ok((json, true)),
+            None => typed(&value.text, value.types, self.max_depth),
+        });
+        let Ok((json, fits)) = read else { return Some(FieldsProgress::TooDeep) };
+        if !fits {
+            self.notes.add(FaultKind::WrongType, at);
+        }
+        emit(&json, at..at);
+        None
+    }
+}

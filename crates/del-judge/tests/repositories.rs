@@ -1,0 +1,106 @@
+//! Repositories and trees that would make git, or what reads its files, run something, wait for ever or look elsewhere.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod desk;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use del_judge::{Ground, Judge, Verdict};
+use desk::Desk;
+
+fn is_safe(desk: &Desk, command: &str) -> bool {
+    Judge::default().judge(command, &Ground::new(&desk.work())).verdict == Verdict::Safe
+}
+
+fn pipe(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(path);
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+#[test]
+fn a_plain_repository_is_looked_into() {
+    let desk = Desk::plain();
+    for command in ["git status", "git -C src log", "cd src && git diff", "rg x", "tree"] {
+        assert!(is_safe(&desk, command), "{command}");
+    }
+}
+
+#[test]
+fn what_would_never_end_asks() {
+    for name in [
+        ".git/HEAD",
+        ".git/index",
+        ".git/packed-refs",
+        ".git/shallow",
+        ".git/info/exclude",
+        ".git/refs/heads/x",
+        ".git/refs/deep/er/x",
+        ".git/objects/ab/cd",
+        ".git/objects/pack/x.idx",
+        ".gitignore",
+        ".gitattributes",
+        ".mailmap",
+        "src/.gitignore",
+    ] {
+        let desk = Desk::plain();
+        pipe(&desk.work().join(name));
+        assert!(!is_safe(&desk, "git status"), "{name}");
+        assert!(!is_safe(&desk, "git -C src log"), "{name}");
+    }
+    for name in [".gitignore", ".ignore", ".rgignore", ".git/info/exclude", "src/.ignore"] {
+        let desk = Desk::plain();
+        pipe(&desk.work().join(name));
+        for command in ["rg x", "rg --files", "cd src && rg x"] {
+            assert!(!is_safe(&desk, command), "{name}: {command}");
+        }
+        assert!(is_safe(&desk, "cat README.md"), "{name}");
+    }
+}
+
+#[test]
+fn what_leads_elsewhere_asks() {
+    for name in
+        ["HEAD", "config", "index", "refs", "objects", "objects/ab", "objects/ab/cd", "refs/heads/x", "logs"]
+    {
+        let desk = Desk::plain();
+        let path = desk.work().join(".git").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if path.is_dir() {
+            fs::remove_dir_all(&path).unwrap();
+        } else {
+            let _ = fs::remove_file(&path);
+        }
+        symlink(desk.path("outside"), path).unwrap();
+        assert!(!is_safe(&desk, "git log"), "{name}");
+    }
+    for (name, content) in [
+        (".git/commondir", "../outside\n"),
+        (".git/objects/info/alternates", "/x\n"),
+        ("commondir", "store\n"),
+    ] {
+        let desk = Desk::plain();
+        fs::write(desk.work().join(name), content).unwrap();
+        fs::write(desk.work().join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert!(!is_safe(&desk, "git log"), "{name}");
+    }
+}
+
+#[test]
+fn a_setting_hides_nowhere() {
+    for setting in [
+        "[core]fsmonitor=./x]",
+        "[filter \"x\"]clean=./x]",
+        "[diff \"x\"] textconv = x # ]",
+        "[CORE]\n\tFsMonitor = x",
+        "\u{feff}[core]\nfsmonitor = x",
+        "[core]\r\n\tfsmonitor = x\r",
+    ] {
+        let desk = Desk::plain();
+        fs::write(desk.work().join(".git/config"), format!("{setting}\n")).unwrap();
+        assert!(!is_safe(&desk, "git status"), "{setting}");
+    }
+}
