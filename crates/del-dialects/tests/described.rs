@@ -51,7 +51,7 @@ lead = "\n"
 "#;
 
 /// Each argument on a line of its own.
-const LINES: &str = r#"
+const FIELD_LINES: &str = r#"
 title = "Example"
 source = "a test"
 
@@ -213,7 +213,7 @@ fn arguments_on_lines_are_read_and_written() {
         call("project_context", "{}"),
         call("add_item", r#"{"item": {"a": 1}, "tags": ["u", "v"], "ok": true}"#),
     ];
-    let dialect = described(LINES);
+    let dialect = described(FIELD_LINES);
     let text = "<use get_weather>\n- city: Paris: </use> as \"data\"\n- days: 3\n</use>\n\
                 <use project_context>\n</use>\n\
                 <use add_item>\n- item: {\"a\": 1}\n- tags: [\"u\", \"v\"]\n- ok: true\n</use>";
@@ -234,14 +234,14 @@ fn arguments_on_lines_are_read_and_written() {
 #[test]
 fn lines_without_a_key_go_on_with_the_value() {
     let text = "<use write_file>\n- path: a.md\n- content: one\n\n  two: three\n- four\n</use>";
-    let message = meaning(&described(LINES), text);
+    let message = meaning(&described(FIELD_LINES), text);
     let content = r#"{"path": "a.md", "content": "one\n\n  two: three\n- four"}"#;
     assert_eq!(values(&message), values_of(&[call("write_file", content)]));
     // What is no line of a key, before any value, is no call.
-    let message = meaning(&described(LINES), "<use write_file>\nNo key here.\n</use>");
+    let message = meaning(&described(FIELD_LINES), "<use write_file>\nNo key here.\n</use>");
     assert_eq!(message.calls, []);
     // An object in their place is meant.
-    let message = meaning(&described(LINES), "<use list_dir>\n{\"path\": \".\"}\n</use>");
+    let message = meaning(&described(FIELD_LINES), "<use list_dir>\n{\"path\": \".\"}\n</use>");
     assert_eq!(values(&message), values_of(&[call("list_dir", r#"{"path": "."}"#)]));
 }
 
