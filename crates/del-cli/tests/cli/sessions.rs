@@ -2,13 +2,15 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
-use crate::server::{About, Server, calls, says};
+use crate::server::{About, Reply, Server, calls, says, words};
 
 /// A directory to work in, and a home.
 struct Place {
@@ -99,6 +101,33 @@ fn what_was_set_is_set_again() {
     place.ask(&server, "third", &["-c", "-m", "one", "--tools-mode", "native"]);
     let last = server.completions().pop().unwrap().body;
     assert!(last["model"] == "one" && last["tools"].is_array(), "{last:#}");
+}
+
+#[test]
+fn what_was_done_is_known_after_a_sudden_death() {
+    let place = Place::new();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        Reply::Silence(words("It says ")),
+        says("Forty-two, as it was."),
+    ]);
+    let mut child = del(&["-p", "What is in a.txt?", "--base-url", server.url()])
+        .current_dir(place.files.path())
+        .env("HOME", place.home.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while server.completions().len() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.ask(&server, "And?", &["-c"]);
+    let messages = server.completions()[2].body["messages"].clone();
+    assert_eq!(messages[3]["content"], "     1\tforty-two", "{messages:#}");
+    assert_eq!(messages[4]["content"], "And?", "{messages:#}");
 }
 
 #[test]
