@@ -70,9 +70,19 @@ fn run(
     }
     warn(&mut report, &findings);
     let wanted = options.describe && !findings.turns.is_empty();
-    let derived = if wanted { derive::of_template(&findings, material) } else { None };
+    let derived =
+        if wanted { derive::of_template(&findings, material, surely(&report, dialects)) } else { None };
     Ok(Found { report, description: derived })
 }
+
+/// The dialect of a report that is sure enough of it.
+pub(crate) fn surely<'d>(report: &Report, dialects: &'d Dialects) -> Option<&'d Dialect> {
+    let known = report.dialect.as_deref().filter(|_| report.confidence > UNSURE)?;
+    dialects.get(known).map(AsRef::as_ref)
+}
+
+/// Up to this confidence in a known dialect, a description of what was seen is better.
+const UNSURE: f64 = 0.7;
 
 /// What the text of a template tells that is not run.
 fn of_text(material: &Material, dialects: &Dialects) -> Report {

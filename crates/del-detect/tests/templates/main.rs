@@ -172,6 +172,23 @@ fn a_turn_of_a_plain_answer_is_nothing_but_its_words() {
 }
 
 #[test]
+fn a_known_dialect_is_described_with_the_marks_of_the_template() {
+    let template = families().into_iter().find(|(name, _)| name == "hermes-json").unwrap().1;
+    let template = template.replace("think>", "ponder>").replace("<|im_end|>", "<|over|>");
+    let found = found(&template, DESCRIBE);
+    let description = found.description.unwrap();
+    assert_eq!(description.copy_of.as_deref(), Some("hermes-json"), "{}", description.toml);
+    assert_eq!(wrong_with(Some(&description)), None);
+    let dialect = Arc::new(Dialect::from_toml("seen", &description.toml).unwrap());
+    assert!(dialect.ends.iter().any(|end| end == "<|over|>"), "{}", description.toml);
+    assert_eq!(dialect.reasoning.as_ref().unwrap().begin[0].trim(), "<ponder>");
+    // What a dialect of its own reads better is none of the known ones.
+    let other = template.replace("</tool_call>", "</done>");
+    let description = self::found(&other, DESCRIBE).description.unwrap();
+    assert_eq!(description.copy_of, None, "{}", description.toml);
+}
+
+#[test]
 fn a_description_of_a_family_writes_as_the_template_does() {
     for (name, template) in families().into_iter().filter(|(name, _)| name != "none") {
         // This one numbers its calls, which no description says.
