@@ -31,7 +31,7 @@ pub(crate) fn adapted(known: &Dialect, sketch: &Sketch) -> Option<String> {
                 changes.push((end.span(), describe::one_or_list(&reasoning.end)));
             }
             Some(_) => return None,
-            None => text.push_str(&format!("\n{}", describe::thinking(reasoning))),
+            None => text += &["\n", &describe::thinking(reasoning)].concat(),
         }
     }
     changes.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
