@@ -233,9 +233,9 @@ fn arguments_on_lines_are_read_and_written() {
 
 #[test]
 fn lines_without_a_key_go_on_with_the_value() {
-    let text = "<use write_file>\n- path: a.md\n- content: one\n\n  two: three\n- four\n</use>";
+    let text = "<use write_file>\n- path: a.md\n- content: one\n\n  two: three\n- four\n\n</use>";
     let message = meaning(&described(FIELD_LINES), text);
-    let content = r#"{"path": "a.md", "content": "one\n\n  two: three\n- four"}"#;
+    let content = r#"{"path": "a.md", "content": "one\n\n  two: three\n- four\n"}"#;
     assert_eq!(values(&message), values_of(&[call("write_file", content)]));
     // What is no line of a key, before any value, is no call.
     let message = meaning(&described(FIELD_LINES), "<use write_file>\nNo key here.\n</use>");
@@ -275,6 +275,7 @@ fn a_declared_name_may_begin_any_line() {
     let calls = [call("get_weather", r#"{"city": "Paris"}"#), call("list_dir", r#"{"path": "."}"#)];
     let message = meaning(&dialect, text);
     assert_eq!((values(&message), message.content.as_str()), (values_of(&calls), "I look."));
+    assert_eq!(message.faults, []);
     for prose in [
         "See Note: {\"a\": 1} is data.",
         "See\nget_weather: it works.",

@@ -176,15 +176,17 @@ fn numbered(form: &str, number: usize) -> String {
     }
 }
 
-/// A name with the call's number in an attribute before its own: `n="1" tool="name`.
+/// A name with the call's number in an attribute before its own: `n="1" tool="name`, or an id that ends with it.
 fn numbered_before(text: &str, name: &Range<usize>, number: usize) -> Option<(Range<usize>, String)> {
     let tag = &text[text[..name.start].rfind('<')?..name.start];
     let (before, attribute) = tag.strip_suffix("=\"")?.rsplit_once(' ')?;
     let (counter, value) = before.rsplit_once(' ')?.1.strip_suffix('"')?.split_once("=\"")?;
-    let slot = match value.parse::<usize>().ok()? {
-        value if value == number + 1 => "{number}",
-        value if value == number => "{index}",
-        _ => return None,
+    let digits = value.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let slot = match digits.parse::<usize>().ok()? {
+        counted if counted != number && counted != number + 1 => return None,
+        _ if digits.len() < value.len() => "{id}",
+        counted if counted == number => "{index}",
+        _ => "{number}",
     };
     let len = counter.len() + value.len() + attribute.len() + "=\"\" =\"".len();
     Some((name.start - len..name.end, format!("{counter}=\"{slot}\" {attribute}=\"{{name}}")))
@@ -254,7 +256,7 @@ fn merged(a: Vec<Part>, b: Vec<Part>) -> Option<Vec<Part>> {
 fn with_attributes(mut parts: Vec<Part>) -> Vec<Part> {
     for place in 1..parts.len() {
         let Part::Head(form) = &parts[place] else { continue };
-        if !form.contains("{number}") && !form.contains("\"{index}") {
+        if !["{number}", "\"{index}", "=\"{id}\" "].iter().any(|slot| form.contains(slot)) {
             continue;
         }
         let form = form.clone();
