@@ -121,22 +121,28 @@ fn list(store: &Store, listed: &Listed, common: &Common) -> Result<Exit> {
         ));
         return Ok(Exit::Done);
     }
+    let table = table(&found, listed.all);
+    out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// A row for each, with its directory where they are of several.
+pub(crate) fn table(found: &[Summary], several: bool) -> Table {
     let mut headings = vec!["ID", "WHEN", "MODEL", "TITLE"];
-    if listed.all {
+    if several {
         headings.insert(3, "DIRECTORY");
     }
     let mut table = Table::new(&headings);
-    for summary in &found {
+    for summary in found {
         let id = summary.head.id.chars().take(SHORT).collect();
         let mut cells = vec![id, ago(summary.changed), visible(&summary.model).into_owned()];
-        if listed.all {
+        if several {
             cells.push(visible(&summary.head.working_dir.display().to_string()).into_owned());
         }
         cells.push(visible(&summary.title).into_owned());
         table.row(cells);
     }
-    out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
-    Ok(Exit::Done)
+    table
 }
 
 fn row(summary: &Summary) -> Value {

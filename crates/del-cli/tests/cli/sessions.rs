@@ -260,6 +260,22 @@ fn at_the_terminal_a_session_is_picked_and_shown() {
     assert!(shown.contains("the last question:") && shown.contains(" colour?"), "{shown:?}");
     terminal.write("/clear\r");
     terminal.until("begins anew");
+    terminal.write("/sessions\r");
+    let table = terminal.until("second colour?");
+    assert!(table.contains("TITLE"), "{table:?}");
+    terminal.write("/resume nosuch\r");
+    terminal.until("there is no session nosuch");
+    let id = place
+        .list()
+        .iter()
+        .find(|row| row["title"] == "first colour?")
+        .map(|row| id(row).to_owned())
+        .unwrap();
+    terminal.write(&format!("/resume {}\r", &id[..9]));
+    terminal.until("> first colour?");
+    terminal.until("Red.");
+    terminal.write("/clear\r");
+    terminal.until("begins anew");
     terminal.write("exit\r");
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen:?}");
