@@ -27,9 +27,12 @@ use crate::terminal::{self, shown};
 /// They lie in `~/.local/state/del/sessions` (`$XDG_STATE_HOME`), for you alone to read. `del -c` goes on with the last one in
 /// a directory, `del -r ID` with any; --no-session keeps none. An id may be cut where no other begins so.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    listed: Listed,
 }
 
 #[derive(Debug, Subcommand)]
@@ -69,7 +72,7 @@ enum Action {
     },
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 struct Listed {
     /// Those of all directories
     #[arg(long, conflicts_with = "working_dir")]
@@ -94,7 +97,7 @@ const SHORT: usize = 8;
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let store = Store::find().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
     match &options.action {
-        None => list(&store, &Listed::default(), common),
+        None => list(&store, &options.listed, common),
         Some(Action::List(listed)) => list(&store, listed, common),
         Some(Action::Show { id, json }) => show(&get(&store, id)?, *json, common),
         Some(Action::Export { id, format, output }) => export(&get(&store, id)?, *format, output.as_deref()),

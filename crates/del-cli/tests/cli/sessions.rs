@@ -186,6 +186,7 @@ fn sessions_are_listed_shown_exported_and_removed() {
     place.ask(&server, "hello", &[]);
     let listed = place.list();
     assert_eq!(listed.len(), 2);
+    assert_eq!(place.run(&["sessions", "--json"]).json().as_array(), Some(&listed));
     let table = place.run(&["sessions"]).out;
     assert!(table.contains("scripted  What is␛]0;x␇ in a.txt?\n"), "{table}");
     let first = listed.iter().find(|row| row["title"] != "hello").unwrap();
