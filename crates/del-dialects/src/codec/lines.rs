@@ -40,10 +40,9 @@ impl LineMarks {
         turns: &[String],
     ) -> Self {
         let mut ends = vec![("\n".to_owned(), LineEnd::Feed)];
-        let mut add = |mark: &str, next| ends.push((mark.to_owned(), LineEnd::Call(next)));
-        closers.iter().for_each(|(step, mark)| add(mark, Next::Closer(*step)));
-        openers.iter().for_each(|mark| add(mark, Next::Opener));
-        turns.iter().for_each(|mark| add(mark, Next::Turn));
+        ends.extend(closers.iter().map(|(step, mark)| (mark.clone(), LineEnd::Call(Next::Closer(*step)))));
+        ends.extend(openers.iter().map(|mark| (mark.clone(), LineEnd::Call(Next::Opener))));
+        ends.extend(turns.iter().map(|mark| (mark.clone(), LineEnd::Call(Next::Turn))));
         let [before, pair, after] = literals(form);
         Self {
             marks: Automaton::new(ends.iter().map(|(mark, _)| mark.as_str())),
