@@ -166,8 +166,8 @@ fn a_closing_mark_with_its_name_may_be_missing() {
     }
 }
 
-/// Calls that a line ends, with the name in the object.
-const LINES: &str = r#"
+/// Calls with the name in the object.
+const OBJECTS: &str = r#"
 title = "Example"
 source = "a test"
 
@@ -182,7 +182,7 @@ between = "\n"
 
 #[test]
 fn no_call_begins_without_a_name() {
-    let dialect = described(LINES);
+    let dialect = described(OBJECTS);
     for text in
         ["<call>\n", "<call>", "<call> \n\n", "<call></call>", "<call>{\"name\": \"\"}", "<call>{}</call>\n"]
     {

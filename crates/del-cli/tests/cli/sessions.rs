@@ -186,6 +186,7 @@ fn sessions_are_listed_shown_exported_and_removed() {
     place.ask(&server, "hello", &[]);
     let listed = place.list();
     assert_eq!(listed.len(), 2);
+    assert_eq!(place.run(&["sessions", "--json"]).json().as_array(), Some(&listed));
     let table = place.run(&["sessions"]).out;
     assert!(table.contains("scripted  What is␛]0;x␇ in a.txt?\n"), "{table}");
     let first = listed.iter().find(|row| row["title"] != "hello").unwrap();
@@ -258,6 +259,22 @@ fn at_the_terminal_a_session_is_picked_and_shown() {
     terminal.write("1\r");
     let shown = terminal.until("\u{1b}[?2004h");
     assert!(shown.contains("the last question:") && shown.contains(" colour?"), "{shown:?}");
+    terminal.write("/clear\r");
+    terminal.until("begins anew");
+    terminal.write("/sessions\r");
+    let table = terminal.until("second colour?");
+    assert!(table.contains("TITLE"), "{table:?}");
+    terminal.write("/resume nosuch\r");
+    terminal.until("there is no session nosuch");
+    let id = place
+        .list()
+        .iter()
+        .find(|row| row["title"] == "first colour?")
+        .map(|row| id(row).to_owned())
+        .unwrap();
+    terminal.write(&format!("/resume {}\r", &id[..9]));
+    terminal.until("> first colour?");
+    terminal.until("Red.");
     terminal.write("/clear\r");
     terminal.until("begins anew");
     terminal.write("exit\r");

@@ -2,13 +2,12 @@
 //!
 //! A line goes out when it has ended. One that begins with no key belongs to the value before it.
 
-use super::Notes;
 use super::fields::{FieldsProgress, Next};
 use super::json::{Emit, white_space};
+use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::automaton::{Automaton, Scan};
 use crate::schema::{Types, as_json, escape, may_have, quoted, typed, types_of};
 
@@ -104,14 +103,7 @@ struct Value {
 }
 
 /// The text at hand, and what is known of it.
-pub(crate) struct Given<'a> {
-    pub(crate) form: &'a FieldForm,
-    pub(crate) marks: &'a LineMarks,
-    pub(crate) tool: Option<&'a Tool>,
-    pub(crate) text: &'a str,
-    /// How the answer ended, if it did.
-    pub(crate) end: Option<End>,
-}
+pub(crate) type Given<'a> = reading::Given<'a, FieldForm, LineMarks>;
 
 impl LinesReader {
     pub(crate) fn new(max_depth: usize) -> Self {
