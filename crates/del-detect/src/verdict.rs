@@ -32,7 +32,7 @@ pub(crate) fn of_go(
         template => template,
     };
     match template.and_then(|template| run(template, material, dialects, options)) {
-        Err(error) if error.is_fatal() => return Err(error),
+        Err(error) if error.is_fatal() || error == RenderError::Recursion => return Err(error),
         Ok(found) if found.report.source == Basis::Rendering && found.report.tool_calls => return Ok(found),
         _ => {}
     }
