@@ -106,11 +106,11 @@ fn ends(findings: &Findings, material: &Material) -> Vec<String> {
     const MOST: usize = 4;
     let word = findings.end.trim();
     let mut marks: Vec<&str> = text::marks(word).take(MOST).collect();
+    let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
     marks.retain(|mark| findings.turns.iter().all(|turn| is_last(mark, &turn.text)));
     let signs = word.chars().filter(char::is_ascii_punctuation).count();
     let token = signs > 1 || (signs == 1 && word.starts_with(|c: char| c.is_ascii_punctuation()));
-    let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
-    if !whole && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
+    if (!whole || marks.is_empty()) && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
         marks = vec![word];
     }
     // Where the template leaves it to the checkpoint, and that does not say it, it is one of these.

@@ -27,7 +27,11 @@ pub(crate) fn of_go(
     dialects: &Dialects,
     options: Options,
 ) -> Result<Found, RenderError> {
-    match Template::go(&material.text).and_then(|template| run(template, material, dialects, options)) {
+    let template = match Template::go(&material.text) {
+        Err(error @ (RenderError::Syntax(_) | RenderError::Long(_))) => return Err(error),
+        template => template,
+    };
+    match template.and_then(|template| run(template, material, dialects, options)) {
         Err(error) if error.is_fatal() => return Err(error),
         Ok(found) if found.report.source == Basis::Rendering && found.report.tool_calls => return Ok(found),
         _ => {}

@@ -80,17 +80,23 @@ fn templates_in_go_are_run() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/families").join(name);
         Material::read(&path).unwrap()
     };
-    for name in ["hermes-json", "mistral-json"] {
+    for name in ["hermes-json", "mistral-json", "qwen3-coder"] {
         let mut material = read(&format!("{name}.gotmpl"));
         assert_eq!(material.kind, Kind::Go, "{name}");
         let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
         assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rendering), "{report:#?}");
         assert!(report.confidence >= SURE);
         // What is not known of the language is not guessed: the marks in the text are left.
-        material.text.push_str("{{ define \"x\" }}");
+        material.text.push_str("{{ unheardOf .Messages }}");
         let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
         assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rules), "{report:#?}");
         assert!(report.confidence < SURE);
+    }
+    // What is no template says so.
+    for broken in ["{{ if .Tools }}{{ .Tools }}", "{{ .Tools", "{{ end }}", "{{ define \"x\" }}{{ .Tools }}"]
+    {
+        let error = detect(&Material::of(Kind::Go, broken), Dialects::builtin(), ALL).unwrap_err();
+        assert!(matches!(error, RenderError::Syntax(_)), "{broken}: {error}");
     }
     let none = Material::of(Kind::Go, "{{ .System }} USER: {{ .Prompt }} ASSISTANT:");
     assert!(!detect(&none, Dialects::builtin(), ALL).unwrap().report.tool_calls);

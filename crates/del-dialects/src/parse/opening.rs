@@ -93,6 +93,11 @@ impl Opening {
         Self { place: Place::Head(step), step, missed: true, ..opening }
     }
 
+    /// The same, where no marks are written before the name.
+    pub(super) fn unmarked(self) -> Self {
+        Self { missed: false, ..self }
+    }
+
     fn new(walk: usize, start: usize, found: usize, from: From) -> Self {
         Self {
             walk,
