@@ -79,6 +79,11 @@ pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
     (only || required == Some(declared)).then_some(declared.as_str())
 }
 
+/// True for a tool that may be called without arguments.
+pub(crate) fn takes_nothing(tool: &Tool) -> bool {
+    tool.parameters.get("required").and_then(Value::as_array).is_none_or(Vec::is_empty)
+}
+
 /// The one tool that takes these arguments: it declares all of them, and misses none.
 pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> {
     let arguments: serde_json::Map<String, Value> = serde_json::from_str(arguments).ok()?;

@@ -30,11 +30,6 @@ fn open_turn() -> Turn {
 
 /// Reads a flood whole, byte by byte and in pieces, and checks what it costs.
 fn survive(name: Option<&str>, what: &str, text: &str) {
-    survive_with(4, name, what, text);
-}
-
-/// As [`survive`], with so many looks a byte.
-fn survive_with(looks: u64, name: Option<&str>, what: &str, text: &str) {
     let held = Limits::default().held;
     for (way, pieces) in
         [("whole", vec![text]), ("byte by byte", chunks(text, 1)), ("in pieces of 61", chunks(text, 61))]
@@ -42,7 +37,7 @@ fn survive_with(looks: u64, name: Option<&str>, what: &str, text: &str) {
         let (examined, most) = cost(parser(name, open_turn()), pieces);
         // What one opening may cost does not grow with the text; all together know many that begin alike.
         let opening = if name.is_none() { 16 << 10 } else { 0 };
-        let bound = looks * text.len() as u64 + opening;
+        let bound = 4 * text.len() as u64 + opening;
         let percent = examined * 100 / text.len() as u64;
         assert!(examined <= bound, "{name:?} {what} {way}: {percent} looks at a hundred bytes");
         assert!(most <= held + 64, "{name:?} {what} {way}: {most} bytes are held");
@@ -144,9 +139,7 @@ fn openings_that_never_go_on() {
             let step = if name.is_some() { 1 } else { 31 };
             for at in borders(&sample).into_iter().step_by(step).filter(|at| *at > 0) {
                 let text = sample[..at].repeat(short() / at + 1);
-                // Each of them is begun, read as far as it goes, and given up; where a call may stand in the place
-                // of a key, it is looked for there as well.
-                survive_with(6, name, &format!("{} again and again", &sample[..at]), &text);
+                survive(name, &format!("{} again and again", &sample[..at]), &text);
             }
         }
     });
@@ -173,6 +166,7 @@ fn what_fuzzing_found() {
     for (name, unit) in [
         ("gemma4", "<|tool_call>call:g>call:get_weather(city:<|\"ool_call|>"),
         ("amrita-am", "<am:tool_call name=\"f\"><c\u{0}>if a</c></am:tool_call>"),
+        ("granite-20b-fc", "<function_call> {\"na {\0o_suther { "),
         (
             "dsml-v4",
             "The form is \"\n\n<｜DSML｜tool_calls><｜DSML｜invoke name=\"get_weather\"><｜DSML｜parameter \

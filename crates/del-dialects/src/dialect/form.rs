@@ -202,6 +202,16 @@ impl HeadForm {
         rest == Some("")
     }
 
+    /// True when `head` begins as this form does, and does not go on as it should: with the call's number.
+    pub(crate) fn is_half(&self, head: &str) -> bool {
+        let [Slot::Text(before), Slot::Name, Slot::Text(between), Slot::Index] = &self.parts[..] else {
+            return false;
+        };
+        let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        let behind = head.rsplit_once(between.as_str()).map(|(_, number)| number);
+        head.starts_with(before.as_str()) && !behind.is_some_and(number)
+    }
+
     /// Takes a head apart: where name and id stand in it. Text of the form that is missing in `head` is forgiven, and so
     /// is the name where nothing but the call's number is left.
     pub(crate) fn read(&self, head: &str) -> (Option<Range<usize>>, Option<Range<usize>>) {

@@ -193,7 +193,7 @@ impl Engine {
         let walk = &io.plan.walks[number];
         let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return };
         let start = io.at;
-        let way = said.way(channels);
+        let way = said.way(channels, matches!(walk.body, Body::Call));
         self.in_tool = matches!(way, Way::Call(_)) && heading.inside;
         if let Way::Call(name) = way {
             self.fresh = false;
@@ -365,7 +365,8 @@ impl<'h> Said<'h> {
         }
     }
 
-    fn way(&self, channels: &Channels) -> Way<'h> {
+    /// Where the body goes; `names` says that the body of a call names its tool.
+    fn way(&self, channels: &Channels, names: bool) -> Way<'h> {
         if self.author.is_some_and(|author| author != channels.author) {
             return Way::Invented;
         }
@@ -375,8 +376,11 @@ impl<'h> Said<'h> {
         let way = match (route(self.message), tool) {
             (Some(way), _) => way,
             (None, Some(tool)) => route(tool).unwrap_or(Route::Call),
-            // A body in the form of calls, on no channel that has another meaning, is a call without a name.
-            (None, None) if of_channel.is_none() && self.is_typed(channels) => Route::Call,
+            // A body in the form of calls, on no channel that has another meaning, is a call without a name, or in none
+            // an answer.
+            (None, None) if of_channel.is_none() && self.is_typed(channels) => {
+                if names || self.channel.is_some() { Route::Call } else { Route::Text }
+            }
             (None, None) => of_channel.unwrap_or(Route::Text),
         };
         match way {

@@ -57,8 +57,12 @@ impl Engine {
         let (start, end) = (io.at + mention.start, io.at + mention.end);
         let quote = match mention.quote {
             Some(quote) => Some(quote),
-            None if end == io.bytes.len() && !io.last() => return Flow::More,
-            None => self.quote_around(io, start, end),
+            None => match io.bytes[end..].iter().take(2).find(|byte| **byte != b' ') {
+                None if io.bytes.len() < end + 2 && !io.last() => return Flow::More,
+                // No plain words follow, so the text before need not be looked at.
+                Some(byte) if ends_words(*byte) => None,
+                _ => self.quote_around(io, start, end),
+            },
         };
         let closed = quote.map_or(Some(false), |quote| closes(io, end, quote));
         let Some(closed) = closed else {
@@ -85,7 +89,7 @@ impl Engine {
     }
 
     /// The quote that is open before `start`, on its line.
-    fn open_quote(&mut self, io: &mut Io<'_>, start: usize) -> Option<u8> {
+    pub(super) fn open_quote(&mut self, io: &mut Io<'_>, start: usize) -> Option<u8> {
         let here = io.base + start as u64;
         let from = here.saturating_sub(REACH as u64 - 1);
         if self.quotation.to < from {
@@ -114,7 +118,7 @@ impl Engine {
 /// Whether plain words follow `end`, up to the quote that closes a quotation; none when that cannot be said yet.
 fn closes(io: &mut Io<'_>, end: usize, quote: u8) -> Option<bool> {
     while let Some(&byte) = io.bytes.get(io.look) {
-        if io.look - end >= REACH || matches!(byte, b'\n' | b'<' | b'{' | b'[' | b'=') {
+        if io.look - end >= REACH || ends_words(byte) {
             return Some(false);
         }
         if byte == quote {
@@ -129,6 +133,11 @@ fn closes(io: &mut Io<'_>, end: usize, quote: u8) -> Option<bool> {
         io.look += 1;
     }
     io.last().then_some(false)
+}
+
+/// True for what is no part of plain words.
+fn ends_words(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'<' | b'{' | b'[' | b'=')
 }
 
 /// True for what stands beside a mark that is talked about.

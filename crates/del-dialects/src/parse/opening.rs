@@ -1,14 +1,14 @@
 //! The beginning of a call: nothing of it is settled before it is sure that it is one.
 
+mod failed;
 mod site;
 use std::borrow::Cow;
 
 use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
-use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
-use super::recover::is_markup;
-use super::text::{first_char, think};
+use super::plan::{Body, Opener, Plan, Target, Then, Walk};
+use super::text::think;
 use super::{Engine, Flow, Io, State};
 use crate::codec::attributes;
 use crate::dialect::Codec;
@@ -41,6 +41,10 @@ pub(super) struct Opening {
     missed: bool,
     name: Option<(usize, usize)>,
     id: Option<(usize, usize)>,
+    /// The head is half of what it should be: it names nothing but a tool that is known.
+    doubted: bool,
+    /// The walk that came furthest of those that failed, and how far: what it passed is surely markup.
+    broken: Option<(usize, usize)>,
 }
 
 /// Where an opening was found.
@@ -89,6 +93,11 @@ impl Opening {
         Self { place: Place::Head(step), step, missed: true, ..opening }
     }
 
+    /// The same, where no marks are written before the name.
+    pub(super) fn unmarked(self) -> Self {
+        Self { missed: false, ..self }
+    }
+
     fn new(walk: usize, start: usize, found: usize, from: From) -> Self {
         Self {
             walk,
@@ -105,6 +114,8 @@ impl Opening {
             missed: false,
             name: None,
             id: None,
+            doubted: false,
+            broken: None,
         }
     }
 
@@ -185,7 +196,11 @@ impl Engine {
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let before = self.before(io, io.at + opening.start)[1];
         // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
+        let named = opening
+            .name
+            .is_some_and(|(_, end)| io.text[io.at + end..io.at + opening.token].trim().is_empty());
         let doubtful = opening.step < io.plan.walks[opening.walk].args
+            && named
             && opening.name(io).and_then(|name| self.tool(name)).is_none();
         if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
             return self.try_next(io, opening);
@@ -269,7 +284,9 @@ impl Engine {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
-                let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
+                let called = opening.called(io);
+                let known = |name: &&str| !opening.doubted || self.tool(name).is_some();
+                let Some(name) = called.filter(known) else { return self.nameless(io, opening) };
                 if !self.commit(io, &opening, name, opening.id(io)) {
                     return Flow::Next;
                 }
@@ -361,68 +378,6 @@ impl Engine {
             From::Gap => {}
         }
         io.at = start;
-    }
-
-    /// No call begins here after all.
-    fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
-        let (start, found) = (io.at + opening.start, io.at + opening.found);
-        self.tried = self.tried.max(io.base + tried as u64);
-        let word = found == start && self.word == Some(io.base + start as u64);
-        if io.plan.walks[opening.walk].is_bare() && !word {
-            self.deaf = self.deaf.max(io.base + tried as u64);
-        }
-        // Behind a call, and at a word without a mark, nothing else has been tried for this place.
-        let skip = match opening.from {
-            From::Gap => 0,
-            _ if word => 0,
-            // A token that is talked about is so as a whole.
-            _ if found > start && is_token(&io.text[start..]) => found - start,
-            _ => first_char(io.text, start),
-        };
-        io.rewind(start + skip);
-        // The answer may end inside a longer mark.
-        let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
-        let found = if half { io.text.len() } else { found };
-        if half || (found > start && self.is_markup(io, start, found)) {
-            // A token of the model's own markup is never meant for the user.
-            match opening.from {
-                From::Thought(_) => think(io, start),
-                _ => self.say(io, start),
-            }
-            io.fault(FaultKind::OrphanMark, None, start, found);
-            io.at = found;
-            io.rewind(found);
-        }
-        self.state = match opening.from {
-            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
-            _ => State::Text(Scan::default()),
-        };
-        Flow::Next
-    }
-
-    /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
-    /// markup, or a mark on a line of its own.
-    fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
-        let before = self.before(io, start)[1];
-        let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
-        // A sentence goes on behind a mark, and not with the next mark.
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
-        (end > start + 1 && is_token(&io.text[start..]) && !sentence)
-            || (alone && is_distinct(&io.text[start..end]))
-    }
-
-    /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
-    pub(super) fn try_next(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
-        let tried = io.look.min(io.at + opening.start + super::body::MAX_BARE);
-        match self.candidates.pop() {
-            Some(opener) => {
-                let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
-                io.rewind(io.at + next.token);
-                self.state = State::Opening(next);
-                Flow::Next
-            }
-            None => self.reject(io, &opening, tried),
-        }
     }
 }
 

@@ -153,7 +153,8 @@ impl Engine {
         self.word = Some(here);
         self.candidates.clear();
         io.rewind(start);
-        self.state = State::Opening(Opening::named(headed.walk, headed.step, start - io.at, self.fresh));
+        let opening = Opening::named(headed.walk, headed.step, start - io.at, self.fresh);
+        self.state = State::Opening(if headed.line { opening.unmarked() } else { opening });
         true
     }
 
@@ -283,7 +284,8 @@ impl Engine {
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
         let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
-        let behind_text = bracket && (any || announced);
+        let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
+        let behind_text = bracket && (any || announced || behind_object);
         if here >= self.tried {
             io.passed.clear();
         }
@@ -356,7 +358,7 @@ impl Engine {
             let counts = match role {
                 Role::Mark | Role::TurnEnd => true,
                 // A token of the model's markup opens nothing anew, and is no word of a thought.
-                Role::Begin => here == self.empty_to || (token && self.before(io, hit.start)[1] != b'`'),
+                Role::Begin => here == self.empty_to || (token && !self.is_code(io, hit.start)),
                 Role::Edge => self.before(io, hit.start)[1] != b' ',
             };
             if !counts || self.is_mentioned(io, hit.start) {
@@ -381,7 +383,7 @@ impl Engine {
                 return Flow::Next;
             }
             let before = self.before(io, hit.start);
-            let quoted = before[1] == b'`';
+            let quoted = if header { self.is_code(io, hit.start) } else { before[1] == b'`' };
             let fits =
                 openers.iter().rev().filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'));
             self.candidates.clear();
@@ -402,6 +404,11 @@ impl Engine {
             };
             return Flow::Next;
         }
+    }
+
+    /// True for a mark behind a backtick, or behind one that is open on its line.
+    fn is_code(&mut self, io: &mut Io<'_>, start: usize) -> bool {
+        self.before(io, start)[1] == b'`' || self.open_quote(io, start) == Some(b'`')
     }
 
     /// Drops a mark that neither ends thinking nor opens a call.

@@ -345,7 +345,7 @@ impl Builder {
     fn quote(&mut self) {
         self.quoted = true;
         self.last = None;
-        if self.pieces.is_empty() {
+        if !matches!(self.pieces.last(), Some(Piece::Text(_))) {
             self.pieces.push(Piece::Text(String::new()));
         }
     }

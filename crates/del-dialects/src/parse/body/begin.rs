@@ -1,12 +1,13 @@
 //! From an opening that may be a call to the call.
 
-use super::MAX_BARE;
 use super::kind::Kind;
+use super::{MAX_BARE, Reading};
 use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::parse::automaton::Scan;
 use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
+use crate::schema::takes_nothing;
 
 impl Engine {
     /// The call of a pending reading begins, if it may.
@@ -24,7 +25,8 @@ impl Engine {
         let free = self.takes_any_name(io.plan) && !opening.in_a_thought();
         let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
         let nameless = name.is_none_or(str::is_empty);
-        let worded = opening.is_worded(io.plan);
+        // Inside the marks around a group the next call has no other mark.
+        let worded = opening.is_worded(io.plan) && !(self.in_block && opening.is_behind_a_call());
         let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
         let may_not = worded && (opening.in_a_thought() || unproven || !(known || free));
         if may_not || (bare && !known && (word || doubtful || nameless)) {
@@ -105,16 +107,21 @@ impl Engine {
 
     /// A call that begins where its arguments are over: a call object without any, or one whose tool they told.
     pub(super) fn at_once(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Reading(reading) = &mut self.state else { return Flow::Next };
+        let State::Reading(reading) = &self.state else { return Flow::Next };
         let number = reading.walk;
-        let object = match &mut reading.kind {
-            Kind::Unnamed { object, .. } => std::mem::take(object),
-            _ => "{}".to_owned(),
-        };
-        let token = reading.pending.as_ref().is_some_and(|opening| opening.has_token(io.plan));
-        if io.plan.walks[number].is_bare() && !token {
+        let name = if let Kind::Call(reader) = &reading.kind { reader.name.clone() } else { None };
+        let told = reading.pending.as_ref().is_some_and(|opening| {
+            // An object that says nothing but the name of a tool, and is all that the answer says so far.
+            let tool = name.as_deref().filter(|_| io.plan.alone).and_then(|name| self.tool(name));
+            opening.has_token(io.plan) || (!opening.is_doubtful() && tool.is_some_and(takes_nothing))
+        });
+        if io.plan.walks[number].is_bare() && !told {
             return self.no_call(io);
         }
+        let object = match &mut self.state {
+            State::Reading(Reading { kind: Kind::Unnamed { object, .. }, .. }) => std::mem::take(object),
+            _ => "{}".to_owned(),
+        };
         if self.start_call(io) {
             if !self.silent {
                 io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
@@ -171,6 +178,12 @@ impl Engine {
             _ => (false, false),
         };
         let marked = !io.plan.walks[reading.walk].is_bare() && opening.marked;
+        if !named && marked && self.candidates.is_empty() && matches!(reading.kind, Kind::Call(_)) {
+            let opening = *opening;
+            if self.is_broken_call(io, &opening, io.at + opening.token()) {
+                return self.nameless(io, opening);
+            }
+        }
         if !named || !(marked || (loose && (known || opening.is_behind_a_call()))) {
             return self.no_call(io);
         }

@@ -10,7 +10,7 @@ use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
 
 /// So much is skipped at a time, in bytes.
-const SKIPPED: usize = 64;
+const SKIPPED: usize = 16;
 
 impl Engine {
     /// The call that has begun is without arguments.

@@ -163,6 +163,7 @@ pub(super) fn head(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<
     if let Some(id) = id {
         opening.id = Some((from + id.start, from + id.end));
     }
+    opening.doubted = form.is_half(text);
     opening.enter(step + 1, io.look - io.at);
     Settled::On
 }

@@ -148,6 +148,14 @@ impl Walk {
         self.has_opened(opened, |mark| is_token(mark))
     }
 
+    /// How many of those marks were tokens.
+    pub(in crate::parse) fn tokens(&self, opened: u32) -> usize {
+        let token =
+            |step: &Step| matches!(step, Step::Mark(mark, _) if mark.read.iter().any(|mark| is_token(mark)));
+        let steps = self.steps.iter().take(self.args.min(32)).enumerate();
+        steps.filter(|(at, step)| opened >> at & 1 == 1 && token(step)).count()
+    }
+
     /// True when those marks were words, as text is.
     pub(in crate::parse) fn has_words_alone(&self, opened: u32) -> bool {
         !self.has_opened(opened, |mark| !is_wordy(mark))
