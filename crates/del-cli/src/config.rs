@@ -78,7 +78,7 @@ pub(crate) struct Wrong {
 }
 
 /// All keys, in the order in which they are shown.
-pub(crate) const KEYS: [Key; 20] = [
+pub(crate) const KEYS: [Key; 21] = [
     Key {
         variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
         ..key("base_url", "base-url", Kind::Text, Scope::Server, "\"http://127.0.0.1:11434/v1\"")
@@ -97,6 +97,7 @@ pub(crate) const KEYS: [Key; 20] = [
     key("allow_dir", "allow-dir", Kind::Paths, Scope::All, "[\"~/notes\"]"),
     key("sandbox", "sandbox", Kind::Text, Scope::All, "\"on\""),
     key("allow_network", "allow-network", Kind::Switch, Scope::All, "true"),
+    key("hide_secrets", "hide-secrets", Kind::Switch, Scope::All, "true"),
     key("no_mcp", "no-mcp", Kind::Switch, Scope::All, "true"),
     key("no_session", "no-session", Kind::Switch, Scope::Assistant, "true"),
     key("hide_reasoning", "hide-reasoning", Kind::Switch, Scope::Assistant, "true"),

@@ -111,6 +111,11 @@ impl Record {
         self.file.is_some()
     }
 
+    /// Whether what follows is to be kept.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.place.is_some()
+    }
+
     /// The conversation ends, and another one begins.
     pub(crate) fn begin_anew(&mut self) {
         *self =

@@ -180,21 +180,27 @@ impl Session {
         let mut session =
             Self { catalog, hands, server, settings, interrupt, turns: 0, agent, runtime, common, record };
         if let Some(kept) = kept {
-            session.go_on(kept);
+            session.go_on(kept)?;
         }
         Ok(session)
     }
 
+    /// Leaves this conversation and goes on with another one, which is kept if this one is.
+    pub(crate) fn take_up(&mut self, kept: Kept, record: Record) -> Result<()> {
+        self.record =
+            if self.record.is_wanted() { record } else { Record::new(None, &kept.head.working_dir) };
+        self.go_on(kept)
+    }
+
     /// Goes on with a conversation that was kept.
-    fn go_on(&mut self, kept: Kept) {
+    fn go_on(&mut self, kept: Kept) -> Result<()> {
         let entries: Vec<Entry> = kept.entries.into_iter().map(|dated| dated.entry).collect();
-        let fresh = agent(self.catalog, self.settings.clone());
-        let Ok(agent) = fresh.map(|agent| agent.with_entries(entries.clone())) else { return };
-        self.agent = agent;
+        self.agent = agent(self.catalog, self.settings.clone())?.with_entries(entries.clone());
         if !self.agent.entries().starts_with(&entries) {
             self.record.rewrite();
         }
         self.keep();
+        Ok(())
     }
 
     /// Writes down what is new in the conversation.

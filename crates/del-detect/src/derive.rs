@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use del_dialects::{Dialect, Tool};
 
-use crate::cases;
 use crate::compare::{self, Fit};
 use crate::describe::{self, Reasoning, Results, Sketch};
 use crate::probe::{self, Findings, Shown, Turn, UNTOLD_END};
@@ -12,11 +11,16 @@ use crate::report::Description;
 use crate::source::Material;
 use crate::syntax::{self, Sample};
 use crate::text;
+use crate::{adapt, cases};
 
-/// The best description of what a template writes.
-pub(crate) fn of_template(findings: &Findings, material: &Material) -> Option<Description> {
+/// The best description of what a template writes: that of a known dialect where it reads as much.
+pub(crate) fn of_template(
+    findings: &Findings,
+    material: &Material,
+    known: Option<&Dialect>,
+) -> Option<Description> {
     let sketch = sketch(findings, material);
-    of_turns(&findings.turns, &sketch, &probe::tools(), findings)
+    of_turns(&findings.turns, &sketch, &probe::tools(), findings, known)
 }
 
 /// The best description of turns whose calls are known.
@@ -25,6 +29,7 @@ pub(crate) fn of_turns(
     sketch: &Sketch,
     tools: &[Tool],
     findings: &Findings,
+    known: Option<&Dialect>,
 ) -> Option<Description> {
     let plain: Vec<&Turn> =
         turns.iter().filter(|turn| turn.said.is_none() && turn.thought.is_none()).collect();
@@ -33,17 +38,31 @@ pub(crate) fn of_turns(
     let used: Vec<&Turn> = if few { turns.iter().collect() } else { plain };
     let samples: Vec<Sample> = used.into_iter().map(sample).collect();
     let mut best: Option<(Fit, Description)> = None;
+    let described = |toml: String, open: &[String], copy_of: Option<&Dialect>| {
+        let dialect = Dialect::from_toml(NAME, &toml).map(Arc::new).ok()?;
+        let fit = compare::fit(&dialect, findings, tools);
+        let (turns_read, of, open) = (fit.read, fit.turns, open.to_vec());
+        let cases = cases::of(&dialect, turns, tools);
+        let copy_of = copy_of.map(|known| known.name.clone());
+        let description = Description { toml, cases, turns: of, read: turns_read, open, copy_of };
+        (turns_read > 0).then_some((fit, description))
+    };
+    if let Some(known) = known {
+        best = adapt::adapted(known, sketch).and_then(|toml| described(toml, &[], Some(known)));
+    }
     let mut shapes = syntax::shapes(&samples);
     shapes.extend(without_empty_answers(&samples, sketch).iter().flat_map(|samples| syntax::shapes(samples)));
     // A call stands on a line of its own, unless the turns show it right behind text.
     for (shape, inline) in shapes.iter().flat_map(|shape| [(shape, false), (shape, true)]) {
         let toml = describe::describe(sketch, shape, inline);
-        let Ok(dialect) = Dialect::from_toml(NAME, &toml).map(Arc::new) else { continue };
-        let fit = compare::fit(&dialect, findings, tools);
-        if fit.read > 0 && best.as_ref().is_none_or(|(known, _)| known.key() < fit.key()) {
-            let cases = cases::of(&dialect, turns, tools);
-            let (turns, read, open) = (fit.turns, fit.read, shape.open.clone());
-            best = Some((fit, Description { toml, cases, turns, read, open }));
+        let Some((fit, description)) = described(toml, &shape.open, None) else { continue };
+        // A known dialect forgives more, so that one of its own has to read more.
+        let better = best.as_ref().is_none_or(|(known, best)| match best.copy_of {
+            Some(_) => known.clean < fit.clean,
+            None => known.key() < fit.key(),
+        });
+        if better {
+            best = Some((fit, description));
         }
     }
     best.map(|(_, description)| description)
@@ -106,11 +125,11 @@ fn ends(findings: &Findings, material: &Material) -> Vec<String> {
     const MOST: usize = 4;
     let word = findings.end.trim();
     let mut marks: Vec<&str> = text::marks(word).take(MOST).collect();
+    let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
     marks.retain(|mark| findings.turns.iter().all(|turn| is_last(mark, &turn.text)));
     let signs = word.chars().filter(char::is_ascii_punctuation).count();
     let token = signs > 1 || (signs == 1 && word.starts_with(|c: char| c.is_ascii_punctuation()));
-    let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
-    if !whole && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
+    if (!whole || marks.is_empty()) && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {
         marks = vec![word];
     }
     // Where the template leaves it to the checkpoint, and that does not say it, it is one of these.

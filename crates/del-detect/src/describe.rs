@@ -59,13 +59,7 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         let _ = writeln!(out, "ends = {}", list(&sketch.ends));
     }
     if let Some(reasoning) = &sketch.reasoning {
-        let end = one_or_list(&reasoning.end);
-        let _ = write!(out, "\n[reasoning]\nbegin = {}\nend = {end}\n", quoted(&reasoning.begin));
-        for (key, set) in [("until_call", reasoning.until_call), ("prefilled", reasoning.prefilled)] {
-            if set {
-                let _ = writeln!(out, "{key} = true");
-            }
-        }
+        let _ = write!(out, "\n{}", thinking(reasoning));
     }
     if sketch.content.iter().any(|marks| !marks.is_empty()) {
         let [begin, end] = &sketch.content;
@@ -120,18 +114,30 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
     out
 }
 
+/// The table of these marks.
+pub(crate) fn thinking(reasoning: &Reasoning) -> String {
+    let (begin, end) = (quoted(&reasoning.begin), one_or_list(&reasoning.end));
+    let mut out = format!("[reasoning]\nbegin = {begin}\nend = {end}\n");
+    for (key, set) in [("until_call", reasoning.until_call), ("prefilled", reasoning.prefilled)] {
+        if set {
+            let _ = writeln!(out, "{key} = true");
+        }
+    }
+    out
+}
+
 /// A text as a TOML string.
 pub(crate) fn quoted(text: &str) -> String {
     // JSON's escapes are TOML's as well, but for one character.
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-fn list(texts: &[String]) -> String {
+pub(crate) fn list(texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     format!("[{}]", texts.join(", "))
 }
 
-fn one_or_list(texts: &[String]) -> String {
+pub(crate) fn one_or_list(texts: &[String]) -> String {
     match texts {
         [only] => quoted(only),
         many => list(many),

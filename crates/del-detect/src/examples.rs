@@ -181,8 +181,9 @@ pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Fo
         }),
         ..Sketch::default()
     };
+    let known = verdict::surely(&report, dialects);
     let description =
-        if options.describe { derive::of_turns(&turns, &sketch, &tools, &findings) } else { None };
+        if options.describe { derive::of_turns(&turns, &sketch, &tools, &findings, known) } else { None };
     Found { report, description }
 }
 

@@ -8,6 +8,7 @@
 //! make long texts on its way; run it in a process of limited memory where it is not trusted.
 #![forbid(unsafe_code)]
 
+mod adapt;
 mod answer;
 pub mod cases;
 mod compare;

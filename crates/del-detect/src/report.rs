@@ -26,6 +26,8 @@ pub struct Description {
     pub read: usize,
     /// What could not be read off.
     pub open: Vec<String>,
+    /// The known dialect that this is, but for other thinking and other ends of turns.
+    pub copy_of: Option<String>,
 }
 
 /// What was found out of a template, a checkpoint or an answer.

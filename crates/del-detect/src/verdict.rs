@@ -27,8 +27,12 @@ pub(crate) fn of_go(
     dialects: &Dialects,
     options: Options,
 ) -> Result<Found, RenderError> {
-    match Template::go(&material.text).and_then(|template| run(template, material, dialects, options)) {
-        Err(error) if error.is_fatal() => return Err(error),
+    let template = match Template::go(&material.text) {
+        Err(error @ (RenderError::Syntax(_) | RenderError::Long(_))) => return Err(error),
+        template => template,
+    };
+    match template.and_then(|template| run(template, material, dialects, options)) {
+        Err(error) if error.is_fatal() || error == RenderError::Recursion => return Err(error),
         Ok(found) if found.report.source == Basis::Rendering && found.report.tool_calls => return Ok(found),
         _ => {}
     }
@@ -66,9 +70,19 @@ fn run(
     }
     warn(&mut report, &findings);
     let wanted = options.describe && !findings.turns.is_empty();
-    let derived = if wanted { derive::of_template(&findings, material) } else { None };
+    let derived =
+        if wanted { derive::of_template(&findings, material, surely(&report, dialects)) } else { None };
     Ok(Found { report, description: derived })
 }
+
+/// The dialect of a report that is sure enough of it.
+pub(crate) fn surely<'d>(report: &Report, dialects: &'d Dialects) -> Option<&'d Dialect> {
+    let known = report.dialect.as_deref().filter(|_| report.confidence > UNSURE)?;
+    dialects.get(known).map(AsRef::as_ref)
+}
+
+/// Up to this confidence in a known dialect, a description of what was seen is better.
+const UNSURE: f64 = 0.7;
 
 /// What the text of a template tells that is not run.
 fn of_text(material: &Material, dialects: &Dialects) -> Report {

@@ -91,6 +91,15 @@ fn templates_in_go_are_held_back() {
     ] {
         assert!(matches!(go(&template), Err(RenderError::Excess { .. })), "{}", &template[..60]);
     }
+    let calls_itself = "{{ define \"a\" }}{{ template \"a\" . }}{{ end }}{{ template \"a\" . }}";
+    assert_eq!(go(calls_itself), Err(RenderError::Recursion));
+    let twice = |place: usize| {
+        let next = format!("{{{{ template \"t{}\" . }}}}", place + 1);
+        format!("{{{{ define \"t{place}\" }}}}{next}{next}{{{{ end }}}}")
+    };
+    let doubling: String = (0..30).map(twice).collect();
+    let doubling = format!("{doubling}{{{{ define \"t30\" }}}}x{{{{ end }}}}{{{{ template \"t0\" . }}}}");
+    assert_eq!(go(&doubling), Err(RenderError::Endless));
     let doubled = "{{ $x = print $x $x }}".repeat(60);
     for template in [
         nested("{{ range $.Tools }}", "{{ end }}", 20),

@@ -13,6 +13,7 @@ pub(crate) mod fields;
 pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod loose;
+pub(crate) mod reading;
 
 /// What was odd in arguments: of each kind the first place, in the text at hand.
 #[derive(Debug, Default, Clone, Copy)]

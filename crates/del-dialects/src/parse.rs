@@ -5,6 +5,7 @@ mod body;
 mod channels;
 mod cited;
 mod echo;
+mod fence;
 mod gap;
 mod mention;
 mod opening;
@@ -14,6 +15,7 @@ mod recover;
 mod residue;
 mod tentative;
 mod text;
+mod turn;
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ use body::Reading;
 use channels::{Header, Origin};
 use cited::Cited;
 use echo::Echo;
+use fence::Fence;
 use gap::Gap;
 use mention::{Mention, Quotation, REACH};
 use opening::Opening;
@@ -30,6 +33,7 @@ pub use plan::Plan;
 pub(crate) use plan::is_token;
 use quoted::Quoted;
 use tentative::Tentative;
+pub use turn::{End, Limits, Start, Turn};
 
 use crate::codec::call::CallReader;
 use crate::codec::json::white_space;
@@ -37,67 +41,6 @@ use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
-
-/// What is known of an answer before its first byte.
-#[derive(Debug, Clone, Default)]
-pub struct Turn {
-    /// The tools that the model was told of; they type raw values and tell bare calls from data.
-    pub tools: Arc<[Tool]>,
-    /// Where the answer starts.
-    pub starts: Start,
-    /// What the answer may cost.
-    pub limits: Limits,
-}
-
-impl Turn {
-    /// An answer that starts as text, with default limits.
-    pub fn new(tools: impl Into<Arc<[Tool]>>) -> Self {
-        Self { tools: tools.into(), ..Self::default() }
-    }
-}
-
-/// Where an answer starts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Start {
-    /// As text.
-    #[default]
-    Text,
-    /// Inside thinking: the prompt ended with its opening mark.
-    Reasoning,
-    /// Nobody said. Where a dialect's own template may end inside the thinking, text is held until a mark tells: what
-    /// stands before a closing mark without an opening one is thinking. For whole answers; nothing streams till then.
-    Unknown,
-}
-
-/// How an answer ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// The model stopped by itself, or at a stop sequence.
-    End,
-    /// The answer was cut off: a length limit, a lost connection.
-    Cut,
-}
-
-/// What one answer may cost.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// Nested containers in arguments.
-    pub depth: usize,
-    /// Calls in one answer; what follows the last is dropped, with one fault.
-    pub calls: u32,
-    /// Bytes of a name.
-    pub name: usize,
-    /// Bytes that are held back at a time.
-    pub held: usize,
-    /// Bytes of the arguments of one call.
-    pub arguments: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { depth: 128, calls: 1024, name: 256, held: 8 << 20, arguments: 64 << 20 }
-    }
-}
 
 /// Reads one answer. Push its text as it comes, then finish.
 #[derive(Debug)]
@@ -268,59 +211,6 @@ enum State {
     Header(Header),
     /// Behind the last call that is allowed.
     Dropping,
-}
-
-/// Whether text is code: in a fence, or between backticks on one line.
-#[derive(Debug, Default, Clone, Copy)]
-struct Fence {
-    open: bool,
-    /// The fence stands behind prose, and not behind nothing or another fence alone.
-    behind_prose: bool,
-    inline: bool,
-    /// The open fence is one of tildes.
-    tildes: bool,
-    /// Backticks or tildes at the end of the text so far, and which they are.
-    run: u8,
-    of: u8,
-    /// Something else stands on the line.
-    in_line: bool,
-}
-
-impl Fence {
-    fn pass(&mut self, text: &[u8]) {
-        let mut at = 0;
-        while let Some(skip) = memchr::memchr2(b'`', b'~', &text[at..]) {
-            self.between(&text[at..at + skip]);
-            let byte = text[at + skip];
-            at += skip + 1;
-            self.run = if byte == self.of { self.run.saturating_add(1) } else { 1 };
-            self.of = byte;
-            let tilde = byte == b'~';
-            // A fence is closed by what opened it.
-            if tilde == self.tildes || !self.open {
-                match self.run {
-                    1 if !tilde => self.inline = !self.inline,
-                    2 if !tilde => self.inline = false,
-                    3 if !tilde || !self.in_line => {
-                        self.open = !self.open;
-                        self.tildes = self.open && tilde;
-                    }
-                    _ => {}
-                }
-            }
-            self.in_line |= !tilde;
-        }
-        self.between(&text[at..]);
-    }
-
-    fn between(&mut self, text: &[u8]) {
-        if !text.is_empty() {
-            self.behind_prose |= !self.open && !text.trim_ascii().is_empty();
-            self.run = 0;
-            self.in_line = !text.ends_with(b"\n");
-            self.inline = self.inline && memchr::memchr(b'\n', text).is_none();
-        }
-    }
 }
 
 /// What a step says.

@@ -51,7 +51,7 @@ lead = "\n"
 "#;
 
 /// Each argument on a line of its own.
-const LINES: &str = r#"
+const FIELD_LINES: &str = r#"
 title = "Example"
 source = "a test"
 
@@ -99,6 +99,10 @@ pieces = [
 const PRINTED: &str = r#"
 title = "Example"
 source = "a test"
+
+[block]
+open = [{ mark = "```py\n", need = "soft" }]
+close = [{ mark = "\n```", need = "soft" }]
 
 [call]
 pieces = [
@@ -162,8 +166,8 @@ fn a_closing_mark_with_its_name_may_be_missing() {
     }
 }
 
-/// Calls that a line ends, with the name in the object.
-const LINES: &str = r#"
+/// Calls with the name in the object.
+const OBJECTS: &str = r#"
 title = "Example"
 source = "a test"
 
@@ -178,7 +182,7 @@ between = "\n"
 
 #[test]
 fn no_call_begins_without_a_name() {
-    let dialect = described(LINES);
+    let dialect = described(OBJECTS);
     for text in
         ["<call>\n", "<call>", "<call> \n\n", "<call></call>", "<call>{\"name\": \"\"}", "<call>{}</call>\n"]
     {
@@ -209,7 +213,7 @@ fn arguments_on_lines_are_read_and_written() {
         call("project_context", "{}"),
         call("add_item", r#"{"item": {"a": 1}, "tags": ["u", "v"], "ok": true}"#),
     ];
-    let dialect = described(LINES);
+    let dialect = described(FIELD_LINES);
     let text = "<use get_weather>\n- city: Paris: </use> as \"data\"\n- days: 3\n</use>\n\
                 <use project_context>\n</use>\n\
                 <use add_item>\n- item: {\"a\": 1}\n- tags: [\"u\", \"v\"]\n- ok: true\n</use>";
@@ -229,15 +233,15 @@ fn arguments_on_lines_are_read_and_written() {
 
 #[test]
 fn lines_without_a_key_go_on_with_the_value() {
-    let text = "<use write_file>\n- path: a.md\n- content: one\n\n  two: three\n- four\n</use>";
-    let message = meaning(&described(LINES), text);
-    let content = r#"{"path": "a.md", "content": "one\n\n  two: three\n- four"}"#;
+    let text = "<use write_file>\n- path: a.md\n- content: one\n\n  two: three\n- four\n\n</use>";
+    let message = meaning(&described(FIELD_LINES), text);
+    let content = r#"{"path": "a.md", "content": "one\n\n  two: three\n- four\n"}"#;
     assert_eq!(values(&message), values_of(&[call("write_file", content)]));
     // What is no line of a key, before any value, is no call.
-    let message = meaning(&described(LINES), "<use write_file>\nNo key here.\n</use>");
+    let message = meaning(&described(FIELD_LINES), "<use write_file>\nNo key here.\n</use>");
     assert_eq!(message.calls, []);
     // An object in their place is meant.
-    let message = meaning(&described(LINES), "<use list_dir>\n{\"path\": \".\"}\n</use>");
+    let message = meaning(&described(FIELD_LINES), "<use list_dir>\n{\"path\": \".\"}\n</use>");
     assert_eq!(values(&message), values_of(&[call("list_dir", r#"{"path": "."}"#)]));
 }
 
@@ -257,7 +261,7 @@ fn a_value_that_nothing_closes_ends_where_the_next_field_opens() {
 #[test]
 fn a_call_may_stand_in_the_parentheses_of_another() {
     let calls = [call("list_dir", r#"{"path": "it's (here)"}"#), call("get_weather", r#"{"city": "Paris"}"#)];
-    let text = "print(list_dir(path=\"it's (here)\"))\nprint(get_weather(city=\"Paris\"))";
+    let text = "```py\nprint(list_dir(path=\"it's (here)\"))\nprint(get_weather(city=\"Paris\"))\n```";
     let dialect = described(PRINTED);
     assert_eq!(dialect.render_calls(&calls, &turn().tools).unwrap(), text);
     let message = meaning(&dialect, text);
@@ -271,6 +275,7 @@ fn a_declared_name_may_begin_any_line() {
     let calls = [call("get_weather", r#"{"city": "Paris"}"#), call("list_dir", r#"{"path": "."}"#)];
     let message = meaning(&dialect, text);
     assert_eq!((values(&message), message.content.as_str()), (values_of(&calls), "I look."));
+    assert_eq!(message.faults, []);
     for prose in [
         "See Note: {\"a\": 1} is data.",
         "See\nget_weather: it works.",

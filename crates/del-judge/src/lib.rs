@@ -44,5 +44,5 @@ pub use plan::{
 };
 pub use repository::{is_harmless as is_harmless_setting, what_misleads};
 pub use search::Search;
-pub use secret::is_secret;
+pub use secret::{git_attributes, is_secret};
 pub use startup::{is_obeyed, is_repository, is_startup};

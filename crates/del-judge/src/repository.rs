@@ -51,12 +51,6 @@ pub(crate) fn check(directory: &Path) -> Result<(), Untrusted> {
 }
 
 fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
-    let own = rustix::process::geteuid().as_raw();
-    for path in [top, git] {
-        if fs::metadata(path).map_or(true, |metadata| metadata.uid() != own) {
-            return Err(Untrusted::Owner);
-        }
-    }
     const PARTS: [&str; 14] = [
         "config",
         "objects",
@@ -73,6 +67,12 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
         "packed-refs",
         "logs",
     ];
+    let own = rustix::process::geteuid().as_raw();
+    for path in [top, git] {
+        if fs::metadata(path).map_or(true, |metadata| metadata.uid() != own) {
+            return Err(Untrusted::Owner);
+        }
+    }
     let found = |name: &str| fs::symlink_metadata(git.join(name));
     if PARTS.iter().any(|name| found(name).is_ok_and(|found| found.is_symlink()))
         || found("commondir").is_ok()

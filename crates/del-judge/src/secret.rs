@@ -34,6 +34,13 @@ pub(crate) fn patterns() -> (Vec<String>, Vec<String>) {
     (files, folders)
 }
 
+/// The attributes with which git shows no line of a file that usually holds secrets.
+pub fn git_attributes() -> String {
+    let (files, folders) = patterns();
+    let folders = folders.iter().map(|folder| format!("**/{folder}/**"));
+    files.into_iter().chain(folders).flat_map(|pattern| [pattern, " -diff\n".to_owned()]).collect()
+}
+
 fn any_case(text: &str) -> String {
     let either = |c: char| match c {
         c if c.is_ascii_alphabetic() => format!("[{c}{}]", c.to_ascii_uppercase()),

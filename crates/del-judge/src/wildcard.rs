@@ -34,7 +34,11 @@ pub(crate) fn expand(word: &Word, ground: &Ground, seen: &Cell<usize>) -> Result
     if let Some(text) = word.literal() {
         return Ok(vec![text.to_owned()]);
     }
-    let parts = parts(word);
+    let mut parts = parts(word);
+    for part in &mut parts {
+        // Several stars are one.
+        part.dedup_by(|piece, before| *piece == Piece::Any && *before == Piece::Any);
+    }
     let mut found = vec![String::new()];
     let mut entries = 0;
     let left = MAX_ALL.saturating_sub(seen.get());
@@ -142,9 +146,13 @@ fn parts(word: &Word) -> Vec<Vec<Piece>> {
     parts
 }
 
-/// Whether a name fits a pattern. The time is bounded by the product of both lengths.
+/// Whether a name fits a pattern without two stars in a row. The time is bounded by the square of the name's length.
 fn matches(pattern: &[Piece], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
+    // Of two pieces at least one takes a character.
+    if pattern.len() > 2 * name.len() + 1 {
+        return false;
+    }
     // Where in the name the pattern so far may end.
     let mut ends = vec![false; name.len() + 1];
     ends[0] = true;
@@ -178,4 +186,46 @@ fn matches(pattern: &[Piece], name: &str) -> bool {
         ends = next;
     }
     ends[name.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Piece {
+        Piece::Text(text.to_owned())
+    }
+
+    #[test]
+    fn names_fit_patterns_to_their_ends() {
+        let (any, one) = (Piece::Any, Piece::One);
+        for (pattern, name) in [
+            (vec![any.clone()], "a.rs"),
+            (vec![text("a"), any.clone(), text(".rs")], "a.rs"),
+            (vec![any.clone(), one.clone(), any.clone(), one.clone(), any.clone()], "ab"),
+            (vec![any.clone(), text("b"), any.clone()], "abc"),
+        ] {
+            assert!(matches(&pattern, name), "{pattern:?} {name}");
+        }
+        for (pattern, name) in [
+            (vec![text("a"), any.clone()], "ba"),
+            (vec![any.clone(), one.clone(), any.clone(), one.clone(), any.clone(), one], "ab"),
+            (vec![any, text("b")], "abc"),
+        ] {
+            assert!(!matches(&pattern, name), "{pattern:?} {name}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_of_any_length_is_held_against_many_names() {
+        let directory = tempfile::tempdir().unwrap();
+        for n in 0..500 {
+            fs::write(directory.path().join(format!("a{n}")), "").unwrap();
+        }
+        let ground = Ground::new(directory.path());
+        for pattern in ["*a".repeat(8_000), "*".repeat(16_000), format!("a{}b", "?*".repeat(5_000))] {
+            let command = format!("ls {pattern}");
+            assert!(!crate::Judge::default().judge(&command, &ground).reasons.is_empty());
+        }
+    }
 }

@@ -206,7 +206,7 @@ fn wildcards_become_what_bash_makes_of_them() {
         "src/{main,lib}.rs",
         "{a,b}{c,d}",
         "{1..5} {5..1} {a..e}",
-        "{a,} x{,y} ''{,a} {,} \"\"{,}",
+        "{a,} x{,y} ''{,a} {,} \"\"{,} {,b}'' {,}\"\"",
         "[A-Z]*",
         "[!a-z]*",
         "src/[lm]*.rs",

@@ -365,9 +365,14 @@ impl Link {
         let closed = self.peer.is_transport_closed();
         let text = match error {
             ServiceError::McpError(error) if !closed => error.message.to_string(),
+            ServiceError::TransportSend(error) if !closed => chain(&error),
             error if !closed && !matches!(error, ServiceError::TransportClosed) => chain(&error),
             error => match &mut *self.child.lock().await {
                 Some(child) => child.obituary().await,
+                // Which of the two it was is not told.
+                None if matches!(error, ServiceError::TransportClosed) => {
+                    "its answer broke off, or was longer than 16 MiB".to_owned()
+                }
                 None => chain(&error),
             },
         };

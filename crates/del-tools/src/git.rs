@@ -35,6 +35,8 @@ pub(crate) struct Git {
     kept: Vec<String>,
     /// How far git reaches that looks.
     reach: Reach,
+    /// The attributes that it takes from elsewhere.
+    attributes: String,
 }
 
 /// What is done to a repository.
@@ -59,7 +61,9 @@ impl Git {
         let (settings, kept) = (Settings::default(), context.kept_variables.clone());
         let program = held.program.clone().unwrap_or_default();
         let reach = context.sandbox.reach_of(&program, directory);
-        let mut git = Self { repository, held, settings, kept, reach };
+        let attributes = context.sandbox.attributes().and_then(|path| path.to_str().map(str::to_owned));
+        let attributes = attributes.unwrap_or_else(|| "/dev/null".to_owned());
+        let mut git = Self { repository, held, settings, kept, reach, attributes };
         let read = |file: &Path| {
             let arguments = ["config", "--no-includes", "--null", "--list", "--file"].map(OsString::from);
             let mut spec = git.reading(&[], LOOK);
@@ -150,7 +154,7 @@ impl Git {
             self.held.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
         self.place(&mut environment);
         environment.push(("GIT_ATTR_NOSYSTEM".into(), "1".into()));
-        override_with(&mut environment, &self.settings.held_back());
+        override_with(&mut environment, &self.settings.held_back(&self.attributes));
         let arguments = self.held.arguments.iter().chain(arguments).map(OsString::from).collect();
         self.spec(arguments, environment, timeout, self.reach)
     }

@@ -1,18 +1,20 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
+mod place;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use del_judge::{Judgement, Member, Members, is_obeyed, is_repository, is_secret, members};
+use del_judge::{Judgement, Member, Members, members};
 
-use crate::context::Context;
 use crate::outcome::{Code, Failure};
 use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::sandbox::Level;
 use crate::toolbox::{Plan, Toolbox};
-use crate::workspace::Place;
+
+pub(crate) use place::caution;
 
 /// What a call does to the world. Later ones weigh more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -341,42 +343,6 @@ fn denied(cause: impl Into<String>) -> Failure {
     Failure::new(Code::Denied, cause)
 }
 
-/// Refuses what no tool writes, whoever consents: the inside of a repository.
-pub(crate) fn may_write(path: &Path, shown: &str) -> Result<(), Failure> {
-    if is_repository(path) {
-        return Err(denied(format!("{shown} is inside .git; use git commands instead of writing there.")));
-    }
-    Ok(())
-}
-
-/// Why writing this file needs a question even where writing does not: it holds secrets, or something runs it.
-pub(crate) fn caution(path: &Path) -> Option<&'static str> {
-    let lower = path.to_string_lossy().to_lowercase();
-    let name = lower.rsplit('/').next().unwrap_or_default();
-    if is_secret(path) || name.starts_with(".env.") || name.starts_with("id_") {
-        return Some("this file usually holds secrets");
-    }
-    is_obeyed(path).then_some("other programs run what this file says")
-}
-
-impl Context {
-    /// Refuses what no tool writes, whoever consents.
-    pub(crate) fn may_write(&self, place: &Place) -> Result<(), Failure> {
-        may_write(&self.workspace.absolute(place), &place.shown)
-    }
-
-    /// Why writing here needs a question even where writing does not.
-    pub(crate) fn caution(&self, place: &Place) -> Option<&'static str> {
-        let absolute = self.workspace.absolute(place);
-        // The working directory may itself be a folder that programs obey.
-        let above = absolute.components().count().saturating_sub(place.path().components().count() + 2);
-        let near: PathBuf = absolute.components().skip(above).collect();
-        let own =
-            || self.workspace.lies_in_repository(place).then_some("it belongs to a git repository itself");
-        caution(&near).or_else(own)
-    }
-}
-
 impl Rule {
     /// Whether an allowing rule lets the call that `question` shows run.
     fn allows(&self, question: &Question) -> bool {
@@ -427,31 +393,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_run_or_hold_secrets_are_known() {
-        for path in [
-            ".env",
-            "a/.env.local",
-            "key.pem",
-            "a/id_rsa",
-            ".bashrc",
-            ".vscode/tasks.json",
-            "x/.cargo/config.toml",
-            ".DEL/config.toml",
-            ".gitattributes",
-            ".ENV",
-            "rust-toolchain.toml",
-            ".github/workflows/ci.yml",
-        ] {
-            assert!(caution(Path::new(path)).is_some(), "{path}");
-        }
-        for path in
-            ["src/main.rs", "env.py", ".gitignore", "README.md", "keys.txt", "config.toml", "identity.rs"]
-        {
-            assert!(caution(Path::new(path)).is_none(), "{path}");
-        }
-    }
-
-    #[test]
     fn where_nothing_keeps_commands_from_writing_safe_ones_ask_too() {
         let judge = del_judge::Judge::default();
         let judgement = judge.judge("pwd", &del_judge::Ground::new(Path::new(".")));
@@ -459,15 +400,5 @@ mod tests {
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::Full), Verdict::Run);
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::None), Verdict::Ask);
         assert_eq!(gate.command_verdict("pwd", &judgement, Level::Off), Verdict::Run, "the user wants it so");
-    }
-
-    #[test]
-    fn the_inside_of_a_repository_is_never_written() {
-        for path in [".git/config", "sub/.git/hooks/pre-commit", ".GIT/config", ".git"] {
-            assert_eq!(may_write(Path::new(path), path).unwrap_err().code, Code::Denied, "{path}");
-        }
-        for path in [".gitignore", ".github/x", "git/config"] {
-            assert!(may_write(Path::new(path), path).is_ok(), "{path}");
-        }
     }
 }

@@ -69,10 +69,9 @@ pub(crate) fn run(
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
     let started = Instant::now();
-    let mut command = command(spec, sandbox)?;
-    let mark = Mark::on(&mut command);
+    let mark = Mark::new();
+    let command = command(spec, sandbox, mark)?;
     let mut child = sandbox.spawn(command, spec.reach)?;
-    mark.press_on(child.id());
     let session = Session::led_by(child.id()).marked(mark);
     let mut pipes = Pipes::of(child.as_mut())?;
     let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
@@ -148,10 +147,11 @@ impl Watch {
     }
 }
 
-fn command(spec: &Spec, sandbox: &Sandbox) -> io::Result<Command> {
-    let mut command = sandbox.command(&spec.program, spec.reach);
+fn command(spec: &Spec, sandbox: &Sandbox, mark: Mark) -> io::Result<Command> {
+    let mut command = mark.pressed(sandbox.command(&spec.program, spec.reach));
     command.args(&spec.arguments).current_dir(&spec.directory).env_clear();
     command.envs(spec.environment.iter().map(|(name, value)| (name, value)));
+    command.env(Mark::NAME, mark.value());
     let input = if spec.input.is_empty() { Stdio::null() } else { said(&spec.input)?.into() };
     command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok(command)

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use del_judge::git_attributes;
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use tempfile::TempDir;
 
@@ -111,9 +112,12 @@ pub struct Sandbox {
     roots: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
-    /// For the temporary files of commands that only look.
+    /// For the temporary files of commands that only look, and what is said to them.
     scratch: Option<TempDir>,
 }
+
+/// A file in the scratch directory: attributes that keep git from showing secrets.
+const ATTRIBUTES: &str = "attributes";
 
 /// What commands may do.
 #[derive(Debug, Clone, Copy)]
@@ -185,6 +189,10 @@ impl Sandbox {
             )));
         }
         let scratch = tempfile::Builder::new().prefix("del-look-").tempdir().ok();
+        if let Some(scratch) = &scratch {
+            // Without it git shows what is committed, as it always does.
+            let _ = std::fs::write(scratch.path().join(ATTRIBUTES), git_attributes());
+        }
         let own: Vec<_> = scratch.iter().map(|scratch| scratch.path().to_owned()).collect();
         let all = [PathBuf::from("/")];
         let (hidden, near) = (hidden.as_slice(), places::near(&roots, &own));
@@ -253,6 +261,11 @@ impl Sandbox {
         let works_here = self.roots.iter().any(|root| directory.starts_with(root));
         // Programs in the home directory keep there what they need.
         if works_here && places::is_of_system(program) { Reach::Near } else { Reach::Look }
+    }
+
+    /// The attributes that keep git from showing lines of files that usually hold secrets.
+    pub(crate) fn attributes(&self) -> Option<PathBuf> {
+        self.scratch.as_ref().map(|scratch| scratch.path().join(ATTRIBUTES)).filter(|path| path.exists())
     }
 
     /// A command that will run `program`, to be started with the same reach. Arguments, directory and environment are

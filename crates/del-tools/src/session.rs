@@ -1,12 +1,14 @@
 //! The processes that a command started, known by the session that it leads, and those that left it by a mark that they
 //! inherit.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::signal_group;
+use crate::program::is_program;
 
 /// A session, by the process that leads it.
 #[derive(Debug, Clone, Copy)]
@@ -23,32 +25,39 @@ pub(crate) struct Session {
 pub(crate) struct Mark(u64);
 
 impl Mark {
-    const NAME: &str = "DEL_COMMAND";
+    pub(crate) const NAME: &str = "DEL_COMMAND";
 
-    /// Marks a command that is about to be started.
-    pub(crate) fn on(command: &mut Command) -> Self {
+    /// A mark that no other command has.
+    pub(crate) fn new() -> Self {
         static COMMANDS: AtomicU64 = AtomicU64::new(1);
-        let mark = Self(COMMANDS.fetch_add(1, Ordering::Relaxed));
-        command.env(Self::NAME, mark.value());
-        mark
+        Self(COMMANDS.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn value(self) -> String {
+    /// The value of the variable.
+    pub(crate) fn value(self) -> String {
         format!("{}-{}", std::process::id(), self.0)
     }
 
-    /// Marks the process that was started, and what it starts from now on, so that it cannot be taken off.
+    /// The command with the mark that cannot be taken off, from its first moment on, where a program can do that.
     #[cfg(target_os = "linux")]
-    pub(crate) fn press_on(self, process: u32) {
-        use rustix::process::{Resource, Rlimit, prlimit};
-        let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
-        let limit = Rlimit { current: Some(self.limit()), maximum: Some(self.limit()) };
+    pub(crate) fn pressed(self, command: Command) -> Command {
+        use rustix::process::{Resource, getrlimit};
+        const PROGRAM: &str = "/usr/bin/prlimit";
         // A process in a marked one keeps that mark.
-        let _ = prlimit(Some(process), Resource::Rttime, limit);
+        let marked = getrlimit(Resource::Rttime).maximum.is_some();
+        if marked || !is_program(Path::new(command.get_program())) || !is_program(Path::new(PROGRAM)) {
+            return command;
+        }
+        let mut pressed = Command::new(PROGRAM);
+        pressed.arg(format!("--rttime={0}:{0}", self.limit())).arg("--");
+        pressed.arg(command.get_program()).args(command.get_args());
+        pressed
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn press_on(self, _: u32) {}
+    pub(crate) fn pressed(self, command: Command) -> Command {
+        command
+    }
 
     /// In microseconds: some hundred thousand years.
     fn limit(self) -> u64 {

@@ -5,6 +5,7 @@
 //! disk and the change a line of the journal on disk; so whenever the process dies, the old content can be had again.
 
 mod back;
+mod known;
 mod record;
 mod session;
 

@@ -15,9 +15,10 @@ use word::Word;
 
 use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
-use crate::command::undo;
+use crate::command::{sessions, undo};
 use crate::exit::{self, Exit};
 use crate::hands;
+use crate::record::Store;
 use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
@@ -129,6 +130,8 @@ impl Chat {
                 self.session.take_model(name)?;
                 say(&format!("the model is {} from now on", visible(name)));
             }
+            Word::Sessions(None) => self.sessions(),
+            Word::Sessions(Some(id)) => self.resume(id)?,
             Word::Undo(words) => self.undo(words),
             Word::Shell(command) => self.shell(command),
             Word::Unknown(word) => {
@@ -192,6 +195,29 @@ impl Chat {
         for model in &self.session.server.models {
             say(&format!("  {}", visible(model)));
         }
+    }
+
+    fn sessions(&self) {
+        let directory = self.session.hands.toolbox.directory();
+        let found = Store::find().map(|store| store.list(Some(directory))).unwrap_or_default();
+        if found.is_empty() {
+            return say("no conversations were kept here");
+        }
+        say(sessions::table(&found, false).text(self.paint, Some(terminal::width())).trim_end());
+    }
+
+    fn resume(&mut self, id: &str) -> Result<()> {
+        let Some(store) = Store::find() else { return Ok(()) };
+        match store.take_up(id) {
+            Ok((kept, record)) => {
+                self.session.take_up(kept, record)?;
+                self.recall();
+            }
+            Err(trouble) => {
+                say(&format!("{} {}", self.paint.red("error:"), visible(&trouble.to_string())));
+            }
+        }
+        Ok(())
     }
 
     /// Takes changes of files back. The model is not told: a file that it knows otherwise counts as changed since.

@@ -27,9 +27,12 @@ use crate::terminal::{self, shown};
 /// They lie in `~/.local/state/del/sessions` (`$XDG_STATE_HOME`), for you alone to read. `del -c` goes on with the last one in
 /// a directory, `del -r ID` with any; --no-session keeps none. An id may be cut where no other begins so.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
     action: Option<Action>,
+    #[command(flatten)]
+    listed: Listed,
 }
 
 #[derive(Debug, Subcommand)]
@@ -69,7 +72,7 @@ enum Action {
     },
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 struct Listed {
     /// Those of all directories
     #[arg(long, conflicts_with = "working_dir")]
@@ -94,7 +97,7 @@ const SHORT: usize = 8;
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let store = Store::find().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
     match &options.action {
-        None => list(&store, &Listed::default(), common),
+        None => list(&store, &options.listed, common),
         Some(Action::List(listed)) => list(&store, listed, common),
         Some(Action::Show { id, json }) => show(&get(&store, id)?, *json, common),
         Some(Action::Export { id, format, output }) => export(&get(&store, id)?, *format, output.as_deref()),
@@ -121,22 +124,28 @@ fn list(store: &Store, listed: &Listed, common: &Common) -> Result<Exit> {
         ));
         return Ok(Exit::Done);
     }
+    let table = table(&found, listed.all);
+    out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// A row for each, with its directory where they are of several.
+pub(crate) fn table(found: &[Summary], several: bool) -> Table {
     let mut headings = vec!["ID", "WHEN", "MODEL", "TITLE"];
-    if listed.all {
+    if several {
         headings.insert(3, "DIRECTORY");
     }
     let mut table = Table::new(&headings);
-    for summary in &found {
+    for summary in found {
         let id = summary.head.id.chars().take(SHORT).collect();
         let mut cells = vec![id, ago(summary.changed), visible(&summary.model).into_owned()];
-        if listed.all {
+        if several {
             cells.push(visible(&summary.head.working_dir.display().to_string()).into_owned());
         }
         cells.push(visible(&summary.title).into_owned());
         table.row(cells);
     }
-    out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
-    Ok(Exit::Done)
+    table
 }
 
 fn row(summary: &Summary) -> Value {

@@ -2,13 +2,15 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
-use crate::server::{About, Server, calls, says};
+use crate::server::{About, Reply, Server, calls, says, words};
 
 /// A directory to work in, and a home.
 struct Place {
@@ -102,6 +104,33 @@ fn what_was_set_is_set_again() {
 }
 
 #[test]
+fn what_was_done_is_known_after_a_sudden_death() {
+    let place = Place::new();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        Reply::Silence(words("It says ")),
+        says("Forty-two, as it was."),
+    ]);
+    let mut child = del(&["-p", "What is in a.txt?", "--base-url", server.url()])
+        .current_dir(place.files.path())
+        .env("HOME", place.home.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while server.completions().len() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.ask(&server, "And?", &["-c"]);
+    let messages = server.completions()[2].body["messages"].clone();
+    assert_eq!(messages[3]["content"], "     1\tforty-two", "{messages:#}");
+    assert_eq!(messages[4]["content"], "And?", "{messages:#}");
+}
+
+#[test]
 fn a_conversation_that_died_in_the_middle_goes_on() {
     let place = Place::new();
     let server = Server::new(vec![
@@ -157,6 +186,7 @@ fn sessions_are_listed_shown_exported_and_removed() {
     place.ask(&server, "hello", &[]);
     let listed = place.list();
     assert_eq!(listed.len(), 2);
+    assert_eq!(place.run(&["sessions", "--json"]).json().as_array(), Some(&listed));
     let table = place.run(&["sessions"]).out;
     assert!(table.contains("scripted  What is␛]0;x␇ in a.txt?\n"), "{table}");
     let first = listed.iter().find(|row| row["title"] != "hello").unwrap();
@@ -229,6 +259,22 @@ fn at_the_terminal_a_session_is_picked_and_shown() {
     terminal.write("1\r");
     let shown = terminal.until("\u{1b}[?2004h");
     assert!(shown.contains("the last question:") && shown.contains(" colour?"), "{shown:?}");
+    terminal.write("/clear\r");
+    terminal.until("begins anew");
+    terminal.write("/sessions\r");
+    let table = terminal.until("second colour?");
+    assert!(table.contains("TITLE"), "{table:?}");
+    terminal.write("/resume nosuch\r");
+    terminal.until("there is no session nosuch");
+    let id = place
+        .list()
+        .iter()
+        .find(|row| row["title"] == "first colour?")
+        .map(|row| id(row).to_owned())
+        .unwrap();
+    terminal.write(&format!("/resume {}\r", &id[..9]));
+    terminal.until("> first colour?");
+    terminal.until("Red.");
     terminal.write("/clear\r");
     terminal.until("begins anew");
     terminal.write("exit\r");

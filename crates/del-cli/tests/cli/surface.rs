@@ -8,7 +8,21 @@ use crate::del::{del, plain, run};
 fn the_version_and_the_help_are_there() {
     assert_eq!(plain(&["--version"]).out, format!("del {}\n", env!("CARGO_PKG_VERSION")));
     let help = plain(&["--help"]).out;
-    for word in ["parse", "exec", "render", "dialects", "tools", "completions", "--print", "--base-url"] {
+    for word in [
+        "parse",
+        "exec",
+        "render",
+        "dialects",
+        "tools",
+        "completions",
+        "doctor",
+        "sessions",
+        "config",
+        "man",
+        "--continue",
+        "--print",
+        "--base-url",
+    ] {
         assert!(help.contains(word), "{word}");
     }
     plain(&["nosuch"]).fails(2, "nosuch");
@@ -20,7 +34,9 @@ fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let got = plain(&["completions", shell]);
         assert_eq!(got.code, 0, "{shell}");
-        assert!(got.out.contains("dialects"), "{shell}");
+        for word in ["dialects", "sessions", "doctor", "config"] {
+            assert!(got.out.contains(word), "{shell}: {word}");
+        }
     }
     plain(&["completions", "nosuch"]).fails(2, "nosuch");
 }

@@ -245,10 +245,12 @@ fn opened_by_prompt(prompt: &str, opened: &str) -> Option<Thinking> {
     })
 }
 
-/// The mark that closes what a tag opens.
+/// The mark that closes what a tag or a token opens.
 fn closing(mark: &str) -> String {
-    let bracket = mark.chars().next().map_or(0, char::len_utf8);
-    format!("{}/{}", &mark[..bracket], &mark[bracket..])
+    let name = mark.find(|c: char| c.is_alphanumeric()).filter(|at| mark[..*at].ends_with('|'));
+    let (bracket, name) =
+        mark.split_at(name.unwrap_or_else(|| mark.chars().next().map_or(0, char::len_utf8)));
+    format!("{bracket}/{name}")
 }
 
 /// The mark that a text ends with and the white space behind it; with it a word between it and a mark before.

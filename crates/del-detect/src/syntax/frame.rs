@@ -127,8 +127,15 @@ fn cores(sample: &Sample, places: &[Place]) -> Vec<Core> {
     let mut cores = Vec::new();
     for (number, (place, call)) in places.iter().zip(&sample.calls).enumerate() {
         let mut slots = vec![(place.arguments.clone(), Slot::Arguments)];
+        let id = call.id.as_deref().filter(|id| !id.is_empty());
+        let before = sample.text.get(from..place.arguments.start).unwrap_or_default();
+        // The object may stand in another one, which has the id.
+        if place.name.is_none()
+            && let Some((at, id)) = id.and_then(|id| Some((before.find(id)? + from, id)))
+        {
+            slots.push((at..at + id.len(), Slot::Head("{id}".to_owned())));
+        }
         if let Some(name) = &place.name {
-            let id = call.id.as_deref().filter(|id| !id.is_empty());
             let id_at = id.and_then(|id| {
                 let until = places
                     .get(number + 1)
@@ -148,7 +155,8 @@ fn cores(sample: &Sample, places: &[Place]) -> Vec<Core> {
                     slots.push((id_at, Slot::Head("{id}".to_owned())));
                 }
                 _ => {
-                    let (name, form) = counted(&sample.text, name, place.arguments.start, number);
+                    let (name, form) = numbered_before(&sample.text, name, number)
+                        .unwrap_or_else(|| counted(&sample.text, name, place.arguments.start, number));
                     slots.push((name, Slot::Head(form)));
                 }
             }
@@ -166,6 +174,22 @@ fn numbered(form: &str, number: usize) -> String {
         Some(rest) if !rest.ends_with(|c: char| c.is_ascii_digit()) => format!("{rest}{{index}}"),
         _ => form.to_owned(),
     }
+}
+
+/// A name with the call's number in an attribute before its own: `n="1" tool="name`, or an id that ends with it.
+fn numbered_before(text: &str, name: &Range<usize>, number: usize) -> Option<(Range<usize>, String)> {
+    let tag = &text[text[..name.start].rfind('<')?..name.start];
+    let (before, attribute) = tag.strip_suffix("=\"")?.rsplit_once(' ')?;
+    let (counter, value) = before.rsplit_once(' ')?.1.strip_suffix('"')?.split_once("=\"")?;
+    let digits = value.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let slot = match digits.parse::<usize>().ok()? {
+        counted if counted != number && counted != number + 1 => return None,
+        _ if digits.len() < value.len() => "{id}",
+        counted if counted == number => "{index}",
+        _ => "{number}",
+    };
+    let len = counter.len() + value.len() + attribute.len() + "=\"\" =\"".len();
+    Some((name.start - len..name.end, format!("{counter}=\"{slot}\" {attribute}=\"{{name}}")))
 }
 
 /// A name with the call's number behind it, such as `name:0` or `name" index="1`.
@@ -232,14 +256,13 @@ fn merged(a: Vec<Part>, b: Vec<Part>) -> Option<Vec<Part>> {
 fn with_attributes(mut parts: Vec<Part>) -> Vec<Part> {
     for place in 1..parts.len() {
         let Part::Head(form) = &parts[place] else { continue };
-        if !form.contains("{number}") && !form.contains("\"{index}") {
+        if !["{number}", "\"{index}", "=\"{id}\" "].iter().any(|slot| form.contains(slot)) {
             continue;
         }
         let form = form.clone();
         let Part::Mark(mark) = &parts[place - 1] else { continue };
-        let Some(at) = mark.trim_end_matches('"').rfind(' ').filter(|_| mark.ends_with("=\"")) else {
-            continue;
-        };
+        let begun = mark.trim_end_matches('"').rfind(' ').filter(|_| mark.ends_with("=\""));
+        let Some(at) = begun.or_else(|| mark.strip_suffix(' ').map(str::len)) else { continue };
         let (mark, attribute) = (mark[..=at].to_owned(), mark[at + 1..].to_owned());
         parts[place - 1] = Part::Mark(mark);
         let mut closed = false;

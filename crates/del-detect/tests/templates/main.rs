@@ -80,17 +80,23 @@ fn templates_in_go_are_run() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/families").join(name);
         Material::read(&path).unwrap()
     };
-    for name in ["hermes-json", "mistral-json"] {
+    for name in ["hermes-json", "mistral-json", "qwen3-coder"] {
         let mut material = read(&format!("{name}.gotmpl"));
         assert_eq!(material.kind, Kind::Go, "{name}");
         let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
         assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rendering), "{report:#?}");
         assert!(report.confidence >= SURE);
         // What is not known of the language is not guessed: the marks in the text are left.
-        material.text.push_str("{{ define \"x\" }}");
+        material.text.push_str("{{ unheardOf .Messages }}");
         let report = detect(&material, Dialects::builtin(), ALL).unwrap().report;
         assert_eq!((report.dialect.as_deref(), report.source), (Some(name), Basis::Rules), "{report:#?}");
         assert!(report.confidence < SURE);
+    }
+    // What is no template says so.
+    for broken in ["{{ if .Tools }}{{ .Tools }}", "{{ .Tools", "{{ end }}", "{{ define \"x\" }}{{ .Tools }}"]
+    {
+        let error = detect(&Material::of(Kind::Go, broken), Dialects::builtin(), ALL).unwrap_err();
+        assert!(matches!(error, RenderError::Syntax(_)), "{broken}: {error}");
     }
     let none = Material::of(Kind::Go, "{{ .System }} USER: {{ .Prompt }} ASSISTANT:");
     assert!(!detect(&none, Dialects::builtin(), ALL).unwrap().report.tool_calls);
@@ -163,6 +169,23 @@ fn a_turn_of_a_plain_answer_is_nothing_but_its_words() {
     parser.finish(del_dialects::End::End, &mut collect);
     let message = collect.into_message();
     assert_eq!((message.reasoning.as_str(), message.content.as_str()), ("Hm.", "It is so."));
+}
+
+#[test]
+fn a_known_dialect_is_described_with_the_marks_of_the_template() {
+    let template = families().into_iter().find(|(name, _)| name == "hermes-json").unwrap().1;
+    let template = template.replace("think>", "ponder>").replace("<|im_end|>", "<|over|>");
+    let found = found(&template, DESCRIBE);
+    let description = found.description.unwrap();
+    assert_eq!(description.copy_of.as_deref(), Some("hermes-json"), "{}", description.toml);
+    assert_eq!(wrong_with(Some(&description)), None);
+    let dialect = Arc::new(Dialect::from_toml("seen", &description.toml).unwrap());
+    assert!(dialect.ends.iter().any(|end| end == "<|over|>"), "{}", description.toml);
+    assert_eq!(dialect.reasoning.as_ref().unwrap().begin[0].trim(), "<ponder>");
+    // What a dialect of its own reads better is none of the known ones.
+    let other = template.replace("</tool_call>", "</done>");
+    let description = self::found(&other, DESCRIBE).description.unwrap();
+    assert_eq!(description.copy_of, None, "{}", description.toml);
 }
 
 #[test]

@@ -14,11 +14,9 @@ mod value;
 mod write;
 mod xml;
 
-use super::Notes;
 use super::json::Emit;
+use super::{Notes, reading};
 use crate::dialect::FieldForm;
-use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::automaton::{Automaton, Scan};
 use crate::schema::Types;
 use ahead::Outline;
@@ -173,42 +171,15 @@ pub(crate) enum FieldsProgress {
 }
 
 /// The text at hand, and what is known of it.
-pub(crate) struct Given<'a> {
-    pub(crate) form: &'a FieldForm,
-    pub(crate) marks: &'a FieldMarks,
-    pub(crate) tool: Option<&'a Tool>,
-    pub(crate) text: &'a str,
-    /// How the answer ended, if it did.
-    pub(crate) end: Option<End>,
-}
+pub(crate) type Given<'a> = reading::Given<'a, FieldForm, FieldMarks>;
 
 /// A place in the text at hand, and where what is read goes.
-struct On<'a, 'e> {
-    given: Given<'a>,
-    bytes: &'a [u8],
-    look: usize,
-    /// The first byte that has not been passed on.
-    kept: usize,
-    /// Bytes that were looked at again.
-    again: u64,
-    emit: Emit<'e>,
-}
+type On<'a, 'e> = reading::On<'a, 'e, FieldForm, FieldMarks>;
 
 impl On<'_, '_> {
-    /// No more text will come.
-    fn last(&self) -> bool {
-        self.given.end.is_some()
-    }
-
     /// Passes JSON on that no text of its own stands for.
     fn put(&mut self, json: &str) {
         (self.emit)(json, self.kept..self.kept);
-    }
-
-    /// Goes back to look at something again.
-    fn rewind(&mut self, to: usize) {
-        self.again += self.look.saturating_sub(to) as u64;
-        self.look = to;
     }
 }
 
@@ -280,8 +251,7 @@ impl FieldsReader {
         work: &mut u64,
         emit: Emit<'_>,
     ) -> FieldsProgress {
-        let bytes = given.text.as_bytes();
-        let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
+        let mut on = On::new(given, *look, *kept, emit);
         let mut progress = self.run(&mut on);
         if progress != FieldsProgress::More || on.last() {
             self.tell_repeated(&mut on);

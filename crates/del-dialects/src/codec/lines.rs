@@ -2,13 +2,12 @@
 //!
 //! A line goes out when it has ended. One that begins with no key belongs to the value before it.
 
-use super::Notes;
 use super::fields::{FieldsProgress, Next};
 use super::json::{Emit, white_space};
+use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::automaton::{Automaton, Scan};
 use crate::schema::{Types, as_json, escape, may_have, quoted, typed, types_of};
 
@@ -40,10 +39,9 @@ impl LineMarks {
         turns: &[String],
     ) -> Self {
         let mut ends = vec![("\n".to_owned(), LineEnd::Feed)];
-        let mut add = |mark: &str, next| ends.push((mark.to_owned(), LineEnd::Call(next)));
-        closers.iter().for_each(|(step, mark)| add(mark, Next::Closer(*step)));
-        openers.iter().for_each(|mark| add(mark, Next::Opener));
-        turns.iter().for_each(|mark| add(mark, Next::Turn));
+        ends.extend(closers.iter().map(|(step, mark)| (mark.clone(), LineEnd::Call(Next::Closer(*step)))));
+        ends.extend(openers.iter().map(|mark| (mark.clone(), LineEnd::Call(Next::Opener))));
+        ends.extend(turns.iter().map(|mark| (mark.clone(), LineEnd::Call(Next::Turn))));
         let [before, pair, after] = literals(form);
         Self {
             marks: Automaton::new(ends.iter().map(|(mark, _)| mark.as_str())),
@@ -100,19 +98,12 @@ struct Value {
     streams: bool,
     /// All of it, where it does not.
     text: String,
-    /// Empty lines, which belong to it if another one follows.
+    /// Empty lines behind it that have not gone out.
     empty: usize,
 }
 
 /// The text at hand, and what is known of it.
-pub(crate) struct Given<'a> {
-    pub(crate) form: &'a FieldForm,
-    pub(crate) marks: &'a LineMarks,
-    pub(crate) tool: Option<&'a Tool>,
-    pub(crate) text: &'a str,
-    /// How the answer ended, if it did.
-    pub(crate) end: Option<End>,
-}
+pub(crate) type Given<'a> = reading::Given<'a, FieldForm, LineMarks>;
 
 impl LinesReader {
     pub(crate) fn new(max_depth: usize) -> Self {
@@ -157,7 +148,8 @@ impl LinesReader {
                 if !last {
                     return FieldsProgress::More;
                 }
-                let progress = self.line(given, *kept..text.len(), emit);
+                let rest = *kept..text.len();
+                let progress = if rest.is_empty() { None } else { self.line(given, rest, emit) };
                 *kept = text.len();
                 *look = text.len();
                 return progress.or_else(|| self.close(given, *kept, emit)).unwrap_or(FieldsProgress::Ended);
@@ -185,7 +177,7 @@ impl LinesReader {
                 *look = hit.start + one;
                 continue;
             }
-            let progress = self.line(given, *kept..hit.start, emit);
+            let progress = if first { None } else { self.line(given, *kept..hit.start, emit) };
             if let Some(progress) = progress.or_else(|| self.close(given, hit.start, emit)) {
                 return progress;
             }
@@ -248,11 +240,16 @@ impl LinesReader {
 
     /// The value at hand is over.
     fn close(&mut self, given: &Given<'_>, at: usize, emit: Emit<'_>) -> Option<FieldsProgress> {
-        let value = self.value.take()?;
+        let mut value = self.value.take()?;
+        let ends = "\n".repeat(value.empty);
         if value.streams {
-            emit("\"", at..at);
+            let mut json = String::new();
+            escape(&ends, &mut json);
+            json.push('"');
+            emit(&json, at..at);
             return None;
         }
+        value.text.push_str(&ends);
         let read = if given.form.json { as_json(&value.text, self.max_depth) } else { Ok(None) };
         let read = read.and_then(|json| match json {
             Some(json) => Ok((json, true)),

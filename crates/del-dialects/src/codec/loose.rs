@@ -2,6 +2,7 @@
 
 mod bare;
 mod behind;
+mod key;
 mod marks;
 mod skip;
 mod text;
@@ -9,21 +10,19 @@ mod within;
 mod words;
 mod write;
 
-use super::Notes;
 use super::json::{Emit, white_space};
+use super::{Notes, reading};
 use crate::dialect::Loose;
 use crate::fault::FaultKind;
-use crate::message::Tool;
 use crate::parse::End;
 use crate::parse::automaton::{Anchored, Scan};
-use crate::schema::{Types, escape, positional, quoted, types_of};
+use crate::schema::Types;
 use bare::Bare;
 use behind::Behind;
 pub(crate) use marks::LooseMarks;
 pub(crate) use skip::Skip;
 use text::Text;
 use within::Within;
-use words::{char_end, is_word, key_of, literal};
 pub(crate) use write::{escaped, write, write_arguments};
 
 /// Reads the arguments of one call, from the opening bracket on.
@@ -130,26 +129,10 @@ pub(crate) enum LooseProgress {
 }
 
 /// The text at hand, and what is known of it.
-pub(crate) struct Given<'a> {
-    pub(crate) loose: &'a Loose,
-    pub(crate) marks: &'a LooseMarks,
-    pub(crate) tool: Option<&'a Tool>,
-    pub(crate) text: &'a str,
-    /// How the answer ended, if it did.
-    pub(crate) end: Option<End>,
-}
+pub(crate) type Given<'a> = reading::Given<'a, Loose, LooseMarks>;
 
 /// A place in the text at hand, and where what is read goes.
-struct On<'a, 'e> {
-    given: Given<'a>,
-    bytes: &'a [u8],
-    look: usize,
-    /// The first byte that has not been passed on.
-    kept: usize,
-    /// Bytes that were looked at again.
-    again: u64,
-    emit: Emit<'e>,
-}
+type On<'a, 'e> = reading::On<'a, 'e, Loose, LooseMarks>;
 
 impl On<'_, '_> {
     fn put(&mut self, json: &str) {
@@ -158,8 +141,7 @@ impl On<'_, '_> {
 
     /// Goes on from `to`.
     fn back(&mut self, to: usize) {
-        self.again += self.look.saturating_sub(to) as u64;
-        self.look = to;
+        self.rewind(to);
         self.kept = to;
     }
 }
@@ -203,8 +185,7 @@ impl LooseReader {
         work: &mut u64,
         emit: Emit<'_>,
     ) -> LooseProgress {
-        let bytes = given.text.as_bytes();
-        let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
+        let mut on = On::new(given, *look, *kept, emit);
         let progress = self.run(&mut on);
         (*look, *kept) = (on.look, on.kept);
         *work += on.again;
@@ -263,128 +244,18 @@ impl LooseReader {
     }
 
     fn arguments(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        let Some(closer) = on.given.loose.closer(byte) else { return Some(LooseProgress::Broken) };
+        let Some(closer) = on.given.form.closer(byte) else { return Some(LooseProgress::Broken) };
         self.stack.push(Bracket::Outer(closer));
         on.look += 1;
         self.state = State::Key;
         None
     }
 
-    fn key(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        let (outer, brace) = (self.stack.len() == 1, self.top() == Some(Bracket::Brace));
-        if self.closer() == Some(byte) {
-            if !std::mem::replace(&mut self.begun, true) {
-                return Some(LooseProgress::Begun);
-            }
-            on.look += 1;
-            if brace {
-                on.put("{");
-                self.turn_into(Bracket::Object);
-            }
-            return self.close(on);
-        }
-        self.word.clear();
-        self.quoted = false;
-        let signed = !outer && matches!(byte, b'-' | b'+' | b'.');
-        if is_word(byte) || signed {
-            self.state = State::BareKey;
-        } else if brace && matches!(byte, b'(' | b'[' | b'{') {
-            on.put("[");
-            self.turn_into(Bracket::Set);
-            self.state = State::Value { first: false };
-        } else if !outer || on.given.loose.pair == b':' {
-            self.text = Text::default();
-            self.enter(State::Quote { key: true });
-        } else if byte == b'*' || byte == b'=' {
-            return Some(LooseProgress::Broken);
-        } else {
-            return self.without_name(on);
-        }
-        None
-    }
-
-    fn bare_key(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        if !is_word(byte) && !matches!(byte, b'-' | b'+' | b'.' | b'$') {
-            self.state = State::Pair;
-            return None;
-        }
-        let end = char_end(on.given.text, on.look);
-        self.word.push_str(&on.given.text[on.look..end]);
-        on.look = end;
-        (self.word.len() > MAX_WORD).then_some(LooseProgress::Broken)
-    }
-
-    fn pair(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        let outer = self.stack.len() == 1;
-        if self.quoted && on.given.loose.is_short_quote(byte) {
-            self.enter(State::Quote { key: true });
-            return None;
-        }
-        if self.top() == Some(Bracket::Brace) && matches!(byte, b',' | b'}') {
-            on.put("[");
-            self.turn_into(Bracket::Set);
-            let json = if self.quoted { Some(quoted(&self.word)) } else { literal(&self.word) };
-            let Some(json) = json else { return Some(LooseProgress::Broken) };
-            on.put(&json);
-            self.state = State::After;
-            return None;
-        }
-        if byte != b':' && !(byte == b'=' && outer) {
-            let ends = byte == b',' || self.closer() == Some(byte);
-            if !outer || self.quoted || !ends || on.given.loose.pair != b'=' {
-                return Some(LooseProgress::Broken);
-            }
-            let word = self.word.clone();
-            let stop = self.without_name(on);
-            self.word = word;
-            return stop.or_else(|| if self.bare_ends(on) { None } else { Some(LooseProgress::Broken) });
-        }
-        if !std::mem::replace(&mut self.begun, true) {
-            return Some(LooseProgress::Begun);
-        }
-        on.look += 1;
-        let word = std::mem::take(&mut self.word);
-        let json = !outer && !self.quoted && on.given.loose.quoted_keys;
-        self.write_key(on, &if json { key_of(&word) } else { word });
-        if outer {
-            self.unnamed = None;
-        }
-        None
-    }
-
-    /// An argument begins without its name: it has the one that the tool declares at this place, if that is plain.
-    fn without_name(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let key = self.unnamed.zip(on.given.tool).and_then(|(place, tool)| positional(tool, place));
-        let Some(key) = key else { return Some(LooseProgress::Broken) };
-        if !std::mem::replace(&mut self.begun, true) {
-            return Some(LooseProgress::Begun);
-        }
-        self.unnamed = self.unnamed.map(|place| place + 1);
-        self.notes.add(FaultKind::Repaired, on.look);
-        self.write_key(on, key);
-        None
-    }
-
-    fn write_key(&mut self, on: &mut On<'_, '_>, key: &str) {
-        self.open(on);
-        if self.top() == Some(Bracket::Brace) {
-            on.put("{");
-            self.turn_into(Bracket::Object);
-        }
-        self.types = if self.stack.len() == 1 { types_of(on.given.tool, key) } else { Types::default() };
-        self.scratch.clear();
-        self.scratch.push('"');
-        escape(key, &mut self.scratch);
-        self.scratch.push_str("\":");
-        on.put(&self.scratch);
-        self.state = State::Value { first: false };
-    }
-
     fn value(&mut self, on: &mut On<'_, '_>, byte: u8, first: bool) -> Stop {
         let bracket = match byte {
             b'{' => Bracket::Brace,
             b'[' => Bracket::List,
-            b'(' if on.given.loose.quoted_keys => Bracket::Group,
+            b'(' if on.given.form.quoted_keys => Bracket::Group,
             _ if first && self.closer() == Some(byte) => {
                 on.look += 1;
                 return self.close(on);

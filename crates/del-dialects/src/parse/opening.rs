@@ -1,14 +1,14 @@
 //! The beginning of a call: nothing of it is settled before it is sure that it is one.
 
+mod failed;
 mod site;
 use std::borrow::Cow;
 
 use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
-use super::plan::{Body, Opener, Plan, Target, Then, Walk, is_distinct, is_token};
-use super::recover::is_markup;
-use super::text::{first_char, think};
+use super::plan::{Body, Opener, Plan, Target, Then, Walk};
+use super::text::think;
 use super::{Engine, Flow, Io, State};
 use crate::codec::attributes;
 use crate::dialect::Codec;
@@ -91,6 +91,11 @@ impl Opening {
     pub(super) fn named(walk: usize, step: usize, start: usize, fresh: bool) -> Self {
         let opening = Self::new(walk, start, start, From::Text { fresh });
         Self { place: Place::Head(step), step, missed: true, ..opening }
+    }
+
+    /// The same, where no marks are written before the name.
+    pub(super) fn unmarked(self) -> Self {
+        Self { missed: false, ..self }
     }
 
     fn new(walk: usize, start: usize, found: usize, from: From) -> Self {
@@ -373,89 +378,6 @@ impl Engine {
             From::Gap => {}
         }
         io.at = start;
-    }
-
-    /// No call begins here after all.
-    fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
-        let (start, found) = (io.at + opening.start, io.at + opening.found);
-        self.tried = self.tried.max(io.base + tried as u64);
-        let word = found == start && self.word == Some(io.base + start as u64);
-        if io.plan.walks[opening.walk].is_bare() && !word {
-            self.deaf = self.deaf.max(io.base + tried as u64);
-        }
-        // Behind a call, and at a word without a mark, nothing else has been tried for this place.
-        let skip = match opening.from {
-            From::Gap => 0,
-            _ if word => 0,
-            // A token that is talked about is so as a whole.
-            _ if found > start && is_token(&io.text[start..]) => found - start,
-            _ => first_char(io.text, start),
-        };
-        io.rewind(start + skip);
-        // The answer may end inside a longer mark.
-        let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
-        let found = if half { io.text.len() } else { found };
-        if half || (found > start && self.is_markup(io, start, found)) {
-            // A token of the model's own markup is never meant for the user.
-            match opening.from {
-                From::Thought(_) => think(io, start),
-                _ => self.say(io, start),
-            }
-            io.fault(FaultKind::OrphanMark, None, start, found);
-            io.at = found;
-            io.rewind(found);
-        }
-        self.state = match opening.from {
-            From::Thought(kind) => State::Thought { kind, scan: Scan::default() },
-            _ => State::Text(Scan::default()),
-        };
-        Flow::Next
-    }
-
-    /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
-    /// markup, or a mark on a line of its own.
-    fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
-        let before = self.before(io, start)[1];
-        let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
-        // A sentence goes on behind a mark, and not with the next mark.
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
-        (end > start + 1 && is_token(&io.text[start..]) && !sentence)
-            || (alone && is_distinct(&io.text[start..end]))
-    }
-
-    /// True when what was read up to `end` surely is the beginning of a call, though it comes to nothing: tokens, and
-    /// behind them the name of a tool, or a name behind two of them.
-    pub(super) fn is_broken_call(&self, io: &Io<'_>, opening: &Opening, end: usize) -> bool {
-        let walk = &io.plan.walks[opening.walk];
-        let known = opening.called(io).is_some_and(|name| self.tool(name).is_some());
-        let tokens = walk.tokens(opening.opened);
-        let sure = tokens > 1 || (tokens == 1 && (known || matches!(walk.body, Body::Call)));
-        sure && !opening.in_a_thought() && self.is_markup(io, io.at + opening.start, end)
-    }
-
-    /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
-    pub(super) fn try_next(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
-        let tried = io.look.min(io.at + opening.start + super::body::MAX_BARE);
-        let mut broken = opening.broken;
-        if opening.name.is_some() && broken.is_none_or(|(_, token)| token < opening.token) {
-            let token = io.at + opening.token;
-            broken =
-                self.is_broken_call(io, &opening, token).then_some((opening.walk, opening.token)).or(broken);
-        }
-        match (self.candidates.pop(), broken) {
-            (Some(opener), _) => {
-                let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
-                let next = Opening { broken, ..next };
-                io.rewind(io.at + next.token);
-                self.state = State::Opening(next);
-                Flow::Next
-            }
-            (None, Some((walk, token))) => {
-                io.rewind(io.at + token);
-                self.nameless(io, Opening { walk, ..opening })
-            }
-            (None, None) => self.reject(io, &opening, tried),
-        }
     }
 }
 

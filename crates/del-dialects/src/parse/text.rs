@@ -166,7 +166,8 @@ impl Engine {
         self.word = Some(here);
         self.candidates.clear();
         io.rewind(start);
-        self.state = State::Opening(Opening::named(headed.walk, headed.step, start - io.at, self.fresh));
+        let opening = Opening::named(headed.walk, headed.step, start - io.at, self.fresh);
+        self.state = State::Opening(if headed.line { opening.unmarked() } else { opening });
         true
     }
 

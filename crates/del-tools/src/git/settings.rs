@@ -56,10 +56,10 @@ impl Settings {
         self.0.iter().filter(|(own, _)| own == key).map(|(_, value)| value.as_str()).collect()
     }
 
-    /// What has to be set so that nothing of this runs or is read while git looks.
-    pub(crate) fn held_back(&self) -> Vec<(String, String)> {
+    /// What has to be set so that nothing of this runs or is read while git looks. The attributes are those in this file.
+    pub(crate) fn held_back(&self, attributes: &str) -> Vec<(String, String)> {
         let mut held: Vec<(String, String)> = [
-            ("core.attributesFile", "/dev/null"),
+            ("core.attributesFile", attributes),
             ("status.submoduleSummary", "false"),
             ("diff.submodule", "short"),
             ("log.mailmap", "false"),
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn filters_are_held_back_by_their_names() {
-        let held = settings(&[("filter.a.b=c.clean", "x")]).held_back();
+        let held = settings(&[("filter.a.b=c.clean", "x")]).held_back("/dev/null");
         assert!(held.contains(&("filter.a.b=c.process".to_owned(), String::new())), "{held:?}");
         assert!(held.contains(&("filter.a.b=c.required".to_owned(), "false".to_owned())), "{held:?}");
     }

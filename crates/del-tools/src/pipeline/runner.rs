@@ -178,6 +178,10 @@ impl Runner<'_> {
         let mut command = self.means.sandbox.command(program, reach);
         command.args(&process.arguments).current_dir(&process.directory).env_clear();
         command.envs(process.environment.iter().map(|(name, value)| (name, value)));
+        if let Some(attributes) = self.means.sandbox.attributes() {
+            command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "core.attributesFile");
+            command.env("GIT_CONFIG_VALUE_0", attributes);
+        }
         command.stdin(streams.input.stdio()).stdout(streams.out.stdio()).stderr(streams.err.stdio());
         self.crew.add(|| self.means.sandbox.spawn(command, reach)).map(Begun::Program)
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use super::known::Known;
 use super::{Kept, State};
 use crate::commit::{Change, Purpose};
 use crate::context::Context;
@@ -16,7 +17,7 @@ use crate::text;
 use crate::workspace::{Obstacle, Place};
 
 /// The name under which the journal has changes that take others back.
-const UNDO: &str = "undo";
+pub(super) const UNDO: &str = "undo";
 
 /// Which changes to take back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -246,7 +247,7 @@ impl Context {
     }
 
     /// What stands now where the journal says `path`.
-    fn now(&self, path: &Path) -> Result<(Place, State), UndoError> {
+    pub(super) fn now(&self, path: &Path) -> Result<(Place, State), UndoError> {
         let place = self.workspace.entry_at(path).map_err(|obstacle| match obstacle {
             Obstacle::Outside => UndoError::Failed(self.workspace.outside(&path.to_string_lossy())),
             _ => UndoError::Stale(vec![self.shown(path)]),
@@ -351,84 +352,6 @@ struct Goal<'a> {
     kept: &'a Kept,
     /// Whether half of the file may have been written over.
     torn: bool,
-}
-
-/// The changes of a directory, and what became of each.
-struct Known {
-    changes: Vec<Kept>,
-    undone: HashSet<String>,
-}
-
-impl Known {
-    fn read(context: &Context) -> Result<Self, UndoError> {
-        let store = context.undo.as_ref().ok_or(UndoError::NotKept)?;
-        let _writing = context.workspace.lock();
-        let mut changes = store.changes(context.workspace.root());
-        // What was written down but never begun has not happened.
-        changes.retain(|kept| kept.done || !context.all(kept, |file| &file.before));
-        let mut undone = HashSet::new();
-        for kept in changes.iter().rev() {
-            if !undone.contains(&kept.record.id) {
-                undone.extend(kept.record.undoes.iter().cloned());
-            }
-        }
-        Ok(Self { changes, undone })
-    }
-
-    fn state(&self, context: &Context, kept: &Kept) -> UndoState {
-        if self.undone.contains(&kept.record.id) {
-            UndoState::Undone
-        } else if kept.done || context.all(kept, |file| &file.after) {
-            UndoState::Done
-        } else {
-            UndoState::Unfinished
-        }
-    }
-
-    /// The changes that are meant, the latest first.
-    fn choose(&self, context: &Context, selection: &Selection) -> Result<Vec<&Kept>, UndoError> {
-        let find = |id: &str| {
-            let mut found =
-                self.changes.iter().filter(|kept| !id.is_empty() && kept.record.id.starts_with(id));
-            match (found.next(), found.next()) {
-                (Some(kept), None) => Ok(kept),
-                _ => Err(UndoError::Unknown(id.to_owned())),
-            }
-        };
-        match selection {
-            Selection::Last(wanted) => {
-                let open = |kept: &&Kept| kept.record.tool != UNDO && !self.undone.contains(&kept.record.id);
-                let found: Vec<_> = self.changes.iter().rev().filter(open).take(*wanted).collect();
-                match found.len() {
-                    0 => Err(UndoError::Nothing),
-                    there if there < *wanted => Err(UndoError::TooMany { wanted: *wanted, there }),
-                    _ => Ok(found),
-                }
-            }
-            Selection::Id(id) => {
-                let kept = find(id)?;
-                if self.undone.contains(&kept.record.id) {
-                    return Err(UndoError::Already(kept.record.id.clone()));
-                }
-                Ok(vec![kept])
-            }
-            Selection::Finish(id) => {
-                let kept = find(id)?;
-                match self.state(context, kept) {
-                    UndoState::Unfinished => Ok(vec![kept]),
-                    UndoState::Done => Err(UndoError::Whole(kept.record.id.clone())),
-                    UndoState::Undone => Err(UndoError::Already(kept.record.id.clone())),
-                }
-            }
-        }
-    }
-}
-
-impl Context {
-    /// Whether each file of a change stands as `side` says.
-    fn all(&self, kept: &Kept, side: fn(&super::Touched) -> &State) -> bool {
-        kept.record.files.iter().all(|file| self.now(&file.path).is_ok_and(|(_, now)| now.holds(side(file))))
-    }
 }
 
 impl Turn {

@@ -320,3 +320,43 @@ fn safe_commands_write_nothing_and_have_temporary_files() {
         assert!(run(&desk, "sort -S 1K a.txt || sort a.txt").contains("one\ntwo"));
     }
 }
+
+#[test]
+fn what_searches_and_compares_shows_no_secrets() {
+    let Some(desk) = confined(false) else { return };
+    let names =
+        [".env", "sub/.env.local", "sub/deep/server.pem", "id_rsa", ".aws/credentials", "prod.env", "X.PEM"];
+    for name in names {
+        desk.put(name, "KEY=sesame\n");
+    }
+    desk.put("a.txt", "KEY here\n");
+    run(&desk, "git init -q . && git add -A . && git -c user.name=x -c user.email=x@y commit -qm first");
+    for name in names {
+        desk.put(name, "KEY=sesame changed\n");
+    }
+    desk.put("a.txt", "KEY there\n");
+    for command in [
+        "grep -rn KEY .",
+        "grep -r KEY . --include='*'",
+        "rg -uuu KEY",
+        "rg KEY -uu -g '*' --iglob '**'",
+        "git grep -n KEY",
+        "git diff",
+        "git log -p",
+        "git show HEAD",
+        "find . -type f | xargs cat",
+        "find . -type f -exec grep KEY {} +",
+        "for f in $(git ls-files); do cat $f; done",
+    ] {
+        let plan = desk.toolbox.plan("run_command", &json!({"command": command}).to_string()).unwrap();
+        assert_eq!(Gate::new(Approval::Ask).verdict(&plan), Verdict::Run, "{command}");
+        let text = run(&desk, command);
+        // A loop whose words hold a secret does not run at all, and not every system has rg.
+        let runs = !command.starts_with("for ") && !command.starts_with("rg ");
+        assert!(!text.contains("sesame") && (!runs || text.contains("KEY ")), "{command}: {text}");
+    }
+    for operation in ["diff", "log"] {
+        let text = desk.ok("git_operation", &json!({"operation": operation}));
+        assert!(!text.contains("sesame"), "{text}");
+    }
+}

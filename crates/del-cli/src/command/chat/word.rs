@@ -13,6 +13,8 @@ pub(super) enum Word<'a> {
     Clear,
     /// Shows the models, or takes one.
     Model(Option<&'a str>),
+    /// Shows the conversations that were kept here, or goes on with one.
+    Sessions(Option<&'a str>),
     /// Takes the last change back, or does what the words behind it say.
     Undo(&'a str),
     /// `!command`.
@@ -23,8 +25,10 @@ pub(super) enum Word<'a> {
 }
 
 /// Words that are commands with a slash before them; the first five also alone on their line.
-pub(super) const WORDS: [&str; 12] =
-    ["safe", "unsafe", "help", "exit", "quit", "bye", "debug", "tools", "model", "clear", "new", "undo"];
+pub(super) const WORDS: [&str; 14] = [
+    "safe", "unsafe", "help", "exit", "quit", "bye", "debug", "tools", "model", "clear", "new", "sessions",
+    "resume", "undo",
+];
 
 pub(super) const HELP: &str = "\
 safe, unsafe     ask before writing and running (as at the start), or do not ask
@@ -34,6 +38,7 @@ exit, quit       end; so does Ctrl-D
 /tools           the tools that the model has
 /model [NAME]    the models there are, or take another
 /clear           begin anew
+/sessions        the conversations that were kept here; `/resume ID` goes on with one
 /undo [ID|N]     take back the last change of files, the one with this id, or the last N; `/undo list` shows them
 !COMMAND         run a shell command yourself
 @PATH            in a question: attach the file
@@ -59,9 +64,14 @@ impl<'a> Word<'a> {
         let rest = rest.trim();
         match word {
             "undo" if !rest.contains(char::is_whitespace) => Self::Undo(rest),
+            "resume" if !rest.contains(char::is_whitespace) => {
+                Self::Sessions((!rest.is_empty()).then_some(rest))
+            }
             "model" => Self::Model((!rest.is_empty()).then_some(rest)),
             // A path at the start of a question is no command.
-            _ if word.contains('/') || !rest.is_empty() && (word == "undo" || !WORDS.contains(&word)) => {
+            _ if word.contains('/')
+                || !rest.is_empty() && (matches!(word, "undo" | "resume") || !WORDS.contains(&word)) =>
+            {
                 Self::Question(line)
             }
             "safe" => Self::Safe,
@@ -71,6 +81,7 @@ impl<'a> Word<'a> {
             "debug" => Self::Debug,
             "tools" => Self::Tools,
             "clear" | "new" => Self::Clear,
+            "sessions" => Self::Sessions(None),
             _ => Self::Unknown(line),
         }
     }
@@ -87,6 +98,9 @@ mod tests {
         assert_eq!(Word::read("/model qwen3:8b"), Word::Model(Some("qwen3:8b")));
         assert_eq!(Word::read("/undo"), Word::Undo(""));
         assert_eq!(Word::read("/undo 1f2e3d4c"), Word::Undo("1f2e3d4c"));
+        assert_eq!(Word::read("/resume 1f2e"), Word::Sessions(Some("1f2e")));
+        assert_eq!(Word::read("/resume"), Word::Sessions(None));
+        assert_eq!(Word::read("/resume the work"), Word::Question("/resume the work"));
         assert_eq!(Word::read("/undo the last edit"), Word::Question("/undo the last edit"));
         assert_eq!(Word::read("!ls -l"), Word::Shell("ls -l"));
         assert_eq!(Word::read("/nosuch"), Word::Unknown("/nosuch"));

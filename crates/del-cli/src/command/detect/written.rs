@@ -27,24 +27,26 @@ pub(crate) fn write(
     catalog: Catalog,
 ) -> Result<Exit> {
     let known = report.dialect.as_deref().and_then(|name| catalog.all().get(name));
-    match (known.filter(|_| report.confidence > UNSURE || description.is_none()), description) {
-        (Some(known), _) => {
-            put(path, &known.text)?;
-            say(format!("{}: a copy of {}, which fits", path.display(), known.name));
-        }
-        (None, Some(description)) => {
+    match (description, known) {
+        (Some(description), _) => {
             put(path, &description.toml)?;
             let folder = cases(path);
             for case in &description.cases {
                 put(&folder.join(&case.name), &case.toml)?;
             }
             let (read, turns) = (description.read, description.turns);
-            say(format!(
-                "{}: reads {read} of {turns} turns; cases are in {}",
-                path.display(),
-                folder.display()
-            ));
+            let (file, folder) = (path.display(), folder.display());
+            match &description.copy_of {
+                Some(known) => say(format!(
+                    "{file}: a copy of {known}, which fits; it reads {read} of {turns} turns; cases are in {folder}"
+                )),
+                None => say(format!("{file}: reads {read} of {turns} turns; cases are in {folder}")),
+            }
             description.open.iter().for_each(|open| say(format!("open: {open}")));
+        }
+        (None, Some(known)) => {
+            put(path, &known.text)?;
+            say(format!("{}: a copy of {}, which fits", path.display(), known.name));
         }
         (None, None) => {
             return Err(Exit::Failed
@@ -53,9 +55,6 @@ pub(crate) fn write(
     }
     Ok(Exit::Done)
 }
-
-/// Up to this confidence in a known dialect, a description of what was seen is better.
-const UNSURE: f64 = 0.7;
 
 fn put(path: &Path, text: &str) -> Result<()> {
     let unwritable = |error: std::io::Error| {

@@ -13,11 +13,16 @@ use crate::del::{Run, del, run};
 /// Bytes of an answer that may be on their way when it is given up: the limit, and what lies in buffers.
 const ENOUGH: u64 = 40 << 20;
 
-/// A place whose own servers are this one, called `far`, with a second for each call.
+/// A place whose own servers are this one, called `far`.
 fn place(server: &Remote) -> Place {
+    place_with(server, "120")
+}
+
+/// The same, where a call may take so many seconds.
+fn place_with(server: &Remote, seconds: &str) -> Place {
     let place = Place::new(&[]);
     let url = server.url();
-    let add = ["mcp", "add", "far", "--url", &url, "--timeout", "1", "--header", "X-Key: k $MY_API_KEY"];
+    let add = ["mcp", "add", "far", "--url", &url, "--timeout", seconds, "--header", "X-Key: k $MY_API_KEY"];
     assert_eq!(place.run(&add, "").code, 0);
     place
 }
@@ -117,16 +122,19 @@ fn nothing_waits_for_a_server_that_says_nothing() {
             wait(stream);
         })
     });
-    fails(&server, "Error: the MCP server 'far' did not answer within 1 s.");
+    let got = call(&place_with(&server, "1"));
+    assert_eq!(said(&got), "Error: the MCP server 'far' did not answer within 1 s.", "{got:#?}");
     assert!(server.methods().contains(&"notifications/cancelled".to_owned()), "{:?}", server.methods());
 }
 
 #[test]
 fn an_answer_without_end_is_given_up_soon() {
-    for (kind, head, piece) in [
-        ("application/json", r#"{"jsonrpc": "2.0", "id": 2, "result": {"content": [{"text": ""#, "x"),
-        ("text/event-stream", "event: message\ndata: ", "x"),
-        ("text/event-stream", "event: message\n", "data: xxxxxxxxxxxxxxxxxxxxxxxxxxx\n"),
+    let (whole, broke) =
+        ("it sent an answer above 16 MiB.", "its answer broke off, or was longer than 16 MiB.");
+    for (kind, head, piece, says) in [
+        ("application/json", r#"{"jsonrpc": "2.0", "id": 2, "result": {"content": [{"text": ""#, "x", whole),
+        ("text/event-stream", "event: message\ndata: ", "x", broke),
+        ("text/event-stream", "event: message\n", "data: xxxxxxxxxxxxxxxxxxxxxxxxxxx\n", broke),
     ] {
         let sent = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&sent);
@@ -138,11 +146,24 @@ fn an_answer_without_end_is_given_up_soon() {
                 count.fetch_add(flood(stream, &piece), Ordering::SeqCst);
             })
         });
-        let got = call(&place(&server));
-        assert_eq!(got.code, 54, "{got:#?}");
-        assert!(said(&got).starts_with("Error: the MCP server 'far' "), "{got:#?}");
+        fails(&server, &format!("Error: the MCP server 'far' failed: {says}"));
         assert!(sent.load(Ordering::SeqCst) < ENOUGH, "{kind}: {sent:?}");
     }
+}
+
+#[test]
+fn what_a_server_says_on_the_side_holds_nothing_up() {
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x".repeat(1000)}});
+    let event = format!("event: message\ndata: {note}\n\n");
+    let server = Remote::new(move |request, stream| {
+        (request.verb == "GET").then(|| {
+            begin(stream, "text/event-stream");
+            flood(stream, &event);
+        })
+    });
+    let place = place(&server);
+    let got = place.call("mcp__far__echo", &json!({"n": 5}), &["--yes"]);
+    assert_eq!((got.code, said(&got).as_str()), (0, r#"{"n":5}"#), "{got:#?}");
 }
 
 #[test]
@@ -181,7 +202,10 @@ fn a_server_that_wants_to_know_who_asks_is_told_with_a_header() {
 
 #[test]
 fn a_connection_that_breaks_fails_one_call_and_no_other() {
-    for half in [None, Some("event: message\ndata: {\"jsonrpc\"")] {
+    for (half, says) in [
+        (None, "the connection to 127.0.0.1:"),
+        (Some("event: message\ndata: {\"jsonrpc\""), "its answer broke off"),
+    ] {
         let server = Remote::new(move |request, stream| {
             let breaks = request.is_call() && request.body["params"]["arguments"]["n"] == 5;
             breaks.then(|| {
@@ -196,7 +220,7 @@ fn a_connection_that_breaks_fails_one_call_and_no_other() {
         let both = format!("<tool_call>\n{}\n</tool_call>\n<tool_call>\n{}\n</tool_call>", call(5), call(6));
         let got = place.run(&["exec", "--json", "--yes"], &both).json();
         let first = got[0]["text"].as_str().unwrap();
-        assert!(first.starts_with("Error: the MCP server 'far' "), "{got:#}");
+        assert!(first.starts_with(&format!("Error: the MCP server 'far' failed: {says}")), "{got:#}");
         assert_eq!(got[1]["text"], r#"{"n":6}"#, "{got:#}");
     }
 }

@@ -25,8 +25,8 @@ impl LooseReader {
     }
 
     pub(super) fn bare(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        let python = on.given.loose.quoted_keys;
-        if on.given.loose.is_short_quote(byte)
+        let python = on.given.form.quoted_keys;
+        if on.given.form.is_short_quote(byte)
             && let Some(text) = Text::prefixed(&self.word)
         {
             self.text = text;
@@ -70,7 +70,7 @@ impl LooseReader {
     /// The bare word ends; false when it is nothing that may stand there.
     pub(super) fn bare_ends(&mut self, on: &mut On<'_, '_>) -> bool {
         let word = self.word.trim();
-        let python = on.given.loose.quoted_keys;
+        let python = on.given.form.quoted_keys;
         let types = if self.is_outer() { self.types } else { Types::default() };
         let json = match (literal(word), on.given.loose.unopened(word)) {
             (_, Some(text)) if !python => {

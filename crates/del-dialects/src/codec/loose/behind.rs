@@ -50,7 +50,7 @@ impl LooseReader {
     /// Looks at one byte behind what is held.
     pub(super) fn behind(&mut self, on: &mut On<'_, '_>, behind: Behind, byte: u8) -> Stop {
         let space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        let short = on.given.loose.is_short_quote(byte);
+        let short = on.given.form.is_short_quote(byte);
         let outer = self.stack.len() == 1;
         let closes = self.closer() == Some(byte);
         let open = self.stack.iter().any(|bracket| bracket.closer() == byte);
@@ -79,7 +79,7 @@ impl LooseReader {
             }
             Stage::Key { .. } | Stage::KeyEnd if space => Stage::KeyEnd,
             Stage::Key { .. } | Stage::KeyEnd => {
-                return self.decide(on, behind, byte == on.given.loose.pair || byte == b':');
+                return self.decide(on, behind, byte == on.given.form.pair || byte == b':');
             }
             Stage::Closer if space => Stage::Closer,
             Stage::Closer => {

@@ -88,7 +88,7 @@ impl LooseReader {
     }
 
     pub(super) fn text(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let quote = self.text.quote(on.given.loose);
+        let quote = self.text.quote(on.given.form);
         let Some(ends) = &on.given.marks.closers[self.text.quote] else {
             return self.short_text(on, quote.as_bytes()[0]);
         };
@@ -196,7 +196,7 @@ impl LooseReader {
 
     /// Behind a text: another one goes on with it, and anything else ends the value.
     pub(super) fn closed(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        if on.given.loose.is_short_quote(byte) {
+        if on.given.form.is_short_quote(byte) {
             self.text = Text { goes_on: true, ..Text::default() };
             self.enter(State::Quote { key: false });
             return None;

@@ -25,7 +25,8 @@ impl Engine {
         let free = self.takes_any_name(io.plan) && !opening.in_a_thought();
         let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
         let nameless = name.is_none_or(str::is_empty);
-        let worded = opening.is_worded(io.plan);
+        // Inside the marks around a group the next call has no other mark.
+        let worded = opening.is_worded(io.plan) && !(self.in_block && opening.is_behind_a_call());
         let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
         let may_not = worded && (opening.in_a_thought() || unproven || !(known || free));
         if may_not || (bare && !known && (word || doubtful || nameless)) {

@@ -10,7 +10,7 @@ use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
 
 /// So much is skipped at a time, in bytes.
-const SKIPPED: usize = 64;
+const SKIPPED: usize = 16;
 
 impl Engine {
     /// The call that has begun is without arguments.
@@ -79,20 +79,19 @@ impl Engine {
         let walk = &io.plan.walks[number];
         let mut hit = None;
         while hit.is_none() && io.look < io.bytes.len() {
+            let from = io.look;
             let Some(skip) = skip else {
                 hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
                 break;
             };
-            // A piece at a time, so that nothing is looked at far behind the end.
-            let piece = &io.bytes[..io.bytes.len().min(io.look + SKIPPED)];
-            hit = walk.rescue.find(scan, piece, &mut io.look, &mut io.again);
-            let to = hit.map_or(io.look - walk.rescue.pending(scan), |hit| hit.start);
-            let skipped = skip.read(&io.bytes[io.at..to]);
-            let end = skipped.map_or(to, |len| io.at + len);
-            io.again += (end - io.at) as u64;
-            io.at = end;
-            if skipped.is_some() {
-                io.rewind(end);
+            // A piece at a time, so that nothing is looked at far behind the mark.
+            let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];
+            let end = skip.read(piece).map(|len| from + len);
+            let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
+            io.again += (bytes.len() - from) as u64;
+            hit = walk.rescue.find(scan, bytes, &mut io.look, &mut io.again);
+            if let (Some(end), None) = (end, hit) {
+                (io.at, io.look) = (end, end);
                 self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 return Flow::Next;
             }

@@ -214,7 +214,7 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
 fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = loose::Given { loose, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = loose::Given { form: loose, marks, tool: on.tool(), text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.notes = reader.notes.take();

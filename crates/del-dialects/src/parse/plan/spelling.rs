@@ -1,0 +1,52 @@
+//! What the spelling of a mark tells.
+
+/// Marks of fewer bytes mean too little by themselves to be taken out of text.
+pub(super) const MIN_DISTINCT: usize = 5;
+
+/// A mark with and without the white space around it.
+pub(super) fn framings(mark: &str) -> Vec<String> {
+    let core = mark.trim();
+    let before = &mark[..mark.len() - mark.trim_start().len()];
+    let behind = &mark[mark.trim_end().len()..];
+    let mut all = Vec::new();
+    // A word means something with what ends it alone: it may be the beginning of another.
+    let word = core.ends_with(char::is_alphanumeric) && !behind.is_empty();
+    for before in ["", before] {
+        for behind in if word { [behind, behind] } else { ["", behind] } {
+            let spelling = format!("{before}{core}{behind}");
+            if !all.contains(&spelling) {
+                all.push(spelling);
+            }
+        }
+    }
+    all
+}
+
+/// The white space before a mark.
+pub(super) fn framing(mark: &str) -> &str {
+    &mark[..mark.len() - mark.trim_start().len()]
+}
+
+/// True for a mark that is made of words, as text is.
+pub(in crate::parse) fn is_wordy(mark: &str) -> bool {
+    mark.trim_start().starts_with(char::is_alphanumeric)
+}
+
+/// True for a mark that means something by itself, wherever it stands.
+pub(in crate::parse) fn is_distinct(mark: &str) -> bool {
+    mark.len() >= MIN_DISTINCT
+        && !mark.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '`' | '*'))
+}
+
+/// True for a tag such as `<response>`, which any document may hold.
+pub(super) fn is_plain_tag(mark: &str) -> bool {
+    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.starts_with("<|")
+        || text.starts_with("<｜")
+        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+}

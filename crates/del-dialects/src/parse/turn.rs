@@ -1,0 +1,66 @@
+//! What a reader of an answer is told: where it starts and ends, and what it may cost.
+
+use std::sync::Arc;
+
+use crate::message::Tool;
+
+/// What is known of an answer before its first byte.
+#[derive(Debug, Clone, Default)]
+pub struct Turn {
+    /// The tools that the model was told of; they type raw values and tell bare calls from data.
+    pub tools: Arc<[Tool]>,
+    /// Where the answer starts.
+    pub starts: Start,
+    /// What the answer may cost.
+    pub limits: Limits,
+}
+
+impl Turn {
+    /// An answer that starts as text, with default limits.
+    pub fn new(tools: impl Into<Arc<[Tool]>>) -> Self {
+        Self { tools: tools.into(), ..Self::default() }
+    }
+}
+
+/// Where an answer starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Start {
+    /// As text.
+    #[default]
+    Text,
+    /// Inside thinking: the prompt ended with its opening mark.
+    Reasoning,
+    /// Nobody said. Where a dialect's own template may end inside the thinking, text is held until a mark tells: what
+    /// stands before a closing mark without an opening one is thinking. For whole answers; nothing streams till then.
+    Unknown,
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The model stopped by itself, or at a stop sequence.
+    End,
+    /// The answer was cut off: a length limit, a lost connection.
+    Cut,
+}
+
+/// What one answer may cost.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Nested containers in arguments.
+    pub depth: usize,
+    /// Calls in one answer; what follows the last is dropped, with one fault.
+    pub calls: u32,
+    /// Bytes of a name.
+    pub name: usize,
+    /// Bytes that are held back at a time.
+    pub held: usize,
+    /// Bytes of the arguments of one call.
+    pub arguments: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth: 128, calls: 1024, name: 256, held: 8 << 20, arguments: 64 << 20 }
+    }
+}
