@@ -100,20 +100,7 @@ impl Engine {
     fn held_before(&self, io: &Io<'_>, end: usize) -> usize {
         let word = if io.plan.headed { self.name_before(io, end) } else { 0 };
         let lead = Self::lead_before(io, end - word, word == 0);
-        (word + lead).max(Self::lead_before(io, end, true)).max(self.channel_before(io, end, true))
-    }
-
-    /// How many bytes before `end` are nothing but the name of a channel behind a call, where some models repeat it before
-    /// the next header, or may become it.
-    fn channel_before(&self, io: &Io<'_>, end: usize, partial: bool) -> usize {
-        let text = io.text.get(io.at..end).unwrap_or_default();
-        let word = text.trim();
-        if !self.called_last || word.is_empty() {
-            return 0;
-        }
-        let mut names = io.plan.walks.iter().filter_map(Walk::channels).flat_map(|channels| &channels.bare);
-        let fits = |name: &String| if partial { name.starts_with(word) } else { name == word };
-        if names.any(fits) { text.len() } else { 0 }
+        (word + lead).max(Self::lead_before(io, end, true))
     }
 
     /// How long the word before `end` is that may be a name, with the end of a line behind it. A longer one than a name
@@ -197,9 +184,7 @@ impl Engine {
         {
             return true;
         }
-        let header = mark.openers.iter().any(|opener| opener.is_header(plan));
-        let channel = if header { self.channel_before(io, hit.start, false) } else { 0 };
-        let lead = Self::lead_before(io, hit.start, false).max(channel);
+        let lead = Self::lead_before(io, hit.start, false);
         self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.
         if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
@@ -209,6 +194,7 @@ impl Engine {
         if self.examples.is_some_and(|to| here < to) || self.is_mentioned(io, hit.start) {
             return false;
         }
+        let header = mark.openers.iter().any(|opener| opener.is_header(plan));
         if !header && is_distinct(&mark.spelling) && self.may_be_mentioned(io, (hit.start, hit.end), None) {
             return true;
         }
@@ -341,10 +327,6 @@ impl Engine {
         }
         self.state = if first.is_header(io.plan) {
             io.rewind(start);
-            if lead > 0 && self.channel_before(io, start, false) == lead {
-                io.fault(FaultKind::OrphanMark, None, io.at, start);
-                io.at = start;
-            }
             self.say(io, start);
             first.header(io.plan, Origin::Text, &io.text[start..hit.end])
         } else {

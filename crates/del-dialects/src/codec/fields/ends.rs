@@ -74,9 +74,8 @@ impl FieldsReader {
             Anchored::Nothing => return self.resume(on, end, behind),
             Anchored::Found(hit) => (marks.next_kinds[hit.pattern as usize], hit.end),
         };
-        let (then, from) = match next {
-            (then @ (Next::Field | Next::Closer(_)), from) => (then, from),
-            _ => return self.resume(on, end, behind),
+        let (then @ (Next::Field | Next::Closer(_)), from) = next else {
+            return self.resume(on, end, behind);
         };
         let end = self.value_end(end, on.kept, true);
         self.close_value(on, end);

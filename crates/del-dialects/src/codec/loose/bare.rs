@@ -72,7 +72,7 @@ impl LooseReader {
         let word = self.word.trim();
         let python = on.given.form.quoted_keys;
         let types = if self.is_outer() { self.types } else { Types::default() };
-        let json = match (literal(word), on.given.loose.unopened(word)) {
+        let json = match (literal(word), on.given.form.unopened(word)) {
             (_, Some(text)) if !python => {
                 let types = if types.excludes_string() { types } else { Types::TEXT };
                 let Ok((json, _)) = typed(text, types, self.max_depth) else { return false };
