@@ -151,6 +151,7 @@ fn quotes_make_words_of_signs() {
         "[[ -f a ]]''",
         "!'' ls",
         "{'' ls; }",
+        "ls | in",
     ] {
         bash::hold(command, &DESK.work());
     }

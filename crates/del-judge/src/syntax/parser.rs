@@ -265,9 +265,9 @@ fn is_other_assignment(word: &Word) -> bool {
 
 /// Whether a word at the beginning of a command belongs to the shell's language. Quoted, it would be a program's name.
 fn is_keyword(word: &Word) -> bool {
-    const KEYWORDS: [&str; 21] = [
+    const KEYWORDS: [&str; 22] = [
         "!", "[[", "]]", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done",
-        "case", "esac", "select", "function", "time", "coproc",
+        "case", "esac", "select", "function", "time", "coproc", "in",
     ];
     word.literal().is_some_and(|text| word.plain > 0 && KEYWORDS.contains(&text))
 }
