@@ -85,10 +85,10 @@ impl Job for GlobFiles {
     }
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
-        let mut found = self.files(context, control, true)?;
-        let ignored = found.is_empty();
+        let (mut found, left_out) = self.files(context, control, true)?;
+        let ignored = found.is_empty() && left_out;
         if ignored {
-            found = self.files(context, control, false)?;
+            (found, _) = self.files(context, control, false)?;
         }
         if found.is_empty() {
             let pattern = on_one_line(&self.pattern);
@@ -119,13 +119,17 @@ impl Job for GlobFiles {
     }
 }
 
+/// When a file was changed, the newest first, and its path.
+type Found = (Reverse<SystemTime>, String);
+
 impl GlobFiles {
+    /// The files that match, with when they were changed; and whether ignore files left out anything.
     fn files(
         &self,
         context: &Context,
         control: &Control<'_>,
         respect_ignored: bool,
-    ) -> Result<Vec<(Reverse<SystemTime>, String)>, Failure> {
+    ) -> Result<(Vec<Found>, bool), Failure> {
         let walk = Walk { depth: usize::MAX, respect_ignored, hidden: true, order: Order::Path };
         let prefix = self.place.prefix();
         let found = Mutex::new(Vec::new());
@@ -146,7 +150,7 @@ impl GlobFiles {
             if enough || control.check().is_err() { Flow::Stop } else { Flow::On }
         });
         control.check()?;
-        walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
-        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+        let left_out = walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
+        Ok((found.into_inner().unwrap_or_else(PoisonError::into_inner), left_out))
     }
 }

@@ -50,8 +50,16 @@ impl Listed {
     }
 }
 
-/// The `entries` of `dir`, which lies at the absolute path `at`, in no order. Its own rules are added to `rules`.
-pub(super) fn list(dir: &Dir, entries: ReadDir, at: &Path, walk: Walk, rules: &mut Rules) -> Vec<Listed> {
+/// What is shown of a directory.
+pub(super) struct Listing {
+    /// In no order.
+    pub(super) entries: Vec<Listed>,
+    /// Whether ignore files left anything out.
+    pub(super) ignored: bool,
+}
+
+/// The `entries` of `dir`, which lies at the absolute path `at`. Its own rules are added to `rules`.
+pub(super) fn list(dir: &Dir, entries: ReadDir, at: &Path, walk: Walk, rules: &mut Rules) -> Listing {
     // An entry that vanishes while we look is not there.
     let mut listed: Vec<_> =
         entries.filter_map(|entry| entry.ok().and_then(|entry| Listed::new(&entry))).collect();
@@ -59,6 +67,7 @@ pub(super) fn list(dir: &Dir, entries: ReadDir, at: &Path, walk: Walk, rules: &m
         rules.enter(dir, at, |name| listed.iter().any(|entry| entry.name == name));
     }
     let mut path = at.to_owned();
+    let mut ignored = false;
     listed.retain(|Listed { name, kind }| {
         let hidden = name.as_encoded_bytes().starts_with(b".") && !walk.hidden;
         if hidden || name == ".git" {
@@ -70,7 +79,8 @@ pub(super) fn list(dir: &Dir, entries: ReadDir, at: &Path, walk: Walk, rules: &m
         path.push(name);
         let left_out = rules.leave_out(&path, *kind == EntryKind::Directory);
         path.pop();
+        ignored |= left_out;
         !left_out
     });
-    listed
+    Listing { entries: listed, ignored }
 }

@@ -17,13 +17,13 @@ const MAX_THREADS: usize = 4;
 
 impl Workspace {
     /// Shows `visit` what [`Workspace::walk`] shows, but from several threads. A directory still comes before what is
-    /// in it.
+    /// in it. True when ignore files left out anything on the way.
     pub(crate) fn roam(
         &self,
         place: &Place,
         walk: Walk,
         visit: &(dyn Fn(&Entry<'_>) -> Flow + Sync),
-    ) -> Result<(), Obstacle> {
+    ) -> Result<bool, Obstacle> {
         let Start { dir, entries, rules, absolute } = self.start(place, walk)?;
         let roamer = Roamer { walk, absolute, visit, queue: Mutex::default(), changed: Condvar::new() };
         let mut top = Turn::new(&roamer);
@@ -35,7 +35,7 @@ impl Workspace {
             }
             roamer.work();
         });
-        Ok(())
+        Ok(roamer.queue().ignored)
     }
 }
 
@@ -54,6 +54,8 @@ struct Queue {
     /// Turns that may still find directories.
     turns: usize,
     stopped: bool,
+    /// Whether ignore files left anything out so far.
+    ignored: bool,
 }
 
 /// A directory that was found and is not yet shown.
@@ -74,7 +76,7 @@ struct Below {
 impl Roamer<'_> {
     fn work(&self) {
         while let Some(pending) = self.next() {
-            Turn { roamer: self, found: Vec::new(), flow: Flow::On }.show(pending);
+            Turn::of(self).show(pending);
         }
     }
 
@@ -105,13 +107,19 @@ impl Roamer<'_> {
 struct Turn<'a> {
     roamer: &'a Roamer<'a>,
     found: Vec<Pending>,
+    ignored: bool,
     flow: Flow,
 }
 
 impl<'a> Turn<'a> {
     fn new(roamer: &'a Roamer<'a>) -> Self {
         roamer.queue().turns += 1;
-        Self { roamer, found: Vec::new(), flow: Flow::On }
+        Self::of(roamer)
+    }
+
+    /// A turn that is counted already.
+    fn of(roamer: &'a Roamer<'a>) -> Self {
+        Self { roamer, found: Vec::new(), ignored: false, flow: Flow::On }
     }
 
     fn show(&mut self, pending: Pending) {
@@ -131,7 +139,9 @@ impl<'a> Turn<'a> {
     fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, below: Below) {
         let Below { mut path, mut rules, depth } = below;
         let Roamer { walk, absolute, visit, .. } = self.roamer;
-        for Listed { name, kind } in list(dir, entries, &absolute.join(&path), *walk, &mut rules) {
+        let listing = list(dir, entries, &absolute.join(&path), *walk, &mut rules);
+        self.ignored |= listing.ignored;
+        for Listed { name, kind } in listing.entries {
             path.push(&name);
             if kind == EntryKind::Directory {
                 let below = Below { path: path.clone(), rules: rules.clone(), depth: depth + 1 };
@@ -153,6 +163,7 @@ impl Drop for Turn<'_> {
         let mut queue = self.roamer.queue();
         queue.turns -= 1;
         queue.stopped |= self.flow == Flow::Stop;
+        queue.ignored |= self.ignored;
         queue.pending.append(&mut self.found);
         drop(queue);
         self.roamer.changed.notify_all();

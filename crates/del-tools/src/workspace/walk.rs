@@ -190,7 +190,7 @@ impl Walker<'_> {
     fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, depth: usize) -> Flow {
         let outer = self.rules.depth();
         let at = self.absolute.join(&self.path);
-        let mut listed = list(dir, entries, &at, self.walk, &mut self.rules);
+        let mut listed = list(dir, entries, &at, self.walk, &mut self.rules).entries;
         listed.sort_unstable_by(|one, other| one.compare(other, self.walk.order));
         let mut flow = Flow::On;
         for Listed { name, kind } in listed {
