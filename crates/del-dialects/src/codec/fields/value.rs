@@ -181,7 +181,11 @@ impl FieldsReader {
                     place if place.is_constant(plain.trim()) => Types::TEXT,
                     _ => self.types,
                 };
-                let json = if form.json { as_json(plain.trim(), self.max_depth) } else { Ok(None) };
+                let json = if form.json || self.says_json {
+                    as_json(plain.trim(), self.max_depth)
+                } else {
+                    Ok(None)
+                };
                 let read = json.and_then(|json| match json {
                     Some(json) => Ok((json, true)),
                     None => typed(&plain, types, self.max_depth),
