@@ -114,7 +114,7 @@ impl FieldsReader {
             }
             Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] != Next::Stray => {
                 if marks.own.is_some() && self.stops_in_a_string(on, value, behind) {
-                    on.rewind(on.kept + behind);
+                    on.rewind(on.kept + end);
                     self.enter(Phase::Json { end, behind });
                     return None;
                 }

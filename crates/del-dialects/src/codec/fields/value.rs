@@ -70,7 +70,7 @@ impl FieldsReader {
     /// Whether a field of this key may open here, though nothing closed the value before it.
     pub(super) fn may_follow(&self, on: &On<'_, '_>, key: &str) -> bool {
         let (form, tool) = (on.given.form, on.given.tool);
-        !self.keys.iter().any(|seen| seen == key)
+        !self.keys.contains(key)
             && may_have(tool, key)
             && ((form.framed && !self.compact)
                 || tool.is_some()
@@ -87,7 +87,6 @@ impl FieldsReader {
             self.notes.add(FaultKind::DuplicateKey, at);
         }
         self.key.clone_from(&header.key);
-        self.keys.push(header.key.clone());
         self.types = types_of(tool, &header.key);
         self.says_json = false;
         self.wraps = may_wrap(tool, &header.key);
@@ -122,7 +121,8 @@ impl FieldsReader {
             self.tell_repeated(on);
         }
         self.scratch.clear();
-        self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
+        self.scratch.push(if self.keys.is_empty() { '{' } else { ',' });
+        self.keys.insert(self.key.clone());
         self.scratch.push_str(&quoted(&self.key));
         self.scratch.push(':');
         if self.streams {
