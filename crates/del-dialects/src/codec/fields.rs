@@ -38,6 +38,8 @@ pub(crate) struct FieldsReader {
     types: Types,
     /// The value goes out while it arrives.
     streams: bool,
+    /// The white space that the value begins with, in bytes, as far as it was looked at.
+    white: usize,
     /// The field itself says that the value is JSON.
     says_json: bool,
     /// The value stands on the line of its header.
@@ -197,6 +199,7 @@ impl FieldsReader {
             keys: HashSet::new(),
             types: Types::default(),
             streams: false,
+            white: 0,
             says_json: false,
             wraps: false,
             closer: None,

@@ -131,14 +131,17 @@ impl FieldsReader {
     }
 
     /// True when the value so far is JSON that ends inside a string, and it may be worth looking for the rest of it.
-    pub(super) fn stops_in_a_string(&mut self, on: &mut On<'_, '_>, value: &str, behind: usize) -> bool {
+    pub(super) fn stops_in_a_string(&mut self, on: &mut On<'_, '_>, (end, behind): (usize, usize)) -> bool {
         if self.sure
             || self.streams
             || on.given.form.xml
             || self.elements.is_some()
             || self.base + ((on.kept + behind) as u64) < self.doubted
-            || !value.trim_start().starts_with(['{', '['])
         {
+            return false;
+        }
+        let value = self.begun(on, on.kept + end);
+        if !value.starts_with(['{', '[']) {
             return false;
         }
         self.outline = Outline::default();
@@ -167,7 +170,7 @@ impl FieldsReader {
             Anchored::More if on.given.end != Some(End::End) && window.len() < edge => {
                 return Some(FieldsProgress::More);
             }
-            Anchored::Found(hit) if own.is_closer(hit) && self.is_json(on, hit.start) => {
+            Anchored::Found(hit) if own.is_closer(hit) && is_json(on, hit.start) => {
                 self.sure = true;
                 on.rewind(hit.end);
                 self.enter(Phase::After { end: hit.start - on.kept, behind: hit.end - on.kept });
@@ -181,12 +184,12 @@ impl FieldsReader {
         }
         None
     }
+}
 
-    /// True when the value up to `end` is JSON.
-    fn is_json(&self, on: &On<'_, '_>, end: usize) -> bool {
-        let value = &on.given.text[on.kept..end];
-        serde_json::from_str::<serde::de::IgnoredAny>(value.trim()).is_ok()
-    }
+/// True when the value up to `end` is JSON.
+fn is_json(on: &On<'_, '_>, end: usize) -> bool {
+    let value = &on.given.text[on.kept..end];
+    serde_json::from_str::<serde::de::IgnoredAny>(value.trim()).is_ok()
 }
 
 /// Where JSON is, as far as its quotes and brackets tell.

@@ -9,6 +9,7 @@ use super::marks::ValueEnd;
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
+use crate::codec::json::white_space;
 use crate::codec::members;
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
@@ -57,14 +58,26 @@ impl FieldsReader {
 
     /// Whether the value goes out while it arrives, once what there is of it up to `end` tells.
     fn decide(&mut self, on: &mut On<'_, '_>, end: usize) {
-        let begun = on.given.text[on.kept..end].trim_start();
-        if self.undecided && !begun.is_empty() && !SECTION.starts_with(begun) {
+        if !self.undecided {
+            return;
+        }
+        let begun = self.begun(on, end);
+        if !begun.is_empty() && !SECTION.starts_with(begun) {
             self.undecided = false;
             self.streams = !begun.starts_with(SECTION);
             if self.streams {
                 on.put("\"");
             }
         }
+    }
+
+    /// The value that is held, up to `end`, without the white space before it.
+    pub(super) fn begun<'t>(&mut self, on: &On<'t, '_>, end: usize) -> &'t str {
+        let value = &on.given.text[on.kept..end];
+        if let Some(rest) = value.as_bytes().get(self.white..) {
+            self.white += white_space(rest);
+        }
+        value.get(self.white..).unwrap_or_default()
     }
 
     /// Whether a field of this key may open here, though nothing closed the value before it.
@@ -107,6 +120,7 @@ impl FieldsReader {
 
     pub(super) fn begin_value(&mut self, on: &mut On<'_, '_>) {
         let form = on.given.form;
+        self.white = 0;
         self.deaf = 0;
         self.inside = 0;
         self.sure = false;
