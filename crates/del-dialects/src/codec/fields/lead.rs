@@ -143,7 +143,6 @@ impl FieldsReader {
             Between::Type => self.enter(Phase::Type),
             Between::Orphan(next) => {
                 self.notes.add(FaultKind::OrphanMark, on.kept);
-                self.keys.pop();
                 match next {
                     Next::Field => self.enter(Phase::Header),
                     Next::Opener => {
