@@ -2,7 +2,7 @@
 
 use super::automaton::Scan;
 use super::body::MAX_BARE;
-use super::{Engine, Fence, Flow, Io, State};
+use super::{Engine, Flow, Io, State};
 use crate::event::{Event, Kept, Sink, Span};
 
 /// A call that is read on trial. Offsets count from the first byte that is held.
@@ -62,7 +62,7 @@ impl Engine {
     /// Reads what stands behind the quote on trial.
     pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
         io.rewind(start);
-        let engine = Self {
+        let mut engine = Self {
             turn: self.turn.clone(),
             state: State::Text(Scan::default()),
             base: io.base + io.at as u64,
@@ -74,10 +74,10 @@ impl Engine {
             passed: io.passed.clone(),
             spare: None,
             unquoted: true,
-            fence: Fence { call: false, ..self.fence },
             ..*self
         };
         let verdict = Verdict { quote, events: Vec::new(), calls: false, text: None };
+        engine.fence.call = false;
         let engine = Box::new(engine);
         self.state = State::Quoted(Quoted { engine, start: start - io.at, settled: 0, verdict });
     }
