@@ -269,6 +269,11 @@ impl Loose {
         self.quotes.iter().filter(|quote| quote.len() > 1).find_map(|quote| word.strip_suffix(quote.as_str()))
     }
 
+    /// The quote of several characters; empty where there is none.
+    pub(crate) fn long_quote(&self) -> &str {
+        self.quotes.iter().find(|quote| quote.len() > 1).map_or("", String::as_str)
+    }
+
     /// True when this byte alone is a quote.
     pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
         self.quotes.iter().any(|quote| quote.as_bytes() == [byte])

@@ -152,6 +152,8 @@ struct Engine {
     in_block: bool,
     /// In the message to a tool, or behind no header at all.
     in_tool: bool,
+    /// Where the message to the user begins: a call in it begins there, as its header was meant for a tool.
+    message: Option<u64>,
     /// The steps of the block's opening that were there, a bit each.
     opened: u32,
     /// The first mark of the open call was missing, and so may be the last.
@@ -297,6 +299,7 @@ impl Engine {
             silent: false,
             in_block: false,
             in_tool: true,
+            message: None,
             opened: 0,
             unopened: false,
             work: 0,

@@ -48,6 +48,8 @@ enum Kind {
     Args,
     Id,
     Wrapper,
+    /// The key is the name of a tool: an object behind it is its arguments.
+    Tool,
     Other,
 }
 
@@ -116,6 +118,7 @@ impl CallReader {
     pub(crate) fn read(
         &mut self,
         form: &CallForm,
+        known: &dyn Fn(&str) -> bool,
         text: &str,
         look: &mut usize,
         kept: &mut usize,
@@ -148,7 +151,7 @@ impl CallReader {
                     b'"' | b'\'' => match plain_string(&text[*look..]) {
                         Some(key) => {
                             *look += key.len() + 2;
-                            if !self.keyed(key, form) {
+                            if !self.keyed(key, form, known) {
                                 return CallProgress::Broken;
                             }
                         }
@@ -174,7 +177,7 @@ impl CallReader {
                 State::KeyText => match self.collect_key(text, look, kept) {
                     Progress::Done => {
                         let token = std::mem::take(&mut self.token);
-                        if !self.keyed(&string(&token).unwrap_or_default(), form) {
+                        if !self.keyed(&string(&token).unwrap_or_default(), form, known) {
                             return CallProgress::Broken;
                         }
                     }
@@ -187,7 +190,7 @@ impl CallReader {
                         *look += 1;
                     } else {
                         let token = std::mem::take(&mut self.token);
-                        if !self.keyed(&token, form) {
+                        if !self.keyed(&token, form, known) {
                             return CallProgress::Broken;
                         }
                     }
@@ -297,12 +300,19 @@ impl CallReader {
     }
 
     /// A key is whole; false when it shows that this is no call.
-    fn keyed(&mut self, key: &str, form: &CallForm) -> bool {
+    fn keyed(&mut self, key: &str, form: &CallForm, known: &dyn Fn(&str) -> bool) -> bool {
         self.kind = kind_of(key, form, self.name.is_some());
         let foreign = self.kind == Kind::Other && key != "type";
+        let first = self.name.is_none() && self.args == Args::None;
         if form.name.is_none() && self.open == 1 && self.name.is_none() {
             self.name = Some(key.to_owned()).filter(|name| !name.is_empty());
             self.kind = if self.name.is_some() { Kind::Args } else { Kind::Other };
+        } else if form.name.is_none() && self.open == 1 && foreign {
+            // Another name, in an object of one call.
+            self.kind = Kind::Args;
+        } else if foreign && first && !self.strict && known(key) {
+            self.kind = Kind::Tool;
+            key.clone_into(&mut self.token);
         }
         self.state = State::Colon;
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
@@ -317,6 +327,12 @@ impl CallReader {
                 self.state = State::Key { comma: false };
                 return None;
             }
+            (Kind::Tool, b'{') => {
+                self.notes.add(FaultKind::Repaired, *look);
+                self.name = Some(std::mem::take(&mut self.token));
+                self.kind = Kind::Args;
+            }
+            (Kind::Tool, _) => self.kind = Kind::Other,
             (Kind::Wrapper, _) => self.kind = if self.name.is_none() { Kind::Name } else { Kind::Other },
             (Kind::Name, _) if self.name.is_some() => self.kind = Kind::Other,
             (Kind::Args, _) if self.args != Args::None => {
@@ -374,7 +390,7 @@ impl CallReader {
                     }
                 }
             }
-            Kind::Wrapper | Kind::Other => {}
+            Kind::Wrapper | Kind::Tool | Kind::Other => {}
         }
         self.token.clear();
         None

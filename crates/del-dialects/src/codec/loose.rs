@@ -110,6 +110,8 @@ enum State {
     Mark {
         bare: bool,
     },
+    /// Perhaps in a quote behind a value, which nobody opened.
+    Left,
     /// Behind a closing quote: another text may follow, and belongs to the same value.
     Closed,
     After,
@@ -233,6 +235,7 @@ impl LooseReader {
                 (State::Behind(behind), Some(&byte)) => self.behind(on, behind, byte),
                 (State::Bare, Some(&byte)) => self.bare(on, byte),
                 (State::Mark { bare }, _) => self.mark(on, bare),
+                (State::Left, _) => self.left(on),
                 (State::Closed, Some(&byte)) => self.closed(on, byte),
                 (State::After, Some(&byte)) => self.after(on, byte),
                 (State::Comma, Some(&byte)) => self.comma(on, byte),
@@ -326,7 +329,28 @@ impl LooseReader {
             }
             Anchored::Nothing => {
                 on.back(on.kept);
-                if bare { self.bare_char(on) } else { Some(LooseProgress::Broken) }
+                if bare {
+                    return self.bare_char(on);
+                }
+                self.enter(State::Left);
+                None
+            }
+        }
+    }
+
+    /// Behind a value: its own quotes are closed, and the syntax's quote is left over.
+    fn left(&mut self, on: &mut On<'_, '_>) -> Stop {
+        match on.given.marks.quotes.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
+            Anchored::More => None,
+            Anchored::Found(hit) if hit.end - hit.start > 1 && !on.given.form.quoted_keys => {
+                self.notes.add(FaultKind::OrphanMark, hit.start);
+                on.look = hit.end;
+                self.state = State::After;
+                None
+            }
+            Anchored::Found(_) | Anchored::Nothing => {
+                on.back(on.kept);
+                Some(LooseProgress::Broken)
             }
         }
     }

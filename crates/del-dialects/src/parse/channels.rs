@@ -195,6 +195,7 @@ impl Engine {
         let start = io.at;
         let way = said.way(channels, matches!(walk.body, Body::Call));
         self.in_tool = matches!(way, Way::Call(_)) && heading.inside;
+        self.message = (matches!(way, Way::Text) && heading.inside).then_some(io.base + body as u64);
         if let Way::Call(name) = way {
             self.fresh = false;
             return self.call_in_channel(io, number, name, body);
@@ -348,6 +349,7 @@ impl<'h> Said<'h> {
                 // A channel behind a channel takes the place of a recipient that is no tool.
                 let again = said.channel.is_some();
                 said.recipient = said.recipient.filter(|to| !again || !channels.routes.contains_key(*to));
+                // What stands before the channel may be a recipient alone: no author follows any more.
                 (author, channel, rest) = (false, true, behind);
                 continue;
             }

@@ -287,6 +287,12 @@ impl Engine {
             }
             _ => {
                 let called = opening.called(io);
+                let declared = |name: &str| self.tool(name).is_some();
+                let to_user = self.message == Some(io.base + (io.at + opening.start) as u64);
+                if to_user && !called.is_some_and(declared) {
+                    return self.leave_to_user(io, &opening);
+                }
+                self.in_tool |= to_user;
                 let known = |name: &&str| !opening.doubted || self.tool(name).is_some();
                 let Some(name) = called.filter(known) else { return self.nameless(io, opening) };
                 if !self.commit(io, &opening, name, opening.id(io)) {
@@ -300,6 +306,15 @@ impl Engine {
                 }
             }
         }
+        Flow::Next
+    }
+
+    /// What begins a message to the user calls no tool that is declared: it is what the message says.
+    fn leave_to_user(&mut self, io: &mut Io<'_>, opening: &Opening) -> Flow {
+        self.message = None;
+        io.rewind(io.at + opening.start);
+        self.candidates.clear();
+        self.state = State::Text(Scan::default());
         Flow::Next
     }
 

@@ -305,7 +305,7 @@ impl Engine {
                 || (behind_text && walk.is_bare_object()))
                 && (!bare || (here >= self.deaf && !fenced))
                 && (!opener.is_worded(io.plan) || (here >= self.unproven && !fenced))
-                && (!inside || self.in_tool)
+                && (!inside || self.in_tool || self.message == Some(here))
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));

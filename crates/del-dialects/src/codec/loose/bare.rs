@@ -12,7 +12,7 @@ use crate::schema::{Types, quoted, typed};
 pub(super) struct Bare {
     /// Brackets that were opened in it.
     inner: usize,
-    /// It holds a comma.
+    /// It holds a comma, or goes over several lines.
     prose: bool,
 }
 
@@ -34,9 +34,13 @@ impl LooseReader {
             return None;
         }
         let closes = matches!(byte, b'}' | b']' | b')');
-        if byte == b',' && self.is_outer() && self.may_go_on() {
+        let may_go_on = self.is_outer() && self.may_go_on();
+        if byte == b',' && may_go_on {
             on.look += 1;
             self.state = State::Behind(Behind::comma());
+        } else if byte == b'\n' && may_go_on && !python {
+            on.look += 1;
+            self.state = State::Behind(Behind::line());
         } else if matches!(byte, b',' | b'\n') || (closes && (python || self.bare.inner == 0)) {
             return if self.bare_ends(on) { None } else { Some(LooseProgress::Broken) };
         } else if byte == b'<' {
@@ -53,7 +57,7 @@ impl LooseReader {
         match on.bytes[on.look] {
             b'(' | b'[' | b'{' => self.bare.inner += 1,
             b')' | b']' | b'}' => self.bare.inner = self.bare.inner.saturating_sub(1),
-            b',' => self.bare.prose = true,
+            b',' | b'\n' => self.bare.prose = true,
             _ => {}
         }
         self.word.push_str(&on.given.text[on.look..end]);
@@ -62,7 +66,7 @@ impl LooseReader {
         (self.word.len() > MAX_WORD).then_some(LooseProgress::Broken)
     }
 
-    /// True when the word at hand can only be a text, so that a comma may belong to it.
+    /// True when the word at hand can only be a text, so that a comma or a line feed may belong to it.
     fn may_go_on(&self) -> bool {
         self.bare.prose || (!self.word.trim().is_empty() && literal(&self.word).is_none())
     }

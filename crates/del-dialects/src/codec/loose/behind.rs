@@ -1,5 +1,5 @@
-//! What stands behind a quote that may end a text, or behind a comma that may end a bare word: models forget to escape
-//! quotes, and to write them.
+//! What stands behind a quote that may end a text, or behind a comma or a line feed that may end a bare word: models
+//! forget to escape quotes, and to write them.
 //!
 //! A quote ends its text where only Python can go on: a comma and the next key, a bracket that is open, another text,
 //! an operator. Anything else shows that the quote stands inside the text.
@@ -8,7 +8,7 @@ use super::words::is_word;
 use super::{Bracket, LooseProgress, LooseReader, On, State, Stop};
 use crate::fault::FaultKind;
 
-/// A place behind a quote or a comma, which is held until it is clear what it means.
+/// A place behind a quote, a comma or a line feed, which is held until it is clear what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Behind {
     quote: bool,
@@ -23,8 +23,12 @@ enum Stage {
     Dot,
     /// In a word, which began so many bytes ago: `if` and `for` go on a Python expression.
     Word { len: usize },
+    /// In a quote of several characters, so far into it: nobody opened it, as the text had another.
+    Left { len: usize },
     /// Behind a comma.
     Comma,
+    /// Behind a line feed in a bare word.
+    Line,
     /// In what may be the next key, which began so many bytes ago.
     Key { len: usize },
     /// Behind it.
@@ -44,6 +48,10 @@ impl Behind {
     pub(super) fn comma() -> Self {
         Self { quote: false, stage: Stage::Comma }
     }
+
+    pub(super) fn line() -> Self {
+        Self { quote: false, stage: Stage::Line }
+    }
 }
 
 impl LooseReader {
@@ -60,11 +68,19 @@ impl LooseReader {
             Stage::Quote { .. } if closes && outer => Stage::Closer,
             Stage::Quote { .. } if byte == b'.' => Stage::Dot,
             Stage::Quote { space: true } if is_word(byte) && !self.text.nested => Stage::Word { len: 1 },
+            Stage::Quote { .. } if !short && on.given.form.long_quote().starts_with(char::from(byte)) => {
+                Stage::Left { len: 1 }
+            }
             Stage::Quote { .. } => {
                 let goes_on =
                     (short && !self.text.nested) || open || matches!(byte, b',' | b'+' | b'%' | b'*' | b'[');
                 return self.decide(on, behind, goes_on);
             }
+            Stage::Left { len } => match on.given.form.long_quote().as_bytes().get(len) {
+                Some(next) if *next == byte => Stage::Left { len: len + 1 },
+                None if space => Stage::Left { len },
+                next => return self.decide(on, behind, next.is_none() && (byte == b',' || closes)),
+            },
             Stage::Dot => return self.decide(on, behind, byte.is_ascii_alphabetic()),
             Stage::Word { len } if is_word(byte) && len < 4 => Stage::Word { len: len + 1 },
             Stage::Word { len } => {
@@ -72,6 +88,10 @@ impl LooseReader {
                 return self.decide(on, behind, word && space);
             }
             Stage::Comma if space => Stage::Comma,
+            Stage::Line if space => Stage::Line,
+            Stage::Line => {
+                return self.decide(on, behind, closes || matches!(byte, b',' | b'<'));
+            }
             Stage::Comma if is_word(byte) => Stage::Key { len: 0 },
             Stage::Comma => return self.decide(on, behind, closes || byte == b'*'),
             Stage::Key { len } if (is_word(byte) || byte == b'-') && len < MAX_KEY => {

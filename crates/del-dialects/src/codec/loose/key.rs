@@ -40,7 +40,10 @@ impl LooseReader {
     }
 
     pub(super) fn bare_key(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
-        if !is_word(byte) && !matches!(byte, b'-' | b'+' | b'.' | b'$') {
+        // Where all keys stand bare, words with spaces between them are one: only its colon ends a key.
+        let space = matches!(byte, b' ' | b'\t') && !on.given.form.quoted_keys;
+        if !space && !is_word(byte) && !matches!(byte, b'-' | b'+' | b'.' | b'$') {
+            self.word.truncate(self.word.trim_end().len());
             self.state = State::Pair;
             return None;
         }

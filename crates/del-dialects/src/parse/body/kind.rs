@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::End;
 use crate::parse::plan::{Body, Plan, Walk};
-use crate::schema::meant;
+use crate::schema::{meant, takes_nothing};
 
 #[derive(Debug)]
 pub(super) enum Kind {
@@ -147,6 +147,15 @@ fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
         let rest = &on.text[*on.look..];
         match rest.as_bytes().first() {
             Some(b'{') => {}
+            // The end took the mark that the request stops at, and nothing had to stand before it.
+            None if on.end == Some(End::End)
+                && on.walk.channels().is_some()
+                && !on.walk.misses(on.walk.args + 1, on.walk.steps.len())
+                && on.tool().is_some_and(takes_nothing) =>
+            {
+                (on.emit)("{}", *on.look..*on.look);
+                return on.done();
+            }
             None => return Outcome::More,
             Some(_) if on.plan.may_end_here(rest) && on.end.is_none() => return Outcome::More,
             Some(_) if on.plan.ends_here(rest) => {
@@ -195,7 +204,9 @@ fn unnamed(json: &mut Json, object: &mut String, name: &mut String, on: &mut On<
 }
 
 fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcome {
-    let progress = reader.read(form, on.text, on.look, &mut on.kept, on.emit);
+    let tools = on.tools;
+    let known = |name: &str| tools.iter().any(|tool| tool.name == name);
+    let progress = reader.read(form, &known, on.text, on.look, &mut on.kept, on.emit);
     on.notes = reader.notes.take();
     match progress {
         CallProgress::More => Outcome::More,

@@ -2,7 +2,7 @@
 
 use super::{From, Opening};
 use crate::fault::FaultKind;
-use crate::parse::automaton::Scan;
+use crate::parse::automaton::{Scan, is_word};
 use crate::parse::body::MAX_BARE;
 use crate::parse::plan::{Body, is_distinct, is_token};
 use crate::parse::recover::is_markup;
@@ -48,10 +48,14 @@ impl Engine {
     }
 
     /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
-    /// markup, or a mark on a line of its own.
+    /// markup, or a mark on a line of its own, or before a word without a space between them.
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
         let before = self.before(io, start)[1];
-        let alone = matches!(before, b'\n' | b'>') && matches!(io.bytes.get(end), Some(b'\n' | b'<'));
+        let behind = io.bytes.get(end).copied();
+        // A mark that is a whole tag; of any other, what goes on behind it would be left over.
+        let tag = io.bytes[end - 1] == b'>';
+        let alone = matches!(before, b'\n' | b'>')
+            && behind.is_some_and(|byte| matches!(byte, b'\n' | b'<') || (tag && is_word(byte)));
         // A sentence goes on behind a mark, and not with the next mark.
         let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
         (end > start + 1 && is_token(&io.text[start..]) && !sentence)
