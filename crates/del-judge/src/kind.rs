@@ -306,7 +306,11 @@ fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
         return Err(Misfit::Revision);
     }
     // A revision may hold colons itself, and a path in a repository is a pattern.
-    let is_secret = |(at, _)| secret::is_secret(Path::new(&text[at + 1..]));
+    // What lies in a directory that is named so loses its name, by which it would be left out.
+    let is_secret = |(at, _)| {
+        let path = Path::new(&text[at + 1..]);
+        secret::is_secret(path) || secret::is_in_folder(path)
+    };
     let is_pattern = text.contains(['*', '?', '[', '\\']);
     if text.match_indices(':').any(is_secret) || (is_pattern && secret::is_meant(&text.replace('\\', ""))) {
         return Err(Forbidden::Secret.into());

@@ -48,13 +48,15 @@ pub(crate) fn patterns() -> (Vec<String>, Vec<String>) {
     let mut files = vec![format!("{}[!a-zA-Z]*", any_case(".env"))];
     files.extend(KEYS.map(|start| format!("{}*", any_case(start))));
     files.extend(PARTS.map(|part| format!("*{}*", any_case(part))));
-    let whole = NAMES.into_iter().chain(["hosts.yml", ".env", ".envrc"]).map(any_case);
-    let ending = ENDS.into_iter().map(|end| format!("*{}", any_case(end)));
-    for pattern in whole.chain(ending) {
-        // Of `.bak`, `.old` and `.swp` each stands for more than itself.
-        files.extend(["~", ".[bos][alw][kdp]", ".orig", ".backup"].map(|left| format!("{pattern}{left}")));
-        files.push(pattern);
+    files.extend(NAMES.into_iter().chain(["hosts.yml", ".env", ".envrc"]).map(any_case));
+    files.extend(ENDS.map(|end| format!("*{}", any_case(end))));
+    // What is left beside them, in few patterns, since every file is held against each. Of `.bak`, `.old` and `.swp` one
+    // stands for more than itself.
+    for start in [".", "*credentials", "*secret"] {
+        let start = any_case(start);
+        files.extend(["~", ".[bos][alw][kdp]", ".orig", ".backup"].map(|left| format!("{start}*{left}")));
     }
+    files.extend(SEALED.map(|end| format!("*{}[.~]*", any_case(end))));
     (files, folders().map(any_case).collect())
 }
 
@@ -167,7 +169,7 @@ const FOLDERS: [&str; 8] =
     [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
 /// What editors and people leave beside a file, and what packs it.
 const LEFT: [&str; 10] = [".bak", ".old", ".orig", ".swp", ".backup", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-const NAMES: [&str; 69] = [
+const NAMES: [&str; 68] = [
     "shadow",
     "shadow-",
     "gshadow",
@@ -206,7 +208,6 @@ const NAMES: [&str; 69] = [
     ".vault_pass",
     ".vault_password",
     ".vault-password",
-    ".vault_pass.txt",
     "vault_pass",
     "vault_password",
     "api_key",
@@ -254,7 +255,7 @@ const IN_FOLDER: [(&str, &str); 11] = [
 /// Parts of names.
 const PARTS: [&str; 2] = ["firebase-adminsdk", "client_secret_"];
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
-const ENDS: [&str; 43] = [
+const ENDS: [&str; 44] = [
     ".pem",
     ".key",
     ".p8",
@@ -296,9 +297,12 @@ const ENDS: [&str; 43] = [
     "passwords.txt",
     "token.txt",
     "api_key.txt",
+    "vault_pass.txt",
     "service-account.json",
     "service_account.json",
 ];
+/// Those of them before which no program's source has a name.
+const SEALED: [&str; 9] = [".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate"];
 const KEYS: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "ssh_host_"];
 
 #[cfg(test)]
@@ -381,7 +385,7 @@ mod tests {
         for pattern in ["*", "**", "*.*", "*.pem", "/*.env", "conf/**", "*.json", ".netrc", "x/.ssh/**"] {
             assert!(is_covered(pattern), "{pattern}");
         }
-        for pattern in ["*.rs", "*.php", "*.md", "Cargo.lock", "docs/*.html", "*.blade.php"] {
+        for pattern in ["*.rs", "*.php", "*.md", "*.txt", "Cargo.lock", "docs/*.html", "*.blade.php"] {
             assert!(!is_covered(pattern), "{pattern}");
         }
     }
