@@ -341,14 +341,14 @@ impl<'h> Said<'h> {
                 continue;
             }
             if let Some(behind) = behind(&channels.constrain, rest) {
-                (channel, rest) = (false, behind);
+                (author, channel, rest) = (false, false, behind);
                 continue;
             }
             if let Some(behind) = behind(&channels.channel, rest) {
                 // A channel behind a channel takes the place of a recipient that is no tool.
                 let again = said.channel.is_some();
                 said.recipient = said.recipient.filter(|to| !again || !channels.routes.contains_key(*to));
-                (channel, rest) = (true, behind);
+                (author, channel, rest) = (false, true, behind);
                 continue;
             }
             let first = first_char(rest, 0);

@@ -2,7 +2,7 @@
 
 use super::automaton::Scan;
 use super::body::MAX_BARE;
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Fence, Flow, Io, State};
 use crate::event::{Event, Kept, Sink, Span};
 
 /// A call that is read on trial. Offsets count from the first byte that is held.
@@ -32,6 +32,8 @@ impl Sink for Verdict {
     fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Text(_) | Event::Reasoning(_) if self.text.is_some() => {}
+            // The line feed before them.
+            Event::Text(text) if !self.calls && text.trim_ascii().is_empty() => {}
             Event::Text(text) => {
                 self.text = Some((span.start, self.calls && text.as_bytes().first() == Some(&self.quote)));
             }
@@ -53,7 +55,8 @@ impl Engine {
         let text = &io.bytes[io.at.min(start)..start];
         let [outside, quote] = self.before(io, start - (text.len() - text.trim_ascii_end().len()));
         let opens = matches!(outside, b' ' | b'\n' | b'(') && matches!(quote, b'"' | b'\'' | b'`');
-        (opens && !self.on_trial && !self.unquoted).then_some(quote)
+        let quote = if self.fence.call { Some(b'`') } else { opens.then_some(quote) };
+        quote.filter(|_| !self.on_trial && !self.unquoted)
     }
 
     /// Reads what stands behind the quote on trial.
@@ -71,6 +74,7 @@ impl Engine {
             passed: io.passed.clone(),
             spare: None,
             unquoted: true,
+            fence: Fence { call: false, ..self.fence },
             ..*self
         };
         let verdict = Verdict { quote, events: Vec::new(), calls: false, text: None };
