@@ -1,7 +1,7 @@
 //! Arguments held against the description of their program.
 
 use crate::catalog::{Arguments, Form, Hide, Operands, Place, Value};
-use crate::ground::Ground;
+use crate::ground::{Found, Ground};
 use crate::kind::{Kind, Misfit};
 use crate::mark::Mark;
 use crate::secret;
@@ -38,7 +38,16 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
     if known.exactly.iter().any(|line| line.words() == given) {
         return Ok(given.to_vec());
     }
-    let mut reader = Reader { known, ground, seen: Vec::new(), operands: Vec::new(), at: 0, last: 0, given };
+    let mut reader = Reader {
+        known,
+        ground,
+        seen: Vec::new(),
+        operands: Vec::new(),
+        commits: Vec::new(),
+        at: 0,
+        last: 0,
+        given,
+    };
     let sub = match known.form {
         Form::Raw => {
             reader.operands.extend(given);
@@ -61,11 +70,27 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
     }
     reader.finish()?;
     let (options, rest) = given.split_at(reader.last);
-    words.extend_from_slice(options);
+    words.extend(options.iter().map(|word| reader.run_with(word)));
     let looks = |hide: &&Hide| hide.with.is_empty() || reader.seen.iter().any(|name| hide.with.has(name));
     words.extend(known.hide.iter().filter(looks).flat_map(Hide::options));
-    words.extend_from_slice(rest);
+    words.extend(rest.iter().map(|word| reader.run_with(word)));
     Ok(words)
+}
+
+/// A revision in which ids are only those of commits: what git prints of others has no name, so that nobody could tell a
+/// secret by it.
+fn commits(word: &str, ground: &Ground) -> String {
+    let is_id = |side: &str| (4..=64).contains(&side.len()) && side.bytes().all(|b| b.is_ascii_hexdigit());
+    if ground.look(word).is_ok_and(|found| found != Found::Nothing) {
+        return word.to_owned();
+    }
+    let commit = |side: &str| if is_id(side) { format!("{side}^{{commit}}") } else { side.to_owned() };
+    for dots in ["...", ".."] {
+        if let Some((from, to)) = word.split_once(dots) {
+            return format!("{}{dots}{}", commit(from), commit(to));
+        }
+    }
+    commit(word)
 }
 
 impl Hide {
@@ -84,6 +109,8 @@ struct Reader<'a> {
     /// Options that were given.
     seen: Vec<String>,
     operands: Vec<&'a String>,
+    /// Those that name commits.
+    commits: Vec<&'a String>,
     at: usize,
     /// Where the last option ends, with its value.
     last: usize,
@@ -233,7 +260,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn finish(&self) -> Result<(), Unknown> {
+    fn finish(&mut self) -> Result<(), Unknown> {
         let known = self.known;
         if !known.needs.is_empty() && !known.needs.words().iter().any(|name| self.seen.contains(name)) {
             return Err(Unknown::Needs(known.needs.words().join(", ")));
@@ -249,18 +276,28 @@ impl<'a> Reader<'a> {
         self.operands_fit(expected)
     }
 
-    fn operands_fit(&self, expected: &Operands) -> Result<(), Unknown> {
+    fn operands_fit(&mut self, expected: &Operands) -> Result<(), Unknown> {
         if self.operands.len() < expected.needed.len() {
             return Err(Unknown::Missing);
         }
+        let paths = self.given.iter().position(|word| word == "--").unwrap_or(self.given.len());
         let mut kinds = expected.needed.iter().chain(&expected.optional);
         for word in &self.operands {
             let Some(kind) = kinds.next().or(expected.repeated.as_ref()) else {
                 return Err(Unknown::Operand((*word).clone()));
             };
             self.fits(kind, word)?;
+            if *kind == Kind::Commit && self.given[..paths].iter().any(|given| std::ptr::eq(given, *word)) {
+                self.commits.push(word);
+            }
         }
         Ok(())
+    }
+
+    /// The word as the program gets it.
+    fn run_with(&self, word: &String) -> String {
+        let names_commit = self.commits.iter().any(|commit| std::ptr::eq(*commit, word));
+        if names_commit { commits(word, self.ground) } else { word.clone() }
     }
 
     fn fits(&self, kind: &Kind, word: &str) -> Result<(), Unknown> {

@@ -104,6 +104,18 @@ impl Ground {
         Ok(walk.found)
     }
 
+    /// Whether `path` may be looked at by what leaves out secrets by the names of files and directories on its way.
+    pub(crate) fn look_into(&self, path: &str) -> Result<(), Forbidden> {
+        if self.look(path)? != Found::File && self.is_in_folder(&self.walk(Path::new(path))?.at) {
+            return Err(Forbidden::Holds);
+        }
+        Ok(())
+    }
+
+    fn is_in_folder(&self, directory: &Path) -> bool {
+        directory.strip_prefix(&self.root).is_ok_and(secret::is_in_folder)
+    }
+
     /// Whether `path` and all that lies below it may be looked at. Links are not followed.
     pub(crate) fn look_through(&self, path: &str) -> Result<(), Forbidden> {
         if self.look(path)? != Found::Directory {
@@ -138,6 +150,9 @@ impl Ground {
         }
         if walk.links > 0 {
             return Err(Forbidden::Linked);
+        }
+        if self.is_in_folder(&walk.at) {
+            return Err(Forbidden::Holds);
         }
         Ok(Self { directory: walk.at, ..self.clone() })
     }

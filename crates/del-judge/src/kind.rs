@@ -36,10 +36,16 @@ pub(crate) enum Kind {
     Port,
     /// A number, perhaps with a sign before it and a unit behind it.
     Number,
+    /// A number of lines or rounds that come to an end.
+    Count,
+    /// So many seconds, or minutes with `m`: an hour at most.
+    Seconds,
     /// A path that is read or looked at, `-` for the input.
     File,
-    /// The same, and no `@`, behind which some programs read options.
+    /// The same, and no `@` or `+`, behind which some programs read options.
     Listed,
+    /// The same as a file, but no directory in which secrets are not left out: the program looks through all of them.
+    Searched,
     /// The same, and no directory that holds secrets: the program prints all of them.
     Tree,
     /// The same as a file, but no directory: the program would go on to what lies in it.
@@ -48,6 +54,8 @@ pub(crate) enum Kind {
     Archive,
     /// A revision, a range of them, or a path in a repository.
     Revision,
+    /// The same where git would print any object: ids are taken for those of commits.
+    Commit,
     /// `+FORMAT`, which sets it apart from a date to be set.
     Plus,
     /// The name of a setting that is no secret.
@@ -93,12 +101,16 @@ impl Kind {
             "charset" => Self::Charset,
             "port" => Self::Port,
             "number" => Self::Number,
+            "count" => Self::Count,
+            "seconds" => Self::Seconds,
             "listed" => Self::Listed,
             "file" => Self::File,
             "regular" => Self::Regular,
             "tree" => Self::Tree,
+            "searched" => Self::Searched,
             "archive" => Self::Archive,
             "revision" => Self::Revision,
+            "commit" => Self::Commit,
             "plus" => Self::Plus,
             "setting" => Self::Setting,
             _ if text.contains('|') => Self::Choice(text.split('|').map(str::to_owned).collect()),
@@ -111,7 +123,7 @@ impl Kind {
 
     /// Whether a value that begins with `-` may stand in a word of its own.
     pub(crate) fn takes_dash(&self) -> bool {
-        matches!(self, Self::Number | Self::Mode | Self::Ranges)
+        matches!(self, Self::Number | Self::Count | Self::Mode | Self::Ranges)
     }
 
     pub(crate) fn check(&self, text: &str, ground: &Ground) -> Result<(), Misfit> {
@@ -128,19 +140,33 @@ impl Kind {
             Self::Pattern if secret::is_meant(text) => Err(Forbidden::Secret.into()),
             Self::Pattern => Ok(()),
             Self::Day => fits(!text.contains("TZ"), "a date without a time zone"),
-            Self::Fields => fits(is_word(text) && !text.contains("env"), "a list of harmless fields"),
+            Self::Fields => {
+                fits(is_word(text) && !text.to_lowercase().contains("env"), "a list of harmless fields")
+            }
             Self::Mode => fits(is_mode(text), "a mode"),
             Self::Lines => fits(is_lines(text), "a range of lines"),
             Self::Ranges => {
                 fits(text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'-')), "a list of ranges")
             }
-            Self::Charset => fits(is_word(text) && !text.contains(".."), "the name of an encoding"),
-            Self::Port => fits(is_word(text) && !text.contains('@'), "a port of this machine"),
+            Self::Charset => {
+                // What has no letter there is written as something like it, or left out.
+                let name = text.strip_suffix("//TRANSLIT").or_else(|| text.strip_suffix("//IGNORE"));
+                fits(is_word(name.unwrap_or(text)) && !text.contains(".."), "the name of an encoding")
+            }
+            Self::Port => {
+                fits(is_word(text) && !text.contains('@') && !text.starts_with('+'), "a port of this machine")
+            }
             Self::Number => fits(is_number(text), "a number"),
-            Self::Listed if text.starts_with('@') => Err(Misfit::Not("a plain path")),
+            Self::Count => {
+                fits(is_number(text) && at_most(text, 10_000_000.0), "a number that is not too large")
+            }
+            Self::Seconds => fits(is_hour(text), "an hour or less"),
+            Self::Listed if is_listing(text) => Err(Misfit::Not("a plain path")),
             Self::Listed => Self::File.check(text, ground),
             Self::File if text == "-" => Ok(()),
             Self::File => Ok(ground.look(text).map(drop)?),
+            Self::Searched if text == "-" => Ok(()),
+            Self::Searched => Ok(ground.look_into(text)?),
             Self::Tree if text == "-" => Ok(()),
             Self::Tree => Ok(ground.look_through(text)?),
             Self::Regular if text == "-" => Ok(()),
@@ -149,8 +175,14 @@ impl Kind {
                 Found::File | Found::Nothing => Ok(()),
             },
             Self::Archive if text.contains(':') => Err(Misfit::Remote),
-            Self::Archive => Self::Regular.check(text, ground),
+            // Some programs expand wildcards themselves.
+            Self::Archive if text.contains(['*', '?', '[']) => Err(Misfit::Not("a plain path")),
+            Self::Archive => archive(text, ground),
             Self::Revision => revision(text, ground),
+            Self::Commit if ["^{}", "^{blob", "^{object"].iter().any(|peeled| text.contains(peeled)) => {
+                Err(Misfit::Revision)
+            }
+            Self::Commit => revision(text, ground),
             Self::Plus => fits(text.starts_with('+'), "a format, which begins with `+`"),
             Self::Setting => fits(is_setting(text), "a setting that is known to be no secret"),
             Self::Choice(words) => fits(words.iter().any(|word| word == text), "one of the words known here"),
@@ -164,12 +196,19 @@ impl Kind {
     fn takes(&self, mark: Mark, text: &str, ground: &Ground) -> Result<(), Misfit> {
         let path = matches!(
             self,
-            Self::File | Self::Listed | Self::Tree | Self::Regular | Self::Archive | Self::Revision
+            Self::File
+                | Self::Listed
+                | Self::Tree
+                | Self::Searched
+                | Self::Regular
+                | Self::Archive
+                | Self::Revision
+                | Self::Commit
         );
         match (self, mark) {
             (Self::Text | Self::Inert, _) => Ok(()),
             (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
-            (Self::Revision, Mark::Revision) => self.check(&Mark::filled(text), ground),
+            (Self::Revision | Self::Commit, Mark::Revision) => self.check(&Mark::filled(text), ground),
             _ => Err(Misfit::Late),
         }
     }
@@ -200,6 +239,38 @@ fn is_number(text: &str) -> bool {
         && unit.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
+/// Whether the digits of a number come to no more than this.
+fn at_most(text: &str, most: f64) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    digits.parse::<f64>().is_ok_and(|number| number <= most)
+}
+
+fn is_hour(text: &str) -> bool {
+    match text.strip_suffix('m') {
+        Some(minutes) => is_number(minutes) && at_most(minutes, 60.0),
+        None => {
+            let seconds = text.strip_suffix('s').unwrap_or(text);
+            is_number(seconds) && at_most(seconds, 3600.0)
+        }
+    }
+}
+
+/// Whether a word is a list of options in a file, or one itself: `tail +1f` waits. `+5` is a number.
+fn is_listing(text: &str) -> bool {
+    let rest = text.strip_prefix('+');
+    text.starts_with('@') || rest.is_some_and(|rest| rest.bytes().any(|b| !b.is_ascii_digit()))
+}
+
+/// A packed file. Where there is none of this name, programs look for one with an ending of their own.
+fn archive(text: &str, ground: &Ground) -> Result<(), Misfit> {
+    const ENDS: [&str; 7] = [".gz", ".z", "-z", ".Z", "-gz", ".zip", ".ZIP"];
+    Kind::Regular.check(text, ground)?;
+    if text == "-" || ground.look(text)? == Found::File {
+        return Ok(());
+    }
+    ENDS.iter().try_for_each(|end| Kind::Regular.check(&format!("{text}{end}"), ground))
+}
+
 fn is_mode(text: &str) -> bool {
     let signs = |b: u8| matches!(b, b'+' | b'-' | b'=' | b',' | b'/');
     text.len() > 1 && text.bytes().all(|b| b.is_ascii_digit() || b"ugoarwxXst".contains(&b) || signs(b))
@@ -222,14 +293,24 @@ fn is_lines(text: &str) -> bool {
 
 /// What git would take for a revision or, failing that, for a path.
 fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
-    let climbs = text.contains("../") || text.contains("/..") || text == "..";
+    let climbs = text.contains("../") || text.contains("/..") || text == ".." || text.ends_with(":..");
+    // Paths that are left out only make it less.
+    let left_out = [":!", ":^", ":(exclude)"].iter().find_map(|sign| text.strip_prefix(sign));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '*');
+    if !climbs && left_out.is_some_and(|path| path.starts_with(plain)) {
+        return Ok(());
+    }
     // `:path` is a file as it will be committed; other signs behind a colon have meanings.
     let staged = text.strip_prefix(':').filter(|path| path.starts_with(|c: char| c.is_ascii_alphanumeric()));
     if (text.starts_with([':', '-']) && staged.is_none()) || climbs {
         return Err(Misfit::Revision);
     }
     // A revision may hold colons itself, and a path in a repository is a pattern.
-    let is_secret = |(at, _)| secret::is_secret(Path::new(&text[at + 1..]));
+    // What lies in a directory that is named so loses its name, by which it would be left out.
+    let is_secret = |(at, _)| {
+        let path = Path::new(&text[at + 1..]);
+        secret::is_secret(path) || secret::is_in_folder(path)
+    };
     let is_pattern = text.contains(['*', '?', '[', '\\']);
     if text.match_indices(':').any(is_secret) || (is_pattern && secret::is_meant(&text.replace('\\', ""))) {
         return Err(Forbidden::Secret.into());
@@ -246,5 +327,6 @@ fn is_setting(text: &str) -> bool {
     let harmless = ["user.", "core.", "init.", "branch.", "pull.", "push.", "color.", "diff.", "merge."];
     let last = lower.rsplit('.').next().unwrap_or_default();
     let remote = lower.starts_with("remote.") && matches!(last, "url" | "fetch");
-    is_word(text) && (remote || harmless.iter().any(|start| lower.starts_with(start)))
+    let secret = ["password", "passwd", "secret", "token"].iter().any(|word| lower.contains(word));
+    is_word(text) && !secret && (remote || harmless.iter().any(|start| lower.starts_with(start)))
 }

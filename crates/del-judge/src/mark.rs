@@ -15,6 +15,9 @@ pub(crate) enum Mark {
     Revision,
 }
 
+/// So many words are tried where any number may come.
+pub(crate) const MOST: usize = 3;
+
 const MARKS: [(Mark, char); 3] =
     [(Mark::Text, '\u{f0000}'), (Mark::Path, '\u{f0001}'), (Mark::Revision, '\u{f0002}')];
 
@@ -50,6 +53,22 @@ impl Mark {
         }
     }
 
+    /// What may stand for the output of commands, one after the other: of a path there may be several, of which a program
+    /// that takes one does something else with the second and the third.
+    pub(crate) fn samples(self, script: &Script) -> Vec<String> {
+        let one = self.character().to_string();
+        let last = script.pipelines.last().and_then(|pipeline| pipeline.commands.last());
+        let words = match last {
+            Some(Command::Simple(simple)) => words(simple).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let single =
+            matches!(words.as_slice(), ["head" | "tail", "-1" | "-n1"] | ["head" | "tail", "-n", "1"]);
+        let most = if self == Self::Path && !single { MOST } else { 1 };
+        (1..=most).map(|n| vec![one.as_str(); n].join(" ")).collect()
+    }
+
     /// What is known of the output of a part of a pipeline: what its first program prints, if the others pass lines on.
     pub(crate) fn of_commands(commands: &[Command]) -> Self {
         let mut simple = commands.iter().map(|command| match command {
@@ -66,11 +85,15 @@ impl Mark {
 }
 
 impl Pipeline {
-    /// The pipeline as far as it is known before its substitutions are worked out.
-    pub(crate) fn marked(&self) -> Self {
-        let mark = |script: &Script| Some(Mark::of_script(script).character().to_string());
-        let marks: Vec<_> = self.outputs().into_iter().map(mark).collect();
-        self.with_outputs(marks, Some(&Mark::Text.character().to_string()))
+    /// The pipeline as it may become, as far as that is known before its substitutions are worked out.
+    pub(crate) fn marked(&self) -> impl Iterator<Item = Self> {
+        let samples = |script: &Script| Mark::of_script(script).samples(script);
+        let samples: Vec<_> = self.outputs().into_iter().map(samples).collect();
+        let most = samples.iter().map(Vec::len).max().unwrap_or(1);
+        (0..most).map(move |n| {
+            let marks = samples.iter().map(|values| values.get(n).or(values.last()).cloned());
+            self.with_outputs(marks, Some(&Mark::Text.character().to_string()))
+        })
     }
 }
 

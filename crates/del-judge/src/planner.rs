@@ -104,7 +104,11 @@ impl<'a> Planner<'a> {
             return self.pipeline(pipeline, scene);
         }
         let plans = self.outputs(&outputs, scene)?;
-        self.pipeline(&pipeline.marked(), scene)?;
+        let noted = self.harmless.len();
+        pipeline.marked().try_for_each(|marked| {
+            self.harmless.truncate(noted);
+            self.pipeline(&marked, scene).map(drop)
+        })?;
         let pipeline = Pipeline {
             link: Link::Always,
             negated: false,
@@ -215,25 +219,19 @@ impl<'a> Planner<'a> {
                     then: Then::Round { name: name.clone(), body: body.clone() },
                 };
                 let mark = if before.is_empty() { Mark::Text } else { Mark::of_commands(before) };
-                self.probe(&late, mark)?;
+                self.probe(&late, [vec![mark.character().to_string()]])?;
                 Body::Late(Box::new(late))
             }
         })
     }
 
-    /// Plans what waits with what is known of its values now.
-    fn probe(&mut self, late: &Late, mark: Mark) -> Result<(), Reasons> {
+    /// Plans what waits with each of the values that it may get.
+    fn probe(&mut self, late: &Late, values: impl IntoIterator<Item = Vec<String>>) -> Result<(), Reasons> {
         if self.depth >= MAX_DEPTH {
             return Err(vec![Reason::Many(MAX_PROCESSES)]);
         }
-        let most = match late.gather {
-            // A program that takes one name may do something else with a second and a third.
-            Gather::Words { at_once, .. } => at_once.min(3),
-            Gather::Outputs(_) | Gather::Lines { .. } => 1,
-        };
-        let values = vec![mark.character().to_string(); most];
         self.depth += 1;
-        let mut planned = (1..=most).map(|n| late.planned(self, &values[..n], "0").map(drop));
+        let mut planned = values.into_iter().map(|values| late.planned(self, &values, "0").map(drop));
         let all = planned.try_for_each(|plan| plan);
         self.depth -= 1;
         all
@@ -275,12 +273,12 @@ impl<'a> Planner<'a> {
                 if assignment.value.pieces.len() != 1 || pipeline.negated {
                     return Err(vec![Reason::Unsure(assignment.name.clone())]);
                 }
-                let mark = Mark::of_script(output);
+                let samples = Mark::of_script(output).samples(output);
                 let plans = self.outputs(&outputs, scene)?;
                 let rest = Script { pipelines: script.pipelines[place + 1..].to_vec() };
                 let then = Then::Set { name: assignment.name.clone(), rest };
                 let late = Late { gather: Gather::Outputs(plans), scene: scene.clone(), then };
-                self.probe(&late, mark)?;
+                self.probe(&late, samples.into_iter().map(|value| vec![value]))?;
                 Ok(Action::Run(vec![late.stage()]))
             }
         }

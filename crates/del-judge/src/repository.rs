@@ -1,9 +1,11 @@
 //! What a repository may make git do. Hooks, filters, external diffs, monitors and included files all come from its
 //! configuration, so a repository counts as harmless only when its configuration holds nothing but keys known to be.
 
-use std::fs::{self, FileType};
+use std::fs::{self, DirEntry, FileType};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use crate::secret;
 
 /// A larger configuration is not read.
 const MAX_CONFIGURATION: u64 = 256 * 1024;
@@ -29,6 +31,8 @@ pub(crate) enum Untrusted {
     Borrows,
     #[error("`{}` is a pipe, a device or a link, which git does not make there", .0.display())]
     Special(PathBuf),
+    #[error("`{}` may have git show the lines of files that usually hold secrets", .0.display())]
+    Reveals(PathBuf),
 }
 
 /// Whether git, started in `directory`, would find a repository that makes it do something, or none at all.
@@ -85,6 +89,9 @@ fn inspect(top: &Path, git: &Path) -> Result<(), Untrusted> {
     if let Some(path) = what_misleads(git, top, MAX_LOOKED_AT) {
         return Err(Untrusted::Special(path));
     }
+    if let Some(path) = what_reveals(git, top, MAX_LOOKED_AT) {
+        return Err(Untrusted::Reveals(path));
+    }
     let config = git.join("config");
     match fs::metadata(&config) {
         Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_CONFIGURATION => {}
@@ -102,9 +109,41 @@ pub fn what_misleads(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> 
     let parts = ["objects", "refs"];
     parts
         .iter()
-        .find_map(|part| found(&git.join(part), entries, |kind, _| leads(kind)))
-        .or_else(|| found(git, entries, |kind, _| is_special(kind)))
-        .or_else(|| found(top, entries, |kind, name| is_special(kind) && READ_ANYWAY.contains(&name)))
+        .find_map(|part| found(&git.join(part), entries, |kind, _, _| leads(kind)))
+        .or_else(|| found(git, entries, |kind, _, _| is_special(kind)))
+        .or_else(|| found(top, entries, |kind, name, _| is_special(kind) && READ_ANYWAY.contains(&name)))
+}
+
+/// The file of attributes that counts for more than those of [`git_attributes`](crate::git_attributes), and has git show
+/// what these leave out.
+pub fn what_reveals(git: &Path, top: &Path, entries: usize) -> Option<PathBuf> {
+    let own = git.join("info/attributes");
+    if reveals(&own) {
+        return Some(own);
+    }
+    found(top, entries, |_, name, entry| name == ".gitattributes" && reveals(&entry.path()))
+}
+
+/// Whether attributes show as text what may hold secrets. What cannot be read shows nothing to git either, and of links
+/// git makes no use.
+fn reveals(path: &Path) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
+    if !metadata.is_file() {
+        return false;
+    }
+    let text = if metadata.len() > MAX_CONFIGURATION { None } else { fs::read(path).ok() };
+    let Some(text) = text else { return true };
+    String::from_utf8_lossy(&text).lines().any(|line| {
+        let line = line.trim().trim_start_matches('\u{feff}');
+        // A pattern in quotes may hold blanks and escapes.
+        let (pattern, attributes) = match line.strip_prefix('"') {
+            Some(quoted) => quoted.split_once("\" ").unwrap_or((quoted, "")),
+            None => line.split_once([' ', '\t']).unwrap_or((line, "")),
+        };
+        let shows = |word: &str| word == "diff" || word == "!diff" || word.starts_with("diff=");
+        let covers = pattern.starts_with("[attr]") || pattern.contains('\\') || secret::is_covered(pattern);
+        !line.starts_with('#') && attributes.split_whitespace().any(shows) && covers
+    })
 }
 
 /// What a program would open that leaves out what git leaves out, and wait for.
@@ -113,9 +152,9 @@ pub(crate) fn misleading_ignores(directory: &Path) -> Option<PathBuf> {
     let special = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| is_special(found.file_type()));
     let names = || NAMES.into_iter().chain([".git/info/exclude"]);
     let above = || directory.ancestors().flat_map(|place| names().map(|name| place.join(name)));
-    above()
-        .find(special)
-        .or_else(|| found(directory, MAX_LOOKED_AT, |kind, name| is_special(kind) && NAMES.contains(&name)))
+    above().find(special).or_else(|| {
+        found(directory, MAX_LOOKED_AT, |kind, name, _| is_special(kind) && NAMES.contains(&name))
+    })
 }
 
 fn is_special(kind: FileType) -> bool {
@@ -123,7 +162,11 @@ fn is_special(kind: FileType) -> bool {
 }
 
 /// An entry below `directory` that is like this.
-fn found(directory: &Path, entries: usize, like: impl Fn(FileType, &str) -> bool) -> Option<PathBuf> {
+fn found(
+    directory: &Path,
+    entries: usize,
+    like: impl Fn(FileType, &str, &DirEntry) -> bool,
+) -> Option<PathBuf> {
     let mut pending = vec![directory.to_owned()];
     let mut left = entries;
     while let Some(directory) = pending.pop() {
@@ -132,7 +175,7 @@ fn found(directory: &Path, entries: usize, like: impl Fn(FileType, &str) -> bool
             let Ok(kind) = entry.file_type() else { continue };
             left = left.checked_sub(1)?;
             let name = entry.file_name();
-            if name.to_str().is_some_and(|name| like(kind, name)) {
+            if name.to_str().is_some_and(|name| like(kind, name, &entry)) {
                 return Some(entry.path());
             }
             if kind.is_dir() && name != ".git" {

@@ -5,33 +5,74 @@ use std::path::Path;
 /// Whether a file of this name, or in a directory of this name, usually holds what nobody else should read.
 pub fn is_secret(path: &Path) -> bool {
     let lower = path.to_string_lossy().to_lowercase();
-    let mut parts = lower.split('/').filter(|part| !part.is_empty() && *part != ".");
-    let Some(name) = parts.next_back() else { return false };
-    let folder = parts.next_back().unwrap_or_default();
-    // What editors and people leave beside a file holds the same.
-    let name = name.trim_end_matches('~');
-    let name =
-        ends(name, &[".bak", ".old", ".orig", ".swp"]).map_or(name, |end| &name[..name.len() - end.len()]);
+    let parts: Vec<&str> = lower.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let Some((name, folders)) = parts.split_last() else { return false };
+    let name = original(name);
+    let folder = folders.last().copied().unwrap_or_default();
     FOLDERS.contains(&name)
-        || parts.chain([folder]).any(|part| FOLDERS.contains(&part))
+        || folders.iter().any(|part| FOLDERS.contains(part))
         || NAMES.contains(&name)
         || IN_FOLDER.contains(&(folder, name))
+        // Repositories within a repository have a configuration deeper in it.
+        || (folders.contains(&".git") && ["config", "config.worktree"].contains(&name))
+        || PARTS.iter().any(|part| name.contains(part))
         || (is_environment(name) && ends(name, &SAMPLES).is_none())
         || (KEYS.iter().any(|start| name.starts_with(start)) && ends(name, &[".pub"]).is_none())
         || ends(name, &ENDS).is_some()
 }
 
+/// The name of the file that this one was made of: what editors and people leave beside a file, and what packs it, holds
+/// the same.
+fn original(name: &str) -> &str {
+    let mut name = name.trim_matches('#');
+    loop {
+        let shorter = name.trim_end_matches('~');
+        let shorter = ends(shorter, &LEFT).map_or(shorter, |end| &shorter[..shorter.len() - end.len()]);
+        if shorter == name {
+            return name;
+        }
+        name = shorter;
+    }
+}
+
+/// Whether a directory is, or lies in, one that is left out of what looks through whole trees.
+pub(crate) fn is_in_folder(path: &Path) -> bool {
+    let lower = path.to_string_lossy().to_lowercase();
+    lower.split('/').any(|part| folders().any(|folder| folder == part))
+}
+
 /// Patterns that leave secrets out of what looks through whole trees: those of files, and those of directories. Where
-/// they cannot tell, they leave out more than [`is_secret`] would.
+/// they cannot tell, they leave out more than [`is_secret`] would. Packed files are not among them: nobody looks into
+/// these.
 pub(crate) fn patterns() -> (Vec<String>, Vec<String>) {
-    let in_folder = IN_FOLDER.iter().map(|(folder, _)| *folder).filter(|folder| folder.starts_with('.'));
-    let folders = FOLDERS.into_iter().chain(in_folder).map(any_case).collect();
-    let mut files: Vec<_> = NAMES.into_iter().chain(["hosts.yml"]).map(any_case).collect();
-    files.extend([".env", ".envrc"].map(any_case));
-    files.push(format!("{}[!a-zA-Z]*", any_case(".env")));
+    let mut files = vec![format!("{}[!a-zA-Z]*", any_case(".env"))];
     files.extend(KEYS.map(|start| format!("{}*", any_case(start))));
+    files.extend(PARTS.map(|part| format!("*{}*", any_case(part))));
+    files.extend(NAMES.into_iter().chain(["hosts.yml", ".env", ".envrc"]).map(any_case));
     files.extend(ENDS.map(|end| format!("*{}", any_case(end))));
-    (files, folders)
+    // What is left beside them, in few patterns, since every file is held against each. Of `.bak`, `.old` and `.swp` one
+    // stands for more than itself.
+    for start in [".", "*credentials", "*secret"] {
+        let start = any_case(start);
+        files.extend(["~", ".[bos][alw][kdp]", ".orig", ".backup"].map(|left| format!("{start}*{left}")));
+    }
+    files.extend(SEALED.map(|end| format!("*{}[.~]*", any_case(end))));
+    (files, folders().map(any_case).collect())
+}
+
+fn folders() -> impl Iterator<Item = &'static str> {
+    let in_folder = IN_FOLDER.iter().map(|(folder, _)| *folder).filter(|folder| folder.starts_with('.'));
+    FOLDERS.into_iter().chain(in_folder)
+}
+
+/// Whether a pattern of file names covers files that usually hold secrets.
+pub(crate) fn is_covered(pattern: &str) -> bool {
+    let names = pattern.rsplit('/').next().unwrap_or_default().to_lowercase();
+    // Files of this name are of a language in which whole projects are written.
+    let mut known = COMMON.into_iter().chain(NAMES).filter(|name| *name != "wp-config.php");
+    is_meant(pattern)
+        || is_secret(Path::new(pattern))
+        || known.any(|name| fits(names.replace("**", "*").as_bytes(), name.as_bytes()))
 }
 
 /// The attributes with which git shows no line of a file that usually holds secrets.
@@ -126,7 +167,9 @@ fn is_environment(name: &str) -> bool {
 
 const FOLDERS: [&str; 8] =
     [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
-const NAMES: [&str; 33] = [
+/// What editors and people leave beside a file, and what packs it.
+const LEFT: [&str; 10] = [".bak", ".old", ".orig", ".swp", ".backup", ".gz", ".bz2", ".xz", ".zst", ".zip"];
+const NAMES: [&str; 68] = [
     "shadow",
     "shadow-",
     "gshadow",
@@ -146,24 +189,73 @@ const NAMES: [&str; 33] = [
     ".bash_history",
     ".zsh_history",
     ".python_history",
+    ".mysql_history",
+    ".psql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".lesshst",
+    ".viminfo",
     "credentials",
-    "credentials.json",
-    "credentials.toml",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yml",
-    "secrets.yaml",
+    "credentials.yml.enc",
+    ".credentials",
     ".secrets",
+    ".password",
+    ".token",
+    ".github_token",
     ".vault-token",
+    ".vault_pass",
+    ".vault_password",
+    ".vault-password",
+    "vault_pass",
+    "vault_password",
+    "api_key",
+    "apikey",
+    "access_token",
+    "oauth_token",
     ".s3cfg",
     ".boto",
+    ".databrickscfg",
+    ".erlang.cookie",
+    ".mylogin.cnf",
+    ".rediscli_auth",
+    ".dbshell",
+    ".fetchmailrc",
+    ".msmtprc",
+    ".wgetrc",
+    ".curlrc",
+    ".dev.vars",
+    "local.settings.json",
     "credentials.tfrc.json",
     "kubeconfig",
+    "kubeconfig.yaml",
+    "kubeconfig.yml",
+    "rclone.conf",
+    "wg0.conf",
+    "wallet.dat",
+    "key4.db",
+    "logins.json",
+    "cookies.sqlite",
     "wp-config.php",
 ];
-const IN_FOLDER: [(&str, &str); 3] = [(".git", "config"), (".docker", "config.json"), ("gh", "hosts.yml")];
+const IN_FOLDER: [(&str, &str); 11] = [
+    (".git", "config"),
+    (".docker", "config.json"),
+    (".composer", "auth.json"),
+    (".codex", "auth.json"),
+    (".m2", "settings.xml"),
+    (".m2", "settings-security.xml"),
+    (".bundle", "config"),
+    (".snowsql", "config"),
+    (".oci", "config"),
+    (".ngrok2", "ngrok.yml"),
+    ("gh", "hosts.yml"),
+];
+/// Parts of names.
+const PARTS: [&str; 2] = ["firebase-adminsdk", "client_secret_"];
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
-const ENDS: [&str; 13] = [
+const ENDS: [&str; 44] = [
     ".pem",
     ".key",
     ".p8",
@@ -177,8 +269,41 @@ const ENDS: [&str; 13] = [
     ".gpg",
     ".env",
     ".tfstate",
+    ".tfvars",
+    ".tfvars.json",
+    ".kdb",
+    ".keychain",
+    ".keychain-db",
+    ".ovpn",
+    ".password",
+    ".secret",
+    ".secrets",
+    "credentials.json",
+    "credentials.toml",
+    "credentials.yml",
+    "credentials.yaml",
+    "secret.json",
+    "secret.toml",
+    "secret.yml",
+    "secret.yaml",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.ini",
+    "secrets.properties",
+    "secrets.txt",
+    "password.txt",
+    "passwords.txt",
+    "token.txt",
+    "api_key.txt",
+    "vault_pass.txt",
+    "service-account.json",
+    "service_account.json",
 ];
-const KEYS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+/// Those of them before which no program's source has a name.
+const SEALED: [&str; 9] = [".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate"];
+const KEYS: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "ssh_host_"];
 
 #[cfg(test)]
 mod tests {
@@ -208,6 +333,17 @@ mod tests {
             "config/prod.env",
             "a.pem.old",
             "terraform.tfstate",
+            "terraform.tfstate.backup",
+            "server.key.gz",
+            ".env.bak.gz",
+            "#.netrc#",
+            "prod.auto.tfvars",
+            "my-credentials.json",
+            "x-firebase-adminsdk-1.json",
+            "ssh_host_rsa_key",
+            ".git/modules/a/config",
+            ".git/worktrees/a/config.worktree",
+            ".m2/settings.xml",
         ] {
             assert!(is_secret(Path::new(path)), "{path}");
         }
@@ -236,8 +372,21 @@ mod tests {
             ".git/HEAD",
             "docker/config.json",
             "key",
+            "settings.xml",
+            "tokens.json",
+            "locales/auth.json",
+            "secret.rs",
+            "secrets",
+            "ssh_host_rsa_key.pub",
+            "README.md.gz",
         ] {
             assert!(!is_secret(Path::new(path)), "{path}");
+        }
+        for pattern in ["*", "**", "*.*", "*.pem", "/*.env", "conf/**", "*.json", ".netrc", "x/.ssh/**"] {
+            assert!(is_covered(pattern), "{pattern}");
+        }
+        for pattern in ["*.rs", "*.php", "*.md", "*.txt", "Cargo.lock", "docs/*.html", "*.blade.php"] {
+            assert!(!is_covered(pattern), "{pattern}");
         }
     }
 }

@@ -61,7 +61,7 @@ const SHELL: [&str; 22] = [
     ".xsession",
     "config.fish",
 ];
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 52] = [
     ".gitconfig",
     ".gitmodules",
     ".gitattributes",
@@ -82,8 +82,40 @@ const NAMES: [&str; 20] = [
     ".curlrc",
     "rust-toolchain",
     "rust-toolchain.toml",
+    "mise.toml",
+    ".mise.toml",
+    ".direnvrc",
+    ".autoenv",
+    ".autoenv.zsh",
+    ".pnp.cjs",
+    ".pnp.loader.mjs",
+    "lefthook.yml",
+    ".lefthook.yml",
+    "lefthook.yaml",
+    ".gitlab-ci.yml",
+    "sitecustomize.py",
+    "usercustomize.py",
+    ".pythonrc",
+    ".rprofile",
+    ".irbrc",
+    ".pryrc",
+    ".psqlrc",
+    ".sqliterc",
+    ".dir-locals.el",
+    ".emacs",
+    ".tmux.conf",
+    ".screenrc",
+    ".mailcap",
+    ".lesskey",
+    ".lessfilter",
+    ".hgrc",
+    ".lvimrc",
+    ".local.vimrc",
+    ".bazelrc",
+    ".pam_environment",
+    "pip.conf",
 ];
-const FOLDERS: [&str; 16] = [
+const FOLDERS: [&str; 29] = [
     ".vscode",
     ".idea",
     ".husky",
@@ -100,6 +132,19 @@ const FOLDERS: [&str; 16] = [
     ".config/autostart",
     ".config/systemd",
     ".local/state/del",
+    ".yarn/releases",
+    ".yarn/plugins",
+    ".circleci",
+    ".hg",
+    ".jj",
+    ".mvn",
+    ".gradle",
+    ".emacs.d",
+    ".zed",
+    ".helix",
+    ".local/bin",
+    ".config/mise",
+    ".config/fish",
 ];
 const FILES: [&str; 3] = [".cargo/config.toml", ".cargo/config", ".config/git/config"];
 
@@ -123,6 +168,10 @@ mod tests {
             ".envrc::$DATA",
             "rust-toolchain.toml ",
             ".github/workflows/ci.yml",
+            "lib/sitecustomize.py",
+            ".pnp.cjs",
+            ".Mvn/extensions.xml",
+            ".yarn/releases/yarn.cjs",
         ] {
             assert!(is_obeyed(Path::new(path)), "{path:?}");
         }
@@ -134,6 +183,8 @@ mod tests {
             "cargo/config.toml",
             "vscode/x",
             ".github/x",
+            "gradle/libs.toml",
+            "mise.rs",
         ] {
             assert!(!is_obeyed(Path::new(path)), "{path:?}");
         }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs;
 
 use crate::ground::{Forbidden, Found, Ground};
+use crate::mark::Mark;
 use crate::syntax::{Piece, Word};
 
 /// More names than this are not looked through for one word.
@@ -112,6 +113,13 @@ fn step(
                 }
                 let Some(name) = name.to_str() else { return Err(Unexpanded::Name) };
                 if !matches(part, name) {
+                    continue;
+                }
+                // What stands for values in words stands in no name.
+                if Mark::within(name).is_some() {
+                    return Err(Unexpanded::Name);
+                }
+                if !last && entry.file_type().is_ok_and(|kind| !kind.is_dir() && !kind.is_symlink()) {
                     continue;
                 }
                 let path = format!("{prefix}{name}");

@@ -1,5 +1,5 @@
 //! Repositories and trees that would make git, or what reads its files, run something, wait for ever or look elsewhere.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod desk;
 
@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use del_judge::{Ground, Judge, Verdict};
+use del_judge::{Action, Ground, Judge, Stage, Step, Verdict};
 use desk::Desk;
 
 fn is_safe(desk: &Desk, command: &str) -> bool {
@@ -102,5 +102,54 @@ fn a_setting_hides_nowhere() {
         let desk = Desk::plain();
         fs::write(desk.work().join(".git/config"), format!("{setting}\n")).unwrap();
         assert!(!is_safe(&desk, "git status"), "{setting}");
+    }
+}
+
+#[test]
+fn attributes_that_show_secrets_ask() {
+    for (name, line) in [
+        (".gitattributes", "* diff"),
+        (".gitattributes", "*.key diff"),
+        (".gitattributes", "*.env\ttext diff=x"),
+        (".gitattributes", "\".env\" diff"),
+        (".gitattributes", "**/.ssh/** !diff"),
+        (".gitattributes", "id_rsa diff"),
+        (".gitattributes", "[attr]shown diff\n.env shown"),
+        (".gitattributes", "\\.env diff"),
+        ("src/.gitattributes", "credentials.* diff"),
+        (".git/info/attributes", "*.pem diff"),
+    ] {
+        let desk = Desk::plain();
+        let path = desk.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("# text\n{line}\n")).unwrap();
+        assert!(!is_safe(&desk, "git show"), "{name}: {line}");
+        assert!(!is_safe(&desk, "git -C src grep x"), "{name}: {line}");
+    }
+    let desk = Desk::plain();
+    let usual = "* text=auto\n*.rs diff=rust\n*.php diff=php\n*.png binary\n*.pem -diff\n# * diff\nCargo.lock -diff\n";
+    fs::write(desk.work().join(".gitattributes"), usual).unwrap();
+    assert!(is_safe(&desk, "git show"));
+}
+
+#[test]
+fn an_id_is_that_of_a_commit() {
+    let desk = Desk::plain();
+    fs::write(desk.work().join("added"), "").unwrap();
+    for (command, expected) in [
+        ("git show abcdef0", vec!["abcdef0^{commit}"]),
+        ("git show ABCD --stat", vec!["ABCD^{commit}", "--stat"]),
+        ("git cat-file -p 0123456789", vec!["-p", "0123456789^{commit}"]),
+        ("git diff abcdef0..1234567", vec!["abcdef0^{commit}..1234567^{commit}"]),
+        ("git diff HEAD...1234567", vec!["HEAD...1234567^{commit}"]),
+        ("git grep beef cafe -- face", vec!["beef", "cafe^{commit}", "--", "face"]),
+        ("git show added main HEAD:cafe abc", vec!["added", "main", "HEAD:cafe", "abc"]),
+        ("git cat-file -t abcdef0", vec!["-t", "abcdef0"]),
+    ] {
+        let plan = Judge::default().judge(command, &Ground::new(&desk.work())).plan.unwrap();
+        let [Step { action: Action::Run(stages), .. }] = plan.steps.as_slice() else { panic!("{command}") };
+        let [Stage::Process(process)] = stages.as_slice() else { panic!("{command}") };
+        let words: Vec<_> = process.arguments.iter().map(String::as_str).collect();
+        assert!(words.ends_with(&expected), "{command}: {words:?}");
     }
 }

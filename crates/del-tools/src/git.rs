@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use del_judge::{Ground, Process};
+use del_judge::{Ground, Process, what_reveals};
 
 use crate::context::Context;
 use crate::environment;
@@ -20,7 +20,7 @@ use crate::process::Spec;
 use crate::program::{self, Finished, is_program};
 use crate::sandbox::Reach;
 use crate::toolbox::Control;
-use repository::{Repository, Trouble};
+use repository::{MAX_LOOKED_AT, Repository, Trouble};
 use settings::Settings;
 
 /// A question to git itself takes no longer.
@@ -95,13 +95,15 @@ impl Git {
     /// Why even looking should not be done without a question.
     pub(crate) fn doubts(&self) -> Vec<String> {
         let owner = self.repository.is_foreign().then(|| "the repository belongs to another user".to_owned());
+        let reveals = what_reveals(&self.repository.common, self.top(), MAX_LOOKED_AT)
+            .map(|path| format!("{} may show lines of files that usually hold secrets", path.display()));
         let settings = self.settings.unknown();
         let said = |key: String| {
             format!(
                 "the repository's configuration sets `{key}`, of which it is not known what it makes git do"
             )
         };
-        owner.into_iter().chain(settings.into_iter().map(said)).collect()
+        owner.into_iter().chain(reveals).chain(settings.into_iter().map(said)).collect()
     }
 
     /// The programs that `act` would run because the repository, or the user's configuration of git, says so.

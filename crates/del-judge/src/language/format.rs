@@ -9,7 +9,13 @@ pub(super) fn printf(format: &str) -> Result<(), Unsure> {
     }
     let mut rest = format;
     while let Some(at) = rest.find('%') {
-        rest = rest[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0'.*$".contains(c));
+        let behind = &rest[at + 1..];
+        rest = behind.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0'.*$".contains(c));
+        // A width of many digits, or of another word, fills the disk or the memory.
+        let size = &behind[..behind.len() - rest.len()];
+        if size.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 4) || size.contains('*') {
+            return Err(Unsure::Word("%*"));
+        }
         match rest.chars().next() {
             Some(c @ ('n' | '(' | 'Q' | 'q')) => return Err(Unsure::Command(c)),
             Some('%') => rest = &rest[1..],
@@ -37,7 +43,7 @@ mod tests {
         for format in ["%s\\n", "%-10s|%5d", "100%%\\n", "%", "x", "%%n"] {
             assert_eq!(printf(format), Ok(()), "{format}");
         }
-        for format in ["%n", "%5n", "-v", "%(%Y)T", "%%%n", "%ln%n"] {
+        for format in ["%99999d", "%*d", "%.*s", "%n", "%5n", "-v", "%(%Y)T", "%%%n", "%ln%n"] {
             assert!(printf(format).is_err(), "{format}");
         }
         assert!(git("%h %s").is_ok() && git("%h %G?").is_err() && git("%(signature)").is_err());

@@ -4,7 +4,7 @@
 use super::{Planner, Scene};
 use crate::judge::Reason;
 use crate::late::{Gather, Late, Then};
-use crate::mark::Mark;
+use crate::mark::{MOST, Mark};
 use crate::plan::{Redirect, Stage};
 use crate::syntax::{Command, Output, Simple, Word};
 
@@ -80,8 +80,14 @@ impl Planner<'_> {
         replace: Option<String>,
         scene: &Scene,
     ) -> Result<Stage, Reason> {
+        let most = match gather {
+            // A program that takes one name may do something else with a second and a third.
+            Gather::Words { at_once, .. } => at_once.min(MOST),
+            Gather::Outputs(_) | Gather::Lines { .. } => 1,
+        };
+        let values = (1..=most).map(|n| vec![mark.character().to_string(); n]);
         let late = Late { gather, scene: scene.clone(), then: Then::Words { simple, replace } };
-        self.probe(&late, mark).map_err(|mut reasons| reasons.swap_remove(0))?;
+        self.probe(&late, values).map_err(|mut reasons| reasons.swap_remove(0))?;
         Ok(late.stage())
     }
 }

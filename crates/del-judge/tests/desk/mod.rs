@@ -77,6 +77,8 @@ impl Desk {
             "odd/a",
             "links/README.md",
             "sub/a",
+            "signs/a",
+            ".git/modules/a/config",
         ] {
             let path = work.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -89,6 +91,9 @@ impl Desk {
             ("nosuch", "dangling"),
             ("loop", "loop"),
             ("../../outside/secret.txt", "src/linked.rs"),
+            ("../outside/secret.gz", "packed.gz"),
+            ("../outside/secret.zip", "packed.zip"),
+            ("../../outside/secret.txt", "signs/\u{f0001}"),
         ] {
             symlink(target, work.join(link)).unwrap();
         }

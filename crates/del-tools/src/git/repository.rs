@@ -9,7 +9,7 @@ use del_judge::what_misleads;
 use crate::outcome::{Code, Failure};
 
 /// Entries of the repository and of the tree that are looked at for what would mislead git.
-const MAX_LOOKED_AT: usize = 200_000;
+pub(super) const MAX_LOOKED_AT: usize = 200_000;
 /// Repositories that lend each other objects.
 const MAX_LENDERS: usize = 8;
 

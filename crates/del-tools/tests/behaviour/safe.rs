@@ -228,6 +228,34 @@ fn git_looks_into_a_plain_repository() {
 }
 
 #[test]
+fn git_shows_no_secret_by_its_id_or_by_attributes() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n");
+    desk.put(".env", "KEY=canary\n");
+    git(&desk, &["init", "-q"]);
+    git(&desk, &["add", "-f", "."]);
+    git(&desk, &["commit", "-qm", "first"]);
+    let id = |name: &str| {
+        let mut git = Command::new("git");
+        let output = git.args(["rev-parse", name]).current_dir(desk.work()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let secret = id("HEAD:.env");
+    for command in ["git show", "git cat-file -p", "git diff HEAD:a.txt", "git grep KEY"] {
+        for id in [&secret, &secret[..9]] {
+            let text = safe(&desk, &format!("{command} {id}"));
+            assert!(!text.contains("canary"), "{command}: {text}");
+        }
+    }
+    assert!(safe(&desk, &format!("git show {}", &id("HEAD")[..9])).contains("+a"));
+    desk.put(".gitattributes", "*.env diff\n");
+    let gate = Gate::new(Approval::Ask);
+    assert_eq!(verdict(&desk, &gate, "git log -p"), Verdict::Ask);
+    let plan = desk.toolbox.plan("git_operation", r#"{"operation": "diff"}"#).unwrap();
+    assert_eq!(gate.verdict(&plan), Verdict::Ask);
+}
+
+#[test]
 fn a_hostile_repository_runs_nothing() {
     let settings = [
         ("core.fsmonitor", "touch ../canary"),
