@@ -1,5 +1,5 @@
 //! Repositories and trees that would make git, or what reads its files, run something, wait for ever or look elsewhere.
-#![expect(clippy::panic, reason = "a test that cannot go on should stop")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod desk;
 
