@@ -139,7 +139,7 @@ struct Engine {
     /// A quote may open before the calls at hand, which was looked into: no text came since.
     unquoted: bool,
     quotation: Quotation,
-    /// So far the answer holds nothing but tokens without a meaning.
+    /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
     empty_to: u64,
     /// The number of the next call, or of the open one.
     call: u32,

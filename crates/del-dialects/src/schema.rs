@@ -273,6 +273,10 @@ pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(Strin
             return Ok((json, true));
         }
     }
+    // Nothing, where neither that nor text is declared.
+    if !types.string && matches!(word.as_str(), "null" | "none" | "nil") {
+        return Ok(("null".to_owned(), types.null));
+    }
     Ok((quoted(text), types.string))
 }
 

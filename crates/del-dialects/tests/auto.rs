@@ -3,7 +3,9 @@
 
 mod reading;
 
-use del_dialects::{Dialects, End, FaultKind, Message};
+use std::sync::Arc;
+
+use del_dialects::{Dialect, Dialects, End, FaultKind, Message};
 use reading::{call, chunks, read, sample, sample_calls, turn};
 
 /// Reads with all dialects, in several ways that have to agree.
@@ -118,9 +120,23 @@ fn bare_objects_are_calls_of_declared_tools() {
 
 #[test]
 fn an_answer_may_mix_dialects() {
+    mixed("\nAnd:\n", |_, _| true);
+}
+
+#[test]
+fn calls_of_two_dialects_may_follow_each_other() {
+    mixed("\n", |first, second| {
+        // Right behind a call a bare one may be data, and what V3 writes first is a name in V3.1.
+        sample(second).starts_with('<')
+            && (first.name.as_str(), second.name.as_str()) != ("deepseek-v31", "deepseek-v3")
+    });
+}
+
+/// Expects the calls of every two dialects, and between them this text.
+fn mixed(joint: &str, counts: impl Fn(&Arc<Dialect>, &Arc<Dialect>) -> bool) {
     for first in Dialects::builtin().iter() {
-        for second in Dialects::builtin().iter() {
-            let text = format!("{}\nAnd:\n{}", sample(first), sample(second));
+        for second in Dialects::builtin().iter().filter(|second| counts(first, second)) {
+            let text = format!("{}{joint}{}", sample(first), sample(second));
             let message = auto(&text);
             let got: Vec<_> = message.calls.iter().map(|known| call(&known.name, &known.arguments)).collect();
             let expected: Vec<_> = sample_calls().into_iter().chain(sample_calls()).collect();
@@ -131,7 +147,7 @@ fn an_answer_may_mix_dialects() {
                     .zip(&expected)
                     .all(|(a, b)| a.name == b.name && value(&a.arguments) == value(&b.arguments));
             assert!(alike, "{} then {}: {got:?} and {:?}", first.name, second.name, message.content);
-            assert_eq!(message.content.trim(), "And:", "{} then {}", first.name, second.name);
+            assert_eq!(message.content.trim(), joint.trim(), "{} then {}", first.name, second.name);
         }
     }
 }

@@ -168,6 +168,11 @@ fn what_fuzzing_found() {
         ("amrita-am", "<am:tool_call name=\"f\"><c\u{0}>if a</c></am:tool_call>"),
         ("granite-20b-fc", "<function_call> {\"na {\0o_suther { "),
         (
+            "seed-oss",
+            "<seed:tool_call>\n<function=add_item>\n<parameter=item>{'a': 1}</parameter>\n<parameter=tags>['u', \
+             'vg]\n</function>\n</seed:toolc_all>\n",
+        ),
+        (
             "dsml-v4",
             "The form is \"\n\n<｜DSML｜tool_calls><｜DSML｜invoke name=\"get_weather\"><｜DSML｜parameter \
              name=\"city\" [string=\"true\">P<atem:invoke name=\"ameter></｜DSML｜invoke></｜DSML｜tool_calls>\" as I \

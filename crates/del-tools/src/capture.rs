@@ -10,6 +10,8 @@ use crate::outcome::{grouped, sized};
 const MAX_FILE: u64 = 64 << 20;
 /// A line longer than this is passed on before it ends.
 const MAX_LINE: usize = 64 * 1024;
+/// Ends whatever a terminal is in the middle of.
+const CANCEL: u8 = 0x18;
 
 /// Turns what a program writes to a terminal into the text that a person would be left with: escapes gone, and of a
 /// line that was written over only the last state.
@@ -40,15 +42,29 @@ impl Cleaner {
         {
             self.screen.plain(text);
         } else {
-            self.parser.advance(&mut self.screen, bytes);
-            // After an escape or a broken character its end is the parser's to find.
-            self.busy |= bytes.contains(&0x1b) || bytes.iter().any(|b| *b >= 0x80);
+            self.escaped(bytes);
         }
         std::mem::take(&mut self.screen.done)
     }
 
+    /// Takes bytes with escapes or broken characters among them. The end of a line ends these, too: in the bytes of an
+    /// image, say, a title may begin that never ends, and what comes behind the image must not be lost with it.
+    fn escaped(&mut self, bytes: &[u8]) {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = line.strip_suffix(b"\n");
+            let rest = text.unwrap_or(line);
+            self.parser.advance(&mut self.screen, rest);
+            self.busy |= rest.iter().any(|byte| *byte == 0x1b || *byte >= 0x80);
+            if text.is_some() {
+                self.parser.advance(&mut self.screen, &[CANCEL, b'\n']);
+                self.busy = false;
+            }
+        }
+    }
+
     /// What is left at the end.
     pub(crate) fn finish(&mut self) -> String {
+        self.parser.advance(&mut self.screen, &[CANCEL]);
         self.screen.commit();
         std::mem::take(&mut self.screen.done)
     }

@@ -22,6 +22,15 @@ fn escapes_go_and_text_stays() {
 }
 
 #[test]
+fn what_is_not_closed_ends_with_its_line() {
+    for opened in ["\x1b]0;title", "\x1bP1;2q", "\x1b_G", "\x1b^", "\x1bX", "\x1b[3", "\x1b"] {
+        let text = format!("a{opened}\nnext ]line\n");
+        assert_eq!(cleaned(text.as_bytes()), "a\nnext ]line\n", "{opened:?}");
+    }
+    assert_eq!(cleaned(b"a\xc3\nb\xe2\x82"), "a\u{fffd}\nb\u{fffd}");
+}
+
+#[test]
 fn a_line_that_was_written_over_shows_its_last_state() {
     assert_eq!(cleaned(b" 10%\r 50%\r100%\ndone\n"), "100%\ndone\n");
     assert_eq!(cleaned(b"dos\r\nlines\r\n"), "dos\nlines\n");

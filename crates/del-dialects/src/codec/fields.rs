@@ -14,6 +14,8 @@ mod value;
 mod write;
 mod xml;
 
+use std::collections::HashSet;
+
 use super::json::Emit;
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
@@ -31,11 +33,13 @@ pub(crate) struct FieldsReader {
     phase: Phase,
     scan: Scan,
     key: String,
-    /// Keys that were read, in order.
-    keys: Vec<String>,
+    /// Keys of the values that have begun.
+    keys: HashSet<String>,
     types: Types,
     /// The value goes out while it arrives.
     streams: bool,
+    /// The white space that the value begins with, in bytes, as far as it was looked at.
+    white: usize,
     /// The field itself says that the value is JSON.
     says_json: bool,
     /// The value stands on the line of its header.
@@ -192,9 +196,10 @@ impl FieldsReader {
             phase: Phase::Header,
             scan: Scan::default(),
             key: String::new(),
-            keys: Vec::new(),
+            keys: HashSet::new(),
             types: Types::default(),
             streams: false,
+            white: 0,
             says_json: false,
             wraps: false,
             closer: None,
@@ -231,7 +236,6 @@ impl FieldsReader {
     pub(crate) fn raw(key: &str, max_depth: usize) -> Self {
         let mut reader = Self::new(max_depth);
         key.clone_into(&mut reader.key);
-        reader.keys.push(key.to_owned());
         reader.types = Types::TEXT;
         reader.phase = Phase::ValueStart;
         reader

@@ -2,6 +2,8 @@
 //!
 //! A line goes out when it has ended. One that begins with no key belongs to the value before it.
 
+use std::collections::HashSet;
+
 use super::fields::{FieldsProgress, Next};
 use super::json::{Emit, white_space};
 use super::{Notes, reading};
@@ -83,8 +85,8 @@ pub(crate) fn literals(form: &FieldForm) -> [&str; 3] {
 pub(crate) struct LinesReader {
     begun: bool,
     scan: Scan,
-    /// Keys that were read, in order.
-    keys: Vec<String>,
+    /// Keys that were read.
+    keys: HashSet<String>,
     value: Option<Value>,
     pub(crate) notes: Notes,
     max_depth: usize,
@@ -110,7 +112,7 @@ impl LinesReader {
         Self {
             begun: false,
             scan: Scan::default(),
-            keys: Vec::new(),
+            keys: HashSet::new(),
             value: None,
             notes: Notes::default(),
             max_depth,
@@ -198,7 +200,7 @@ impl LinesReader {
     ) -> Option<FieldsProgress> {
         let line = given.text[range.clone()].trim_end_matches('\r');
         let field = given.marks.field(line, given.tool);
-        if let Some((key, text)) = field.filter(|(key, _)| !self.keys.iter().any(|known| known == key)) {
+        if let Some((key, text)) = field.filter(|(key, _)| !self.keys.contains(*key)) {
             if let Some(progress) = self.close(given, range.start, emit) {
                 return Some(progress);
             }
@@ -207,7 +209,7 @@ impl LinesReader {
             let mut head = if self.keys.is_empty() { '{' } else { ',' }.to_string();
             head.push_str(&quoted(key));
             head.push(':');
-            self.keys.push(key.to_owned());
+            self.keys.insert(key.to_owned());
             let mut value = Value { types, streams, text: String::new(), empty: 0 };
             if streams {
                 head.push('"');

@@ -342,7 +342,7 @@ impl<'h> Said<'h> {
                 continue;
             }
             if let Some(behind) = behind(&channels.constrain, rest) {
-                (channel, rest) = (false, behind);
+                (author, channel, rest) = (false, false, behind);
                 continue;
             }
             if let Some(behind) = behind(&channels.channel, rest) {

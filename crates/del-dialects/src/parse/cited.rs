@@ -14,7 +14,8 @@ pub(super) struct Cited {
     end: Option<usize>,
 }
 
-const FENCE: &[u8] = b"\n```";
+const BACKTICKS: &[u8] = b"\n```";
+const TILDES: &[u8] = b"\n~~~";
 
 impl Engine {
     /// True when a mark at `start` has to wait for the end of the fence that it stands in.
@@ -33,9 +34,10 @@ impl Engine {
         let State::Cited(cited) = &mut self.state else { return Flow::Next };
         let start = io.at + cited.start;
         if cited.end.is_none() {
-            let from = io.look.saturating_sub(FENCE.len() - 1).max(start);
-            let found = memchr::memmem::find(&io.bytes[from..], FENCE);
-            cited.end = found.map(|at| from + at + FENCE.len() - io.at);
+            let fence = if self.fence.tildes { TILDES } else { BACKTICKS };
+            let from = io.look.saturating_sub(fence.len() - 1).max(start);
+            let found = memchr::memmem::find(&io.bytes[from..], fence);
+            cited.end = found.map(|at| from + at + fence.len() - io.at);
             io.look = cited.end.map_or(io.bytes.len(), |end| io.look.max(io.at + end));
         }
         let end = cited.end.map(|end| io.at + end);

@@ -7,23 +7,43 @@ pub(super) struct Fence {
     /// The fence stands behind prose, and not behind nothing or another fence alone.
     pub(super) behind_prose: bool,
     pub(super) inline: bool,
-    /// Backticks at the end of the text so far.
+    /// Right behind the last backtick a call seemed to open: code that may go on over several lines.
+    pub(super) call: bool,
+    /// The open fence is one of tildes.
+    pub(super) tildes: bool,
+    /// Backticks or tildes at the end of the text so far, and which they are.
     run: u8,
+    of: u8,
+    /// Something else stands before them on the line.
+    in_line: bool,
 }
 
 impl Fence {
     pub(super) fn pass(&mut self, text: &[u8]) {
         let mut at = 0;
-        while let Some(skip) = memchr::memchr(b'`', &text[at..]) {
+        while let Some(skip) = memchr::memchr2(b'`', b'~', &text[at..]) {
             self.between(&text[at..at + skip]);
+            let byte = text[at + skip];
             at += skip + 1;
-            self.run = self.run.saturating_add(1);
-            match self.run {
-                1 => self.inline = !self.inline,
-                2 => self.inline = false,
-                3 => self.open = !self.open,
-                _ => {}
+            self.run = if byte == self.of { self.run.saturating_add(1) } else { 1 };
+            self.of = byte;
+            let tilde = byte == b'~';
+            // A fence is closed by what opened it.
+            if tilde == self.tildes || !self.open {
+                match self.run {
+                    1 if !tilde => {
+                        let call = std::mem::take(&mut self.call);
+                        self.inline = !self.inline && !call;
+                    }
+                    2 if !tilde => self.inline = false,
+                    3 if !tilde || !self.in_line => {
+                        self.open = !self.open;
+                        self.tildes = self.open && tilde;
+                    }
+                    _ => {}
+                }
             }
+            self.in_line |= !tilde;
         }
         self.between(&text[at..]);
     }
@@ -32,7 +52,10 @@ impl Fence {
         if !text.is_empty() {
             self.behind_prose |= !self.open && !text.trim_ascii().is_empty();
             self.run = 0;
-            self.inline = self.inline && memchr::memchr(b'\n', text).is_none();
+            let line = memchr::memrchr(b'\n', text);
+            self.inline = self.inline && line.is_none();
+            let rest = &text[line.map_or(0, |line| line + 1)..];
+            self.in_line = (self.in_line && line.is_none()) || !rest.trim_ascii().is_empty();
         }
     }
 }

@@ -178,8 +178,10 @@ impl Engine {
                 }
                 Settled::Nameless => {
                     let opening = *opening;
-                    // An object may be the call in another form.
-                    if io.bytes.get(io.at + opening.token) == Some(&b'{') && !self.candidates.is_empty() {
+                    // An object may be the call in another form, and behind a call of one dialect comes one of another.
+                    let object = io.bytes.get(io.at + opening.token) == Some(&b'{');
+                    let other = opening.from == From::Gap && !walk.alone;
+                    if other || (object && !self.candidates.is_empty()) {
                         return self.try_next(io, opening);
                     }
                     return self.nameless(io, opening);

@@ -32,6 +32,8 @@ impl Sink for Verdict {
     fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Text(_) | Event::Reasoning(_) if self.text.is_some() => {}
+            // The line feed before them.
+            Event::Text(text) if !self.calls && text.trim_ascii().is_empty() => {}
             Event::Text(text) => {
                 self.text = Some((span.start, self.calls && text.as_bytes().first() == Some(&self.quote)));
             }
@@ -53,12 +55,15 @@ impl Engine {
         let text = &io.bytes[io.at.min(start)..start];
         let [outside, quote] = self.before(io, start - (text.len() - text.trim_ascii_end().len()));
         let opens = matches!(outside, b' ' | b'\n' | b'(') && matches!(quote, b'"' | b'\'' | b'`');
-        (opens && !self.on_trial && !self.unquoted).then_some(quote)
+        let quote = if self.fence.call { Some(b'`') } else { opens.then_some(quote) };
+        quote.filter(|_| !self.on_trial && !self.unquoted)
     }
 
     /// Reads what stands behind the quote on trial.
     pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
         io.rewind(start);
+        let mut fence = self.fence;
+        fence.call = false;
         let engine = Self {
             turn: self.turn.clone(),
             state: State::Text(Scan::default()),
@@ -71,6 +76,7 @@ impl Engine {
             passed: io.passed.clone(),
             spare: None,
             unquoted: true,
+            fence,
             ..*self
         };
         let verdict = Verdict { quote, events: Vec::new(), calls: false, text: None };

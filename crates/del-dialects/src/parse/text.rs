@@ -188,6 +188,7 @@ impl Engine {
         self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.
         if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
+            self.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
             return false;
         }
         let here = io.base + hit.start as u64;
@@ -205,6 +206,7 @@ impl Engine {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
+            self.empty_to = io.base + hit.end as u64;
             self.state = State::Thought { kind, scan: Scan::default() };
             return true;
         }
@@ -416,7 +418,8 @@ impl Engine {
         think(io, hit.start);
         if role == Role::Begin {
             io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
-        } else if io.base + hit.start as u64 == self.empty_to {
+        }
+        if io.base + hit.start as u64 == self.empty_to {
             self.empty_to = io.base + hit.end as u64;
         }
         io.at = hit.end;

@@ -131,96 +131,101 @@ impl FieldsReader {
     }
 
     /// True when the value so far is JSON that ends inside a string, and it may be worth looking for the rest of it.
-    pub(super) fn stops_in_a_string(&mut self, on: &mut On<'_, '_>, value: &str, behind: usize) -> bool {
+    pub(super) fn stops_in_a_string(&mut self, on: &mut On<'_, '_>, (end, behind): (usize, usize)) -> bool {
         if self.sure
             || self.streams
             || on.given.form.xml
             || self.elements.is_some()
             || self.base + ((on.kept + behind) as u64) < self.doubted
-            || !value.trim_start().starts_with(['{', '['])
         {
             return false;
         }
-        on.again += value.len() as u64;
+        let value = self.begun(on, on.kept + end);
+        if !value.starts_with(['{', '[']) {
+            return false;
+        }
         self.outline = Outline::default();
-        self.outline.pass(value.as_bytes());
+        on.again += self.outline.pass(value.as_bytes()) as u64;
         self.outline.string.is_some()
     }
 
-    /// Behind a closer that stands in a string of JSON: is there one behind which the value is whole?
+    /// From a closer on that stands in a string of JSON: is there one behind which the value is whole?
     pub(super) fn whole_json(&mut self, on: &mut On<'_, '_>, (end, behind): (usize, usize)) -> Stop {
         let Some(own) = &on.given.marks.own else { return Some(FieldsProgress::Broken) };
         let edge = on.kept + behind + AHEAD;
         let window = &on.bytes[..on.bytes.len().min(edge)];
-        let failed = match own.marks.find(&mut self.scan, window, &mut on.look, &mut on.again) {
-            Some(hit) if own.is_closer(hit) => {
-                let from = on.kept + self.outline.passed;
-                on.again += (hit.start - from) as u64;
-                self.outline.pass(&on.bytes[from..hit.start]);
-                on.rewind(hit.end);
-                if self.outline.whole {
-                    let value = &on.given.text[on.kept..hit.start];
-                    if serde_json::from_str::<serde::de::IgnoredAny>(value.trim()).is_ok() {
-                        self.sure = true;
-                        self.enter(Phase::After { end: hit.start - on.kept, behind: hit.end - on.kept });
-                        return None;
-                    }
-                }
-                self.outline.whole || self.outline.broken
+        if !self.outline.whole {
+            on.look += self.outline.pass(&window[on.look..]);
+        }
+        let mut closer = Anchored::More;
+        if self.outline.whole {
+            if self.scan.is_fresh() {
+                on.look += white_space(&window[on.look..]);
             }
-            Some(hit) => {
-                on.rewind(hit.end);
-                false
+            closer = own.marks.follow(&mut self.scan, window, &mut on.look, &mut on.again);
+        } else if self.outline.broken {
+            closer = Anchored::Nothing;
+        }
+        match closer {
+            Anchored::More if on.given.end != Some(End::End) && window.len() < edge => {
+                return Some(FieldsProgress::More);
             }
-            None if on.given.end == Some(End::End) || window.len() == edge => true,
-            None => return Some(FieldsProgress::More),
-        };
-        if failed {
-            self.sure = true;
-            self.doubted = self.base + on.look as u64;
-            on.rewind(on.kept + behind);
-            self.enter(Phase::After { end, behind });
-        } else {
-            self.enter(Phase::Json { end, behind });
+            Anchored::Found(hit) if own.is_closer(hit) && is_json(on, hit.start) => {
+                self.sure = true;
+                on.rewind(hit.end);
+                self.enter(Phase::After { end: hit.start - on.kept, behind: hit.end - on.kept });
+            }
+            _ => {
+                self.sure = true;
+                self.doubted = self.base + on.look as u64;
+                on.rewind(on.kept + behind);
+                self.enter(Phase::After { end, behind });
+            }
         }
         None
     }
 }
 
+/// True when the value up to `end` is JSON.
+fn is_json(on: &On<'_, '_>, end: usize) -> bool {
+    let value = &on.given.text[on.kept..end];
+    serde_json::from_str::<serde::de::IgnoredAny>(value.trim()).is_ok()
+}
+
 /// Where JSON is, as far as its quotes and brackets tell.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    passed: usize,
     depth: usize,
     /// The quote of the string that is open: JSON's, or Python's.
     string: Option<u8>,
     escaped: bool,
+    /// The outermost bracket is closed.
     whole: bool,
-    /// Something follows that cannot.
+    /// A bracket closes that none opened.
     broken: bool,
 }
 
 impl Outline {
-    fn pass(&mut self, bytes: &[u8]) {
-        self.passed += bytes.len();
-        for &byte in bytes {
+    /// How many of the bytes it takes until it is whole or broken: all, if it is neither.
+    fn pass(&mut self, bytes: &[u8]) -> usize {
+        for (at, &byte) in bytes.iter().enumerate() {
             if let Some(quote) = self.string {
                 self.string = (byte != quote || self.escaped).then_some(quote);
                 self.escaped = byte == b'\\' && !self.escaped;
                 continue;
             }
-            self.broken |= self.whole && !byte.is_ascii_whitespace();
             match byte {
                 b'"' | b'\'' => self.string = Some(byte),
                 b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => {
-                    self.broken |= self.depth == 0;
-                    self.depth = self.depth.saturating_sub(1);
-                    self.whole = self.depth == 0;
+                b'}' | b']' if self.depth <= 1 => {
+                    self.whole = self.depth == 1;
+                    self.broken = !self.whole;
+                    return at + 1;
                 }
+                b'}' | b']' => self.depth -= 1,
                 _ => {}
             }
         }
-        self.whole &= !self.broken;
+        bytes.len()
     }
 }

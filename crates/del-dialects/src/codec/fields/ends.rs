@@ -102,7 +102,6 @@ impl FieldsReader {
             return Some(FieldsProgress::Ended);
         }
         let followed = marks.next.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
-        let value = &text[on.kept..on.kept + end];
         let rest = &text[on.kept + behind..];
         match followed {
             Anchored::More => None,
@@ -113,8 +112,8 @@ impl FieldsReader {
                 None
             }
             Anchored::Found(hit) if marks.next_kinds[hit.pattern as usize] != Next::Stray => {
-                if marks.own.is_some() && self.stops_in_a_string(on, value, behind) {
-                    on.rewind(on.kept + behind);
+                if marks.own.is_some() && self.stops_in_a_string(on, (end, behind)) {
+                    on.rewind(on.kept + end);
                     self.enter(Phase::Json { end, behind });
                     return None;
                 }

@@ -6,6 +6,7 @@ use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
 use crate::fault::FaultKind;
 use crate::parse::automaton::{Anchored, Match};
+use crate::schema::may_have;
 
 /// The longest header of a field, in bytes.
 pub(super) const MAX_HEADER: usize = 512;
@@ -87,7 +88,15 @@ impl FieldsReader {
             let pattern = u16::try_from(on.given.marks.header_closers).unwrap_or(u16::MAX);
             return self.take_header(on, Match { pattern, start: end, end });
         }
-        let Some(header) = Header::declared(header, &on.given.form.key, on.given.tool) else {
+        let (form, tool) = (on.given.form, on.given.tool);
+        let header = match form.open.iter().find_map(|open| repeated(header, open)) {
+            Some(rest) if tool.is_none() || !may_have(tool, header) => {
+                self.notes.add(FaultKind::OrphanMark, on.kept);
+                rest
+            }
+            _ => header,
+        };
+        let Some(header) = Header::declared(header, &form.key, tool) else {
             return Some(FieldsProgress::Broken);
         };
         self.open_field(on, &header, hit.start);
@@ -134,7 +143,6 @@ impl FieldsReader {
             Between::Type => self.enter(Phase::Type),
             Between::Orphan(next) => {
                 self.notes.add(FaultKind::OrphanMark, on.kept);
-                self.keys.pop();
                 match next {
                     Next::Field => self.enter(Phase::Header),
                     Next::Opener => {
@@ -177,6 +185,14 @@ impl FieldsReader {
         self.begin_value(on);
         None
     }
+}
+
+/// What stands in a header behind the mark that opened it, where the model writes that once more, whole or without its
+/// bracket: `<parameter=parameter=city`.
+fn repeated<'h>(header: &'h str, open: &str) -> Option<&'h str> {
+    let header = header.trim_start();
+    let word = open.strip_prefix('<').filter(|word| word.len() > 2 && word.ends_with('='));
+    header.strip_prefix(open).or_else(|| header.strip_prefix(word?)).filter(|rest| !rest.is_empty())
 }
 
 /// True when a value begins behind this line of what looks like a header: what follows are no attributes of the key.

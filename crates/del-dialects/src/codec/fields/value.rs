@@ -9,6 +9,7 @@ use super::marks::ValueEnd;
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
+use crate::codec::json::white_space;
 use crate::codec::members;
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
@@ -57,8 +58,11 @@ impl FieldsReader {
 
     /// Whether the value goes out while it arrives, once what there is of it up to `end` tells.
     fn decide(&mut self, on: &mut On<'_, '_>, end: usize) {
-        let begun = on.given.text[on.kept..end].trim_start();
-        if self.undecided && !begun.is_empty() && !SECTION.starts_with(begun) {
+        if !self.undecided {
+            return;
+        }
+        let begun = self.begun(on, end);
+        if !begun.is_empty() && !SECTION.starts_with(begun) {
             self.undecided = false;
             self.streams = !begun.starts_with(SECTION);
             if self.streams {
@@ -67,10 +71,19 @@ impl FieldsReader {
         }
     }
 
+    /// The value that is held, up to `end`, without the white space before it.
+    pub(super) fn begun<'t>(&mut self, on: &On<'t, '_>, end: usize) -> &'t str {
+        let value = &on.given.text[on.kept..end];
+        if let Some(rest) = value.as_bytes().get(self.white..) {
+            self.white += white_space(rest);
+        }
+        value.get(self.white..).unwrap_or_default()
+    }
+
     /// Whether a field of this key may open here, though nothing closed the value before it.
     pub(super) fn may_follow(&self, on: &On<'_, '_>, key: &str) -> bool {
         let (form, tool) = (on.given.form, on.given.tool);
-        !self.keys.iter().any(|seen| seen == key)
+        !self.keys.contains(key)
             && may_have(tool, key)
             && ((form.framed && !self.compact)
                 || tool.is_some()
@@ -87,7 +100,6 @@ impl FieldsReader {
             self.notes.add(FaultKind::DuplicateKey, at);
         }
         self.key.clone_from(&header.key);
-        self.keys.push(header.key.clone());
         self.types = types_of(tool, &header.key);
         self.says_json = false;
         self.wraps = may_wrap(tool, &header.key);
@@ -108,6 +120,7 @@ impl FieldsReader {
 
     pub(super) fn begin_value(&mut self, on: &mut On<'_, '_>) {
         let form = on.given.form;
+        self.white = 0;
         self.deaf = 0;
         self.inside = 0;
         self.sure = false;
@@ -122,7 +135,8 @@ impl FieldsReader {
             self.tell_repeated(on);
         }
         self.scratch.clear();
-        self.scratch.push(if self.keys.len() == 1 { '{' } else { ',' });
+        self.scratch.push(if self.keys.is_empty() { '{' } else { ',' });
+        self.keys.insert(self.key.clone());
         self.scratch.push_str(&quoted(&self.key));
         self.scratch.push(':');
         if self.streams {
@@ -181,7 +195,11 @@ impl FieldsReader {
                     place if place.is_constant(plain.trim()) => Types::TEXT,
                     _ => self.types,
                 };
-                let json = if form.json { as_json(plain.trim(), self.max_depth) } else { Ok(None) };
+                let json = if form.json || self.says_json {
+                    as_json(plain.trim(), self.max_depth)
+                } else {
+                    Ok(None)
+                };
                 let read = json.and_then(|json| match json {
                     Some(json) => Ok((json, true)),
                     None => typed(&plain, types, self.max_depth),

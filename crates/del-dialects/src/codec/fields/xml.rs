@@ -15,9 +15,10 @@ pub(super) const SECTION: &str = "<![CDATA[";
 
 /// How many bytes at the end may be half an entity.
 pub(super) fn half_entity(text: &str) -> usize {
-    let tail = text.rfind('&').map_or("", |at| &text[at..]);
-    let half = ENTITIES.iter().any(|(spelling, _)| spelling.len() > tail.len() && spelling.starts_with(tail));
-    if half { tail.len() } else { 0 }
+    let last = &text.as_bytes()[text.len().saturating_sub(LONGEST - 1)..];
+    let tail = last.iter().rposition(|byte| *byte == b'&').map_or(&[][..], |at| &last[at..]);
+    let half = |spelling: &str| spelling.len() > tail.len() && spelling.as_bytes().starts_with(tail);
+    if ENTITIES.iter().any(|(spelling, _)| half(spelling)) { tail.len() } else { 0 }
 }
 
 pub(super) fn entities_read(text: &str) -> String {
@@ -40,6 +41,9 @@ pub(super) fn entities_read(text: &str) -> String {
     out.push_str(rest);
     out
 }
+
+/// The length of the longest entity.
+const LONGEST: usize = "&quot;".len();
 
 pub(super) const ENTITIES: [(&str, char); 5] =
     [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];

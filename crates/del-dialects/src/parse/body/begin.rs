@@ -112,7 +112,7 @@ impl Engine {
         let name = if let Kind::Call(reader) = &reading.kind { reader.name.clone() } else { None };
         let told = reading.pending.as_ref().is_some_and(|opening| {
             // An object that says nothing but the name of a tool, and is all that the answer says so far.
-            let tool = name.as_deref().filter(|_| io.plan.alone).and_then(|name| self.tool(name));
+            let tool = name.as_deref().and_then(|name| self.tool(name));
             opening.has_token(io.plan) || (!opening.is_doubtful() && tool.is_some_and(takes_nothing))
         });
         if io.plan.walks[number].is_bare() && !told {

@@ -101,7 +101,12 @@ impl Walk {
         walk.rescue = walk.rescue();
         walk.echo = walk.echo();
         let closers = walk.closers().flat_map(|(_, mark)| mark.read.iter().map(String::as_str));
-        walk.proof = Automaton::new(closers.filter(|mark| is_distinct(mark)));
+        let quotes = match walk.dialect.codec() {
+            Codec::Object(Literal::Loose(loose)) => &loose.quotes[..],
+            _ => &[],
+        };
+        let quotes = quotes.iter().map(String::as_str).filter(|quote| is_token(quote));
+        walk.proof = Automaton::new(closers.chain(quotes).filter(|mark| is_distinct(mark)));
         walk
     }
 
