@@ -249,9 +249,14 @@ impl Engine {
     pub(super) fn no_header(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Header(header) = &self.state else { return Flow::Next };
         let (origin, channels) = (header.origin, io.plan.walks[header.walk].channels());
-        let text = &io.text[io.at..];
+        let mut end = io.look;
+        while !io.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        // What stands further on may not have arrived.
+        let text = &io.text[io.at..end];
         if is_token(text) && header.marks > 0 {
-            let mark = text.find('>').map_or(io.look - io.at, |at| at + 1);
+            let mark = text.find('>').map_or(text.len(), |at| at + 1);
             let author = channels.map_or("", |channels| channels.author.as_str());
             let opens =
                 channels.is_some_and(|channels| channels.start.iter().any(|mark| text.starts_with(mark)));
@@ -266,7 +271,7 @@ impl Engine {
             io.rewind(io.at);
         } else {
             io.rewind(io.at);
-            if origin != Origin::Start && !text.is_empty() {
+            if origin != Origin::Start && io.at < io.text.len() {
                 io.look += first_char(io.text, io.at);
             }
         }
