@@ -149,6 +149,7 @@ const MODELS: &[(&str, &[&str])] = &[
     ("solar-open", &["upstage/Solar-Open-100B"]),
     ("solar-open2", &["upstage/Solar-Open2-250B", "solar-open-2:250b"]),
     ("cwm", &["facebook/cwm", "facebook/cwm-sft", "cwm:32b"]),
+    ("openpangu", &["FreedomIntelligence/openPangu-Embedded-7B", "openPangu-2.0-Flash"]),
     ("plamo3", &["pfnet/plamo-3-nict-31b-base"]),
     ("minicpm5", &["openbmb/MiniCPM5-8B"]),
     ("dots", &["rednote-hilab/dots.llm1.inst"]),
