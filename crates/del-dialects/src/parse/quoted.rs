@@ -20,6 +20,8 @@ pub(super) struct Quoted {
 #[derive(Debug)]
 struct Verdict {
     quote: u8,
+    /// Where the mark begins, in the answer.
+    from: u64,
     /// What was read so far.
     events: Vec<(Kept, Span)>,
     /// A call ended, or is broken.
@@ -32,10 +34,13 @@ impl Sink for Verdict {
     fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Text(_) | Event::Reasoning(_) if self.text.is_some() => {}
-            // The line feed before them.
-            Event::Text(text) if !self.calls && text.trim_ascii().is_empty() => {}
+            // What stands before the mark, and line feeds around the calls.
+            Event::Text(text) if span.end <= self.from || text.trim_ascii().is_empty() => {}
             Event::Text(text) => {
-                self.text = Some((span.start, self.calls && text.as_bytes().first() == Some(&self.quote)));
+                let rest = text.trim_ascii_start();
+                let closes = rest.as_bytes().first() == Some(&self.quote);
+                let start = span.start + (text.len() - rest.len()) as u64;
+                self.text = Some((start, self.calls && closes));
             }
             Event::Reasoning(_) => self.text = Some((span.start, false)),
             Event::CallEnd { .. } => self.calls = true,
@@ -76,7 +81,8 @@ impl Engine {
             unquoted: true,
             ..*self
         };
-        let verdict = Verdict { quote, events: Vec::new(), calls: false, text: None };
+        let from = io.base + start as u64;
+        let verdict = Verdict { quote, from, events: Vec::new(), calls: false, text: None };
         engine.fence.call = false;
         let engine = Box::new(engine);
         self.state = State::Quoted(Quoted { engine, start: start - io.at, settled: 0, verdict });
