@@ -14,7 +14,7 @@ use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
-use site::{Settled, head, site};
+use site::{Settled, head, site, tag};
 pub(super) use site::{is_name, starts_name};
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
@@ -41,6 +41,8 @@ pub(super) struct Opening {
     missed: bool,
     name: Option<(usize, usize)>,
     id: Option<(usize, usize)>,
+    /// No attributes of the tag that holds the name are to be looked for any more.
+    bare_tag: bool,
     /// The head is half of what it should be: it names nothing but a tool that is known.
     doubted: bool,
     /// The walk that came furthest of those that failed, and how far: what it passed is surely markup.
@@ -64,6 +66,8 @@ enum Place {
     Site,
     /// In the head of this step.
     Head(usize),
+    /// In other attributes of the tag that holds the name.
+    Tag,
 }
 
 /// White space inside an opening, in bytes.
@@ -114,6 +118,7 @@ impl Opening {
             missed: false,
             name: None,
             id: None,
+            bare_tag: false,
             doubted: false,
             broken: None,
         }
@@ -159,6 +164,7 @@ impl Engine {
             let settled = match opening.place {
                 Place::Site => site(opening, walk, io),
                 Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
+                Place::Tag => tag(opening, io),
             };
             match settled {
                 Settled::More if io.last() => return self.unfinished_opening(io),

@@ -187,12 +187,12 @@ impl FieldsReader {
     }
 }
 
-/// What stands in a header behind the mark that opened it, where the model writes that once more, whole or without its
-/// bracket: `<parameter=parameter=city`.
+/// What stands in a header behind the last mark that opens one: the model writes it once more, whole or without its
+/// bracket, as in `<parameter=parameter=city`, or the key before it has no value.
 fn repeated<'h>(header: &'h str, open: &str) -> Option<&'h str> {
-    let header = header.trim_start();
     let word = open.strip_prefix('<').filter(|word| word.len() > 2 && word.ends_with('='));
-    header.strip_prefix(open).or_else(|| header.strip_prefix(word?)).filter(|rest| !rest.is_empty())
+    let behind = header.rfind(open).filter(|_| open.len() > 2).map(|at| &header[at + open.len()..]);
+    behind.or_else(|| header.trim_start().strip_prefix(word?)).filter(|rest| !rest.trim().is_empty())
 }
 
 /// True when a value begins behind this line of what looks like a header: what follows are no attributes of the key.

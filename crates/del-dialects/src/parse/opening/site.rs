@@ -53,6 +53,14 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
             io.rewind(io.at + opening.token);
             opening.scan = Scan::default();
             let byte = io.bytes[io.look];
+            if opening.name.is_some()
+                && !opening.bare_tag
+                && byte.is_ascii_alphabetic()
+                && walk.is_in_tag(opening.step)
+            {
+                opening.place = Place::Tag;
+                return Settled::On;
+            }
             match site.then {
                 Then::Head(step) if starts_name(io.text, io.look) => {
                     opening.missed |= walk.misses(opening.step, step);
@@ -194,7 +202,37 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, 
     Settled::On
 }
 
+/// Behind the name in a tag: other attributes, up to its bracket.
+pub(super) fn tag(opening: &mut Opening, io: &mut Io<'_>) -> Settled {
+    let from = io.at + opening.token;
+    let end = io.bytes.len().min(from + MAX_ATTRIBUTES);
+    while io.look < end && !matches!(io.bytes[io.look], b'>' | b'<' | b'\n') {
+        io.look += 1;
+    }
+    if io.look == io.bytes.len() && io.look < from + MAX_ATTRIBUTES {
+        return Settled::More;
+    }
+    let attributes = &io.bytes[from..io.look];
+    opening.place = Place::Site;
+    if io.bytes.get(io.look) == Some(&b'>') && memchr::memchr(b'=', attributes).is_some() {
+        opening.token = io.look - io.at;
+    } else {
+        opening.bare_tag = true;
+        io.rewind(from);
+    }
+    Settled::On
+}
+
 impl Walk {
+    /// True behind a name that is the value of an attribute, before the bracket that closes its tag.
+    fn is_in_tag(&self, step: usize) -> bool {
+        let before = self.steps[..step].iter().rposition(|step| matches!(step, Step::Head(_)));
+        let opens = before.and_then(|head| self.steps[..head].iter().rev().find_map(distinct));
+        let closes = self.steps[step..].iter().find_map(distinct);
+        opens.is_some_and(|mark| mark.trim_end_matches(['"', '\'']).ends_with('='))
+            && closes.is_some_and(|mark| mark.starts_with('>'))
+    }
+
     fn spellings(&self, step: usize) -> &[String] {
         if let Some(Step::Mark(mark, _)) = self.steps.get(step) { &mark.read } else { &[] }
     }
@@ -218,6 +256,15 @@ impl Walk {
             }
         });
         places.filter(|place| *place > 0).min()
+    }
+}
+
+/// What a mark is written as, unless it is a quote alone.
+fn distinct(step: &Step) -> Option<&str> {
+    if let Step::Mark(mark, _) = step {
+        Some(mark.write.as_str()).filter(|mark| mark.len() > 1 || *mark == ">")
+    } else {
+        None
     }
 }
 
