@@ -57,7 +57,7 @@ impl Engine {
         let alone = matches!(before, b'\n' | b'>')
             && behind.is_some_and(|byte| matches!(byte, b'\n' | b'<') || (tag && is_word(byte)));
         // A sentence goes on behind a mark, and not with the next mark.
-        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && io.bytes.get(end) != Some(&b'<');
+        let sentence = matches!(before, b' ' | b'"' | b'\'' | b'(') && behind != Some(b'<');
         (end > start + 1 && is_token(&io.text[start..]) && !sentence)
             || (alone && is_distinct(&io.text[start..end]))
     }
