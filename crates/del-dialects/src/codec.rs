@@ -22,8 +22,10 @@ pub(crate) struct Notes {
     first: [Option<usize>; NOTED.len()],
 }
 
-const NOTED: [FaultKind; 7] = [
+const NOTED: [FaultKind; 9] = [
     FaultKind::Repaired,
+    FaultKind::GuessedBorder,
+    FaultKind::GuessedValue,
     FaultKind::DoubleEncoded,
     FaultKind::DuplicateKey,
     FaultKind::MissingCloser,

@@ -52,6 +52,18 @@ pub struct Report {
     pub span: Span,
     /// For a call that does not count: its name and what there was of its arguments.
     pub call: Option<Call>,
+    /// The complete call that it belongs to: its place in [`Message::calls`].
+    pub place: Option<usize>,
+}
+
+impl Message {
+    /// What recovery may have changed in the arguments of the call at this place in [`Message::calls`]. A call with
+    /// such a report must not run unasked, unless it only reads.
+    pub fn guesses(&self, place: usize) -> impl Iterator<Item = &Report> {
+        self.faults.iter().filter(move |report| {
+            report.place == Some(place) && report.kind.changes_arguments()
+        })
+    }
 }
 
 /// Collects events. Use it as a [`Sink`], then take the [`Message`].
@@ -59,6 +71,10 @@ pub struct Report {
 pub struct Collect {
     message: Message,
     open: Option<(Call, Evidence)>,
+    /// The numbers of the complete calls.
+    numbers: Vec<u32>,
+    /// For each fault the number of its call.
+    owners: Vec<Option<u32>>,
 }
 
 impl Collect {
@@ -68,7 +84,10 @@ impl Collect {
     }
 
     /// The answer so far; an open call is not in it.
-    pub fn into_message(self) -> Message {
+    pub fn into_message(mut self) -> Message {
+        for (report, owner) in self.message.faults.iter_mut().zip(&self.owners) {
+            report.place = self.numbers.iter().position(|number| Some(*number) == *owner);
+        }
         self.message
     }
 
@@ -105,17 +124,19 @@ impl Sink for Collect {
                     call.arguments.push_str(json);
                 }
             }
-            Event::CallEnd { id, .. } => {
+            Event::CallEnd { call: number, id } => {
                 if let Some((mut call, evidence)) = self.open.take() {
                     call.id = call.id.or_else(|| id.map(str::to_owned));
                     self.message.parts.push(Part::Call(self.message.calls.len()));
                     self.message.calls.push(call);
+                    self.numbers.push(number);
                     self.message.evidence.push(evidence);
                 }
             }
             Event::Fault(fault) => {
                 let call = if fault.kind.ends_call() { self.open.take().map(|(call, _)| call) } else { None };
-                self.message.faults.push(Report { kind: fault.kind, span, call });
+                self.message.faults.push(Report { kind: fault.kind, span, call, place: None });
+                self.owners.push(fault.call);
             }
         }
     }

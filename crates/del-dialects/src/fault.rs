@@ -27,8 +27,12 @@ pub enum FaultKind {
     MissingOpener,
     /// A marker stands where it has no meaning, and was dropped.
     OrphanMark,
-    /// The arguments were mended: quotes, commas, escapes, comments, words of another language.
+    /// The arguments were mended where that cannot change them: other quotes, bare keys, comments, a trailing comma.
     Repaired,
+    /// A delimiter inside the arguments is missing, doubled or misspelt: where a value or a key ends is a guess.
+    GuessedBorder,
+    /// A value, a word or a number was mended by a guess.
+    GuessedValue,
     /// The arguments were JSON inside a JSON string, and were unwrapped.
     DoubleEncoded,
     /// An argument is given twice; of fields between marks the last counts, of a call object's members the first.
@@ -56,6 +60,8 @@ impl FaultKind {
             Self::MissingOpener => "missing_opener",
             Self::OrphanMark => "orphan_mark",
             Self::Repaired => "repaired",
+            Self::GuessedBorder => "guessed_border",
+            Self::GuessedValue => "guessed_value",
             Self::DoubleEncoded => "double_encoded",
             Self::DuplicateKey => "duplicate_key",
             Self::InventedResult => "invented_result",
@@ -75,7 +81,11 @@ impl FaultKind {
             Self::MissingCloser => "closing markup is missing; the call is whole without it",
             Self::MissingOpener => "opening markup is missing; the call is clear without it",
             Self::OrphanMark => "a marker stands here without a call; it was dropped",
-            Self::Repaired => "the arguments were not quite JSON and were mended",
+            Self::Repaired => "the arguments were not quite as the dialect writes them and were mended",
+            Self::GuessedBorder => {
+                "a delimiter in the arguments is missing or misplaced; where a value ends is a guess"
+            }
+            Self::GuessedValue => "a value in the arguments was mended by a guess",
             Self::DoubleEncoded => "the arguments were JSON inside a string and were unwrapped",
             Self::DuplicateKey => "an argument is given twice",
             Self::InventedResult => "the model invented the result of a tool; it was dropped",
@@ -84,6 +94,11 @@ impl FaultKind {
             Self::WrongType => "a value does not fit the declared type and is passed on as text",
             Self::Limit => "a limit was reached; the call was left out",
         }
+    }
+
+    /// True when recovery may have changed a value, a key or the border of one: ask before such a call acts.
+    pub const fn changes_arguments(self) -> bool {
+        matches!(self, Self::GuessedBorder | Self::GuessedValue | Self::DuplicateKey)
     }
 
     /// True when the call that the fault belongs to does not count.

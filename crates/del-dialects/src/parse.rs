@@ -141,6 +141,9 @@ struct Engine {
     quotation: Quotation,
     /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
     empty_to: u64,
+    /// The walk of the last whole call, where it has fields: a closer of its values behind it shows that it ended inside
+    /// one of them.
+    fields: Option<usize>,
     /// The number of the next call, or of the open one.
     call: u32,
     /// Where the open call begins in the answer, and its name.
@@ -293,6 +296,7 @@ impl Engine {
             unquoted: false,
             quotation: Quotation::default(),
             empty_to: 0,
+            fields: None,
             call: 0,
             call_from: 0,
             name: String::new(),

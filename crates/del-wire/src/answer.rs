@@ -52,6 +52,12 @@ fn fault(report: &Report) -> Value {
         "end": report.span.end,
         "message": report.kind.message(),
     });
+    if report.kind.changes_arguments() {
+        fault["changes_arguments"] = json!(true);
+    }
+    if let Some(place) = report.place {
+        fault["index"] = json!(place);
+    }
     if let Some(call) = &report.call {
         fault["name"] = json!(call.name);
         fault["arguments"] = json!(call.arguments);

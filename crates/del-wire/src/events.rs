@@ -19,6 +19,11 @@ pub fn event(event: &Event<'_>, span: &Span) -> Value {
             "kind": fault.kind.as_str(), "message": fault.kind.message(),
         }),
     };
+    if let Event::Fault(fault) = event
+        && fault.kind.changes_arguments()
+    {
+        value["changes_arguments"] = json!(true);
+    }
     value["start"] = json!(span.start);
     value["end"] = json!(span.end);
     value

@@ -74,11 +74,14 @@ impl Calls {
         let (given, held) = (self.given.into_message(), self.held.into_message());
         let mut twins = given.calls;
         let mut call = self.begun;
+        let mut numbers = Vec::new();
         for (known, evidence) in held.calls.iter().zip(&held.evidence) {
             if let Some(twin) = twins.iter().position(|other| same(other, known)) {
                 twins.remove(twin);
+                numbers.push(None);
                 continue;
             }
+            numbers.push(Some(call));
             let (id, dialect, span) = (known.id.as_deref(), evidence.dialect.as_str(), evidence.span.clone());
             sink.event(Event::CallStart { call, name: &known.name, id, dialect }, span.clone());
             sink.event(Event::Args { call, json: &known.arguments }, span.clone());
@@ -93,7 +96,8 @@ impl Calls {
                 sink.event(Event::CallStart { call, name: &known.name, id, dialect }, report.span.clone());
                 sink.event(Event::Args { call, json: &known.arguments }, report.span.clone());
             }
-            let fault = Fault { kind: report.kind, call: broken.then_some(call) };
+            let whole = report.place.and_then(|place| numbers.get(place).copied().flatten());
+            let fault = Fault { kind: report.kind, call: broken.then_some(call).or(whole) };
             sink.event(Event::Fault(fault), report.span);
             call += u32::from(broken);
         }

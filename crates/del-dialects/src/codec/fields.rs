@@ -19,6 +19,7 @@ use std::collections::HashSet;
 use super::json::Emit;
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
+use crate::fault::FaultKind;
 use crate::parse::automaton::{Automaton, Scan};
 use crate::schema::Types;
 use ahead::Outline;
@@ -61,6 +62,8 @@ pub(crate) struct FieldsReader {
     words: Option<usize>,
     /// Values that may be the first of several of their key.
     repeated: Option<Repeated>,
+    /// Where a value ended was guessed: what shows that the guess was wrong breaks the call.
+    guessed: bool,
     /// The next closer ends the value, whatever its JSON looks like.
     sure: bool,
     outline: Outline,
@@ -210,6 +213,7 @@ impl FieldsReader {
             inside: 0,
             words: None,
             repeated: None,
+            guessed: false,
             sure: false,
             outline: Outline::default(),
             base: 0,
@@ -300,6 +304,12 @@ impl FieldsReader {
                 return progress;
             }
         }
+    }
+
+    /// Notes a guess about where a value or a key ends.
+    fn guess(&mut self, at: usize) {
+        self.guessed = true;
+        self.notes.add(FaultKind::GuessedBorder, at);
     }
 
     fn enter(&mut self, phase: Phase) {

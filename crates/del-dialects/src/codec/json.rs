@@ -289,7 +289,7 @@ impl Json {
             }
             (State::After, b'"') => {
                 run.insert(",");
-                self.notes.add(FaultKind::Repaired, run.at);
+                self.notes.add(FaultKind::GuessedBorder, run.at);
                 self.state = if self.stack.last() == Some(&b'{') { State::KeyOrClose } else { State::Value };
             }
             (State::Value | State::ValueOrClose | State::NextValue, _) => return self.value_byte(run, byte),
@@ -404,7 +404,7 @@ impl Json {
                 run.flush(run.hold);
                 (run.emit)("\\\\", run.hold..run.hold + 1);
                 run.kept += 1;
-                self.notes.add(FaultKind::Repaired, run.at);
+                self.guess(run.at);
                 self.state = text;
             }
         }
@@ -422,7 +422,7 @@ impl Json {
             run.flush(run.hold);
             (run.emit)(json, run.hold..run.at);
             run.kept = run.at;
-            self.notes.add(FaultKind::Repaired, run.at);
+            self.guess(run.at);
         }
         self.value_ends();
         true
@@ -445,6 +445,13 @@ impl Json {
         };
         run.at += 1;
         true
+    }
+
+    /// Notes a word or an escape that is not JSON's; Python has these.
+    fn guess(&mut self, at: usize) {
+        if !self.python {
+            self.notes.add(FaultKind::GuessedValue, at);
+        }
     }
 
     /// True behind a comma, which is held back until something follows it.

@@ -343,7 +343,7 @@ impl LooseReader {
         match on.given.marks.quotes.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
             Anchored::More => None,
             Anchored::Found(hit) if hit.end - hit.start > 1 && !on.given.form.quoted_keys => {
-                self.notes.add(FaultKind::OrphanMark, hit.start);
+                self.notes.add(FaultKind::GuessedBorder, hit.start);
                 on.look = hit.end;
                 self.state = State::After;
                 None

@@ -173,7 +173,9 @@ impl Engine {
         self.in_block &= !block;
         let start = io.look - io.at;
         let number = gap.walk;
-        self.state = State::Opening(Opening::behind(number, start));
+        let inside = gap.broken && gap.step == walk.args + 1;
+        let opening = if inside { Opening::inside_broken } else { Opening::behind };
+        self.state = State::Opening(opening(number, start));
         self.candidates.clear();
         // The next call may be of another form of the same dialect.
         let forms = io.plan.walks.iter().enumerate().rev();

@@ -45,6 +45,8 @@ pub(super) struct Opening {
     bare_tag: bool,
     /// The head is half of what it should be: it names nothing but a tool that is known.
     doubted: bool,
+    /// It stands in a broken call that nothing closed, perhaps inside one of its values.
+    inside: bool,
     /// The walk that came furthest of those that failed, and how far: what it passed is surely markup.
     broken: Option<(usize, usize)>,
 }
@@ -86,6 +88,11 @@ impl Opening {
         Self::new(walk, start, start, From::Gap)
     }
 
+    /// The same, behind a broken call that nothing closed.
+    pub(super) fn inside_broken(walk: usize, start: usize) -> Self {
+        Self { inside: true, ..Self::behind(walk, start) }
+    }
+
     /// A call that a header announced; the header begins at the first held byte.
     pub(super) fn behind_header(walk: usize) -> Self {
         Self { marked: true, ..Self::new(walk, 0, 0, From::Gap) }
@@ -120,6 +127,7 @@ impl Opening {
             id: None,
             bare_tag: false,
             doubted: false,
+            inside: false,
             broken: None,
         }
     }
@@ -365,6 +373,9 @@ impl Engine {
         }
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call, name, id, dialect }, start, io.at);
+        if opening.inside {
+            io.fault(FaultKind::GuessedBorder, Some(self.call), start, start);
+        }
         if opening.missed && opening.from != From::Gap {
             io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
         }

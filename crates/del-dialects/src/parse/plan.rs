@@ -62,6 +62,8 @@ pub(super) struct TextMark {
     pub(super) headed: Option<Headed>,
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
+    /// It ends a value in calls of these walks.
+    pub(super) fields: Vec<usize>,
     /// It is what is left of a header whose marks were taken out.
     residue: bool,
 }
@@ -111,6 +113,8 @@ pub(super) enum Dropped {
     Closer,
     /// A closer in messages to tools, and text in any other.
     Inside,
+    /// A closer of a value, where it begins a line or follows a call.
+    Field,
     TurnEnd,
     /// Before or behind a text, whatever the dialect; behind a space it is a word of a sentence.
     Edge,
@@ -247,6 +251,13 @@ impl Plan {
                     let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
                     self.mark(spelling).dropped.get_or_insert(closer);
                 }
+            }
+        }
+        for closer in walk.field_closers().filter(|closer| is_distinct(closer)) {
+            let mark = self.mark(closer);
+            mark.fields.push(number);
+            if walk.alone || is_token(closer) {
+                mark.dropped.get_or_insert(Dropped::Field);
             }
         }
         for end in &walk.dialect.ends {

@@ -218,6 +218,10 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
+        let inside = self.fields.filter(|walk| mark.fields.contains(walk)).is_some();
+        if inside {
+            io.fault(FaultKind::GuessedBorder, Some(self.call - 1), hit.start, hit.start);
+        }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
             (Some(framing), ..) => (None, framing),
             (_, Some(end), _) if end.prefilled && self.undecided => {
@@ -228,7 +232,8 @@ impl Engine {
             (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
             (.., Some(Dropped::Inside)) if !self.in_tool => return false,
-            (.., Some(Dropped::Closer | Dropped::Inside)) => (Some(FaultKind::OrphanMark), ""),
+            (.., Some(Dropped::Field)) if !inside && !self.fresh && before[1] != b'\n' => return false,
+            (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Field)) => (Some(FaultKind::OrphanMark), ""),
             (.., Some(Dropped::TurnEnd)) => (None, ""),
             (.., Some(Dropped::Edge)) if before[1] != b' ' => (None, ""),
             _ => return false,

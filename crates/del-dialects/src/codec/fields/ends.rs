@@ -6,7 +6,6 @@ use super::marks::{Own, ValueEnd};
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
 use crate::dialect::KeyKind;
-use crate::fault::FaultKind;
 use crate::parse::End;
 use crate::parse::automaton::{Anchored, is_word};
 
@@ -140,10 +139,13 @@ impl FieldsReader {
                 && rest.starts_with('\n')
                 && rest.trim_start().starts_with('<') =>
             {
+                if self.guessed {
+                    return Some(FieldsProgress::Broken);
+                }
                 self.close_value(on, end);
                 on.kept += behind;
                 on.rewind(on.kept);
-                self.notes.add(FaultKind::Repaired, on.kept);
+                self.guess(on.kept);
                 self.enter(Phase::Junk);
                 None
             }
@@ -175,7 +177,7 @@ impl FieldsReader {
             {
                 let key = on.given.text[on.kept + from..hit.start].to_owned();
                 self.close_value(on, end);
-                self.notes.add(FaultKind::MissingOpener, on.kept + from);
+                self.guess(on.kept + from);
                 self.open_field(on, &Header { key, type_word: None }, hit.start);
                 self.pass_header(on, hit);
                 None
@@ -331,16 +333,19 @@ impl FieldsReader {
     fn value_end(&mut self, end: usize, at: usize, closes: bool) -> usize {
         let Some(words) = self.words.take() else {
             if closes {
-                self.notes.add(FaultKind::MissingCloser, at);
+                self.guess(at);
             }
             return end;
         };
-        self.notes.add(FaultKind::Repaired, at + words);
+        self.guess(at + words);
         words
     }
 
     /// Words follow what looked like the end of the value: what comes next tells whether they are part of it.
     fn pass_words(&mut self, on: &mut On<'_, '_>, (end, behind): (usize, usize)) -> Stop {
+        if self.guessed {
+            return Some(FieldsProgress::Broken);
+        }
         self.words = self.words.or(Some(end));
         self.resume(on, end, behind)
     }

@@ -4,7 +4,6 @@ use super::header::{Header, is_quoted};
 use super::marks::Between;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
-use crate::fault::FaultKind;
 use crate::parse::automaton::{Anchored, Match};
 use crate::schema::may_have;
 
@@ -91,7 +90,7 @@ impl FieldsReader {
         let (form, tool) = (on.given.form, on.given.tool);
         let header = match form.open.iter().find_map(|open| repeated(header, open)) {
             Some(rest) if tool.is_none() || !may_have(tool, header) => {
-                self.notes.add(FaultKind::OrphanMark, on.kept);
+                self.guess(on.kept);
                 rest
             }
             _ => header,
@@ -99,6 +98,9 @@ impl FieldsReader {
         let Some(header) = Header::declared(header, &form.key, tool) else {
             return Some(FieldsProgress::Broken);
         };
+        if self.guessed && self.is_given(&header.key) {
+            return Some(FieldsProgress::Broken);
+        }
         self.open_field(on, &header, hit.start);
         self.pass_header(on, hit);
         None
@@ -110,7 +112,7 @@ impl FieldsReader {
         on.kept = hit.end;
         let closed = (hit.pattern as usize) < marks.header_closers;
         if !closed {
-            self.notes.add(FaultKind::MissingCloser, hit.start);
+            self.guess(hit.start);
         }
         self.enter(if closed && marks.between.is_some() { Phase::Between } else { Phase::ValueStart });
     }
@@ -133,7 +135,7 @@ impl FieldsReader {
                 kind
             }
             Anchored::Nothing => {
-                self.notes.add(FaultKind::MissingOpener, on.kept);
+                self.guess(on.kept);
                 on.rewind(on.kept);
                 Between::Value
             }
@@ -142,7 +144,7 @@ impl FieldsReader {
             Between::Value => self.enter(Phase::ValueStart),
             Between::Type => self.enter(Phase::Type),
             Between::Orphan(next) => {
-                self.notes.add(FaultKind::OrphanMark, on.kept);
+                self.guess(on.kept);
                 match next {
                     Next::Field => self.enter(Phase::Header),
                     Next::Opener => {

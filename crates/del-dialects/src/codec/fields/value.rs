@@ -91,12 +91,16 @@ impl FieldsReader {
                 || (self.words.is_some() && form.repeats_key() && elements::is_key(key)))
     }
 
+    /// True for a key that has its value, and takes no second one.
+    pub(super) fn is_given(&self, key: &str) -> bool {
+        let listed = self.repeated.as_ref().is_some_and(|values| values.is_of(key) && values.may_be_list());
+        self.keys.contains(key) && !listed
+    }
+
     /// The value of this field is next; `at` is the end of its header.
     pub(super) fn open_field(&mut self, on: &On<'_, '_>, header: &Header, at: usize) {
         let tool = on.given.tool;
-        let collected =
-            self.repeated.as_ref().is_some_and(|values| values.is_of(&header.key) && values.may_be_list());
-        if self.keys.contains(&header.key) && !collected {
+        if self.is_given(&header.key) {
             self.notes.add(FaultKind::DuplicateKey, at);
         }
         self.key.clone_from(&header.key);
@@ -212,7 +216,7 @@ impl FieldsReader {
             return;
         };
         if !closed {
-            self.notes.add(FaultKind::MissingCloser, at);
+            self.guess(at);
         }
         if let Some(values) = &mut self.repeated {
             if !values.add(text, json, fits) {
@@ -227,7 +231,7 @@ impl FieldsReader {
         if !self.wraps {
             (on.emit)(&json, range);
         } else if let Some(members) = wrapped(tool, &json) {
-            self.notes.add(FaultKind::Repaired, at);
+            self.notes.add(FaultKind::GuessedValue, at);
             on.put(&self.scratch[..1]);
             (on.emit)(members, range);
         } else {

@@ -80,7 +80,7 @@ impl LooseReader {
             (_, Some(text)) if !python => {
                 let types = if types.excludes_string() { types } else { Types::TEXT };
                 let Ok((json, _)) = typed(text, types, self.max_depth) else { return false };
-                self.notes.add(FaultKind::Repaired, on.look);
+                self.notes.add(FaultKind::GuessedBorder, on.look);
                 json
             }
             _ if word.is_empty() => return false,
@@ -93,12 +93,12 @@ impl LooseReader {
                 return false;
             }
             (None, _) if types == Types::default() => {
-                self.notes.add(FaultKind::Repaired, on.look);
+                self.notes.add(FaultKind::GuessedValue, on.look);
                 quoted(word)
             }
             (None, _) => {
                 let Ok((json, fits)) = typed(word, types, self.max_depth) else { return false };
-                self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, on.look);
+                self.notes.add(if fits { FaultKind::GuessedValue } else { FaultKind::WrongType }, on.look);
                 json
             }
         };

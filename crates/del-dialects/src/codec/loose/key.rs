@@ -99,7 +99,7 @@ impl LooseReader {
             return Some(LooseProgress::Begun);
         }
         self.unnamed = self.unnamed.map(|place| place + 1);
-        self.notes.add(FaultKind::Repaired, on.look);
+        self.notes.add(FaultKind::GuessedValue, on.look);
         self.write_key(on, key);
         None
     }

@@ -31,6 +31,7 @@ impl Engine {
         if !std::mem::take(&mut self.silent) {
             io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
             self.call += 1;
+            self.fields = Some(walk);
         }
         if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
             && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =

@@ -281,6 +281,15 @@ impl Walk {
         })
     }
 
+    /// What ends a value, where all keys have the same closer.
+    pub(in crate::parse) fn field_closers(&self) -> impl Iterator<Item = &str> {
+        let form = match self.dialect.codec() {
+            Codec::Fields(form) if !form.repeats_key() => Some(form),
+            _ => None,
+        };
+        form.into_iter().flat_map(|form| form.value_close.iter().map(|mark| mark.trim()))
+    }
+
     pub(in crate::parse) fn body(&self) -> Body {
         match self.dialect.codec() {
             Codec::Object(Literal::Json) => Body::Object,

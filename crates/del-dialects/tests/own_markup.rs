@@ -1,0 +1,182 @@
+//! A dialect's own markup inside its own values: whole fields, their openers and closers, whole calls, for every key,
+//! given or not. Such a call comes out as it was meant, or it is refused, or a fault says that its arguments may have
+//! been changed. What must never happen is that it counts with other arguments and nobody is told.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod reading;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use del_dialects::{Call, Dialect, Dialects, End, Message, Tool, Turn};
+use reading::{kept, read};
+use serde_json::{Value, json};
+
+/// What stands for a value until the real one is put in its place.
+const HOLDER: &str = "Xq7holderX";
+
+/// How often each verdict came.
+#[derive(Debug, Default)]
+struct Counts {
+    whole: usize,
+    refused: usize,
+    told: usize,
+    /// The text is just that of other calls.
+    alike: usize,
+    silent: Vec<String>,
+}
+
+fn tool() -> Tool {
+    serde_json::from_value(json!({
+        "name": "write_file",
+        "description": "Write a file",
+        "parameters": {"type": "object", "required": ["content"], "properties": {
+            "content": {"type": "string"}, "path": {"type": "string"}, "mode": {"type": "string"},
+            "limit": {"type": "integer"},
+        }},
+    }))
+    .unwrap()
+}
+
+fn call(members: &[(&str, &str)]) -> Call {
+    let members: serde_json::Map<String, Value> =
+        members.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    Call { id: None, name: "write_file".to_owned(), arguments: Value::Object(members).to_string() }
+}
+
+fn written(dialect: &Arc<Dialect>, members: &[(&str, &str)]) -> Option<String> {
+    dialect.render_calls(&[call(members)], &[tool()]).ok()
+}
+
+/// The markup of a dialect, cut at the places of values.
+fn markup(dialect: &Arc<Dialect>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for key in ["content", "path", "mode", "other"] {
+        let Some(text) = written(dialect, &[(key, HOLDER)]) else { continue };
+        let Some((front, back)) = text.split_once(HOLDER) else { continue };
+        found.push((format!("call of {key}"), format!("{front}x{back}")));
+        found.push((format!("call of {key} up to its value"), front.to_owned()));
+        found.push((format!("call of {key} from its value on"), back.to_owned()));
+        let Some(two) = written(dialect, &[(key, HOLDER), ("limit2", HOLDER)]) else { continue };
+        let [_, between, _] = two.split(HOLDER).collect::<Vec<_>>()[..] else { continue };
+        found.push((format!("closer of {key} and next field"), between.to_owned()));
+        let Some(two) = written(dialect, &[("limit2", HOLDER), (key, HOLDER)]) else { continue };
+        let [_, opener, _] = two.split(HOLDER).collect::<Vec<_>>()[..] else { continue };
+        found.push((format!("closer, opener of {key}"), opener.to_owned()));
+        // The closer of a value is what the two ways of going on share.
+        let closer: String =
+            between.chars().zip(back.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+        let opener = opener.strip_prefix(&closer).unwrap_or(opener);
+        found.push((format!("opener of {key}"), opener.to_owned()));
+        found.push((format!("field of {key}"), format!("{opener}x{closer}")));
+        found.push((format!("closer of {key}"), closer));
+    }
+    found.retain(|(_, markup)| !markup.trim().is_empty());
+    found
+}
+
+/// A value as the dialect writes it, but for what the writer would refuse.
+fn spelt(dialect: &Arc<Dialect>, value: &str, known: &mut BTreeMap<char, String>) -> String {
+    value.chars().map(|c| known.entry(c).or_insert_with(|| letter(dialect, c)).clone()).collect()
+}
+
+fn letter(dialect: &Arc<Dialect>, c: char) -> String {
+    let text = written(dialect, &[("content", &format!("{HOLDER}{c}{HOLDER}"))]);
+    let spelling = text.as_deref().and_then(|text| text.split(HOLDER).nth(1));
+    spelling.map_or_else(|| c.to_string(), str::to_owned)
+}
+
+/// Calls with one value that holds markup: the text, and the call that is meant.
+fn answers(dialect: &Arc<Dialect>) -> Vec<(String, String, Call)> {
+    let orders: [&[&str]; 4] =
+        [&["content", "path"], &["path", "content"], &["content"], &["content", "mode", "path"]];
+    let around = [("How to write:\n", "\n300 more lines.\n"), ("see ", " here"), ("see\n", ""), ("", " here")];
+    let (mut found, mut known) = (Vec::new(), BTreeMap::new());
+    for (what, markup) in markup(dialect) {
+        for keys in orders {
+            for (place, key) in keys.iter().enumerate().filter(|(_, key)| **key != "mode") {
+                for (before, behind) in around {
+                    let value = format!("{before}{markup}{behind}").trim().to_owned();
+                    let members: Vec<(&str, &str)> = keys
+                        .iter()
+                        .enumerate()
+                        .map(|(at, key)| (*key, if at == place { HOLDER } else { "a.md" }))
+                        .collect();
+                    let Some(text) = written(dialect, &members) else { continue };
+                    let text = text.replacen(HOLDER, &spelt(dialect, &value, &mut known), 1);
+                    let members: Vec<(&str, &str)> = members
+                        .iter()
+                        .map(|(key, given)| (*key, if *given == HOLDER { value.as_str() } else { *given }))
+                        .collect();
+                    let about = format!("{what} in {key} of {keys:?}, {before:?} {behind:?}");
+                    found.push((about, text, call(&members)));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn same(dialect: &Dialect, got: &Call, meant: &Call) -> bool {
+    let plain = |call: &Call| {
+        let value: Value = serde_json::from_str(&call.arguments).ok()?;
+        let members = value.as_object()?.iter();
+        let trimmed = members.map(|(key, value)| (key.clone(), value.as_str().map(|text| text.trim().to_owned())));
+        Some(trimmed.collect::<BTreeMap<_, _>>())
+    };
+    let got = kept(dialect, vec![got.clone()]);
+    got[0].name == meant.name && plain(&got[0]) == plain(meant)
+}
+
+/// True when the dialect itself writes the calls that were read so: the text is theirs, and nobody could tell.
+fn is_canonical(dialect: &Arc<Dialect>, message: &Message, text: &str) -> bool {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let written = dialect.render_answer(message, &[tool()]);
+    written.is_ok_and(|written| squeezed(&written) == squeezed(text))
+}
+
+fn judge(
+    dialect: &Arc<Dialect>,
+    message: &Message,
+    meant: &Call,
+    about: &str,
+    text: &str,
+    counts: &mut Counts,
+) {
+    let wrong = |place: usize| place > 0 || !same(dialect, &message.calls[place], meant);
+    let silent = |place: &usize| wrong(*place) && message.guesses(*place).next().is_none();
+    if message.calls.is_empty() {
+        counts.refused += 1;
+    } else if let Some(place) = (0..message.calls.len()).find(silent) {
+        if is_canonical(dialect, message, text) {
+            counts.alike += 1;
+            return;
+        }
+        let got = &message.calls[place];
+        counts.silent.push(format!("{about}\n  text {text:?}\n  got {got:?}\n  faults {:?}", message.faults));
+    } else if message.calls.len() == 1 && same(dialect, &message.calls[0], meant) {
+        counts.whole += 1;
+    } else {
+        counts.told += 1;
+    }
+}
+
+#[test]
+fn own_markup_in_a_value_never_changes_a_call_in_silence() {
+    let only = std::env::var("ONLY").ok();
+    let (mut silent, mut all) = (Vec::new(), [0; 5]);
+    for dialect in Dialects::builtin().iter().filter(|d| only.as_ref().is_none_or(|name| *name == d.name)) {
+        let mut counts = Counts::default();
+        for (about, text, meant) in answers(dialect) {
+            let turn = Turn::new(vec![tool()]);
+            let (message, _) = read(dialect.parser(turn), [text.as_str()], End::End);
+            judge(dialect, &message, &meant, &about, &text, &mut counts);
+        }
+        let row = [counts.whole, counts.refused, counts.told, counts.alike, counts.silent.len()];
+        eprintln!("{:<20} whole, refused, told, alike, silent: {row:?}", dialect.name);
+        all.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
+        silent.extend(counts.silent.into_iter().map(|line| format!("{}: {line}", dialect.name)));
+    }
+    eprintln!("all {all:?}");
+    assert!(silent.is_empty(), "{} in silence, such as\n{}", silent.len(), silent[..silent.len().min(std::env::var("SHOW").map_or(6, |n| n.parse().unwrap()))].join("\n"));
+}
