@@ -6,6 +6,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::fault::FaultKind;
+use crate::schema::Typed;
 
 pub(crate) mod attributes;
 pub(crate) mod call;
@@ -40,6 +41,16 @@ impl Notes {
         if let Some(place) = NOTED.iter().position(|noted| *noted == kind) {
             self.first[place].get_or_insert(at);
             self.any = true;
+        }
+    }
+
+    /// Remembers what was odd in a value.
+    pub(crate) fn add_read(&mut self, read: &Typed, at: usize) {
+        if !read.fits {
+            self.add(FaultKind::WrongType, at);
+        }
+        if let Some(kind) = read.mended {
+            self.add(kind, at);
         }
     }
 

@@ -60,9 +60,9 @@ impl Message {
     /// What recovery may have changed in the arguments of the call at this place in [`Message::calls`]. A call with
     /// such a report must not run unasked, unless it only reads.
     pub fn guesses(&self, place: usize) -> impl Iterator<Item = &Report> {
-        self.faults.iter().filter(move |report| {
-            report.place == Some(place) && report.kind.changes_arguments()
-        })
+        self.faults
+            .iter()
+            .filter(move |report| report.place == Some(place) && report.kind.changes_arguments())
     }
 }
 

@@ -141,9 +141,8 @@ struct Engine {
     quotation: Quotation,
     /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
     empty_to: u64,
-    /// The walk of the last whole call, where it has fields: a closer of its values behind it shows that it ended inside
-    /// one of them.
-    fields: Option<usize>,
+    /// The walk of the last whole call: a closer of its values behind it shows that it ended inside one of them.
+    called_by: Option<usize>,
     /// The number of the next call, or of the open one.
     call: u32,
     /// Where the open call begins in the answer, and its name.
@@ -203,6 +202,8 @@ enum State {
         scan: Scan,
         /// Finds the end of its arguments.
         skip: Option<Skip>,
+        /// It broke inside a value, of which what comes may be a part.
+        inside: bool,
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),
@@ -296,7 +297,7 @@ impl Engine {
             unquoted: false,
             quotation: Quotation::default(),
             empty_to: 0,
-            fields: None,
+            called_by: None,
             call: 0,
             call_from: 0,
             name: String::new(),

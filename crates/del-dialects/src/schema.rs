@@ -5,7 +5,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::codec::json::{ESCAPES, Json, Progress};
+use crate::codec::json::{ESCAPES, Json, Literals, Progress};
+use crate::fault::FaultKind;
 use crate::message::Tool;
 
 /// What a value may be.
@@ -209,75 +210,121 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooDeep;
 
-/// Raw text as JSON: the most specific declared type that it can be read as, and text where it fits none. The flag is
-/// false when it fits none of the declared types.
-pub(crate) fn typed(text: &str, types: Types, max_depth: usize) -> Result<(String, bool), TooDeep> {
+/// A value as JSON.
+#[derive(Debug)]
+pub(crate) struct Typed {
+    pub(crate) json: String,
+    /// False when it fits none of the declared types.
+    pub(crate) fits: bool,
+    /// The gravest that was mended in it.
+    pub(crate) mended: Option<FaultKind>,
+}
+
+impl Typed {
+    fn new(json: impl Into<String>, fits: bool) -> Self {
+        Self { json: json.into(), fits, mended: None }
+    }
+
+    fn guessed(json: &str) -> Self {
+        Self { mended: Some(FaultKind::GuessedValue), ..Self::new(json, true) }
+    }
+}
+
+/// The graver of two mends: one that may have changed the arguments.
+pub(crate) fn graver(one: Option<FaultKind>, other: Option<FaultKind>) -> Option<FaultKind> {
+    if one.is_some_and(FaultKind::changes_arguments) { one } else { other.or(one) }
+}
+
+/// How values are spelt, and how deep they may be nested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spelling {
+    /// Literals are Python's.
+    pub(crate) python: bool,
+    pub(crate) max_depth: usize,
+}
+
+/// Raw text as JSON: the most specific declared type that it can be read as, and text where it fits none.
+pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Typed, TooDeep> {
     let value = text.trim();
     if types.only_string() {
-        return Ok((quoted(text), true));
+        return Ok(Typed::new(quoted(text), true));
     }
     if types.is_unknown() {
-        let json = as_json(value, max_depth)?.filter(|json| !json.starts_with('"'));
-        return Ok((json.unwrap_or_else(|| quoted(text)), true));
+        let json = as_json(value, spelling)?.filter(|read| !read.json.starts_with('"'));
+        return Ok(json.unwrap_or_else(|| Typed::new(quoted(text), true)));
     }
-    let word = value.to_ascii_lowercase();
-    if types.null && matches!(word.as_str(), "null" | "none") {
-        return Ok(("null".to_owned(), true));
+    if let Some(read) = word(value, types).or_else(|| numeric(value, types)).or_else(|| truth(value, types)) {
+        return Ok(read);
     }
+    if let Some(read) = nested(value, types, spelling)? {
+        return Ok(read);
+    }
+    // A value in quotes, where no text may stand.
+    if let Some(inside) = unquoted(value).filter(|_| !types.string) {
+        let read = typed(inside, types, spelling)?;
+        if read.fits {
+            return Ok(read);
+        }
+    }
+    // Nothing, where neither that nor text is declared.
+    let nothing = ["null", "none", "nil"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    if !types.string && nothing {
+        return Ok(Typed::new("null", types.null));
+    }
+    Ok(Typed::new(quoted(text), types.string))
+}
+
+fn word(value: &str, types: Types) -> Option<Typed> {
+    let null = types.null && ["null", "none"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    null.then(|| Typed::new("null", true))
+}
+
+fn numeric(value: &str, types: Types) -> Option<Typed> {
     if (types.integer || types.number) && is_number(value) {
         let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
         let whole = || value.parse().is_ok_and(|number: f64| number.fract() == 0.0);
         let fits = types.number || !value.contains(['.', 'e', 'E']) || integral.is_some();
         if fits || (!types.string && whole()) {
-            return Ok((integral.unwrap_or(value).to_owned(), true));
+            return Some(Typed::new(integral.unwrap_or(value), true));
         }
     }
     // A number as people write it, where it can be nothing else.
     let digits = value.strip_prefix('+').unwrap_or(value).trim_start_matches('0');
     let all_digits =
         value.ends_with(|c: char| c.is_ascii_digit()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if types.integer && !types.string && all_digits {
-        return Ok((if digits.is_empty() { "0" } else { digits }.to_owned(), true));
+    let fits = types.integer && !types.string && all_digits;
+    fits.then(|| Typed::guessed(if digits.is_empty() { "0" } else { digits }))
+}
+
+fn truth(value: &str, types: Types) -> Option<Typed> {
+    if !types.boolean {
+        return None;
     }
-    if types.boolean {
-        let boolean = match word.as_str() {
-            "true" => Some("true"),
-            "false" => Some("false"),
-            "1" | "yes" | "on" if !types.string => Some("true"),
-            "0" | "no" | "off" if !types.string => Some("false"),
-            _ => None,
-        };
-        if let Some(boolean) = boolean {
-            return Ok((boolean.to_owned(), true));
-        }
+    let word = value.to_ascii_lowercase();
+    match word.as_str() {
+        "true" | "false" => Some(Typed::new(word, true)),
+        "1" | "yes" | "on" if !types.string => Some(Typed::guessed("true")),
+        "0" | "no" | "off" if !types.string => Some(Typed::guessed("false")),
+        _ => None,
     }
+}
+
+/// An object or a list, where one may stand.
+fn nested(value: &str, types: Types, spelling: Spelling) -> Result<Option<Typed>, TooDeep> {
     let opens = |byte: u8| value.as_bytes().first() == Some(&byte);
     let fits = (types.object && opens(b'{')) || (types.array && opens(b'['));
     // An object where a list is declared is still what the model means.
     let nests = (types.object || types.array) && !types.string && (opens(b'{') || opens(b'['));
-    if fits || nests {
-        if let Some(json) = as_json(value, max_depth)? {
-            return Ok((json, fits));
-        }
-        // Some models write what would stand inside a JSON string.
-        if let Ok(plain) = serde_json::from_str::<String>(&format!("\"{value}\""))
-            && let Some(json) = as_json(&plain, max_depth)?
-        {
-            return Ok((json, fits));
-        }
+    if !fits && !nests {
+        return Ok(None);
     }
-    // A value in quotes, where no text may stand.
-    if let Some(inside) = unquoted(value).filter(|_| !types.string) {
-        let (json, fits) = typed(inside, types, max_depth)?;
-        if fits {
-            return Ok((json, true));
-        }
+    if let Some(read) = as_json(value, spelling)? {
+        return Ok(Some(Typed { fits, ..read }));
     }
-    // Nothing, where neither that nor text is declared.
-    if !types.string && matches!(word.as_str(), "null" | "none" | "nil") {
-        return Ok(("null".to_owned(), types.null));
-    }
-    Ok((quoted(text), types.string))
+    // Some models write what would stand inside a JSON string.
+    let Ok(plain) = serde_json::from_str::<String>(&format!("\"{value}\"")) else { return Ok(None) };
+    let read = as_json(&plain, spelling)?;
+    Ok(read.map(|read| Typed { fits, mended: graver(read.mended, Some(FaultKind::Repaired)), ..read }))
 }
 
 /// What stands between the quotes of `text`, which may be escaped; none where it holds more of them.
@@ -287,19 +334,22 @@ fn unquoted(text: &str) -> Option<&str> {
 }
 
 /// `text` as one JSON value, with JSON's or Python's spelling of literals.
-pub(crate) fn as_json(text: &str, max_depth: usize) -> Result<Option<String>, TooDeep> {
+pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, TooDeep> {
     if is_number(text) {
-        return Ok(Some(text.to_owned()));
+        return Ok(Some(Typed::new(text, true)));
     }
-    let (mut json, mut out, mut look) = (Json::new(max_depth), String::new(), 0);
+    let (mut json, mut out, mut look) = (Json::new(spelling.max_depth), String::new(), 0);
+    json.expect(if spelling.python { Literals::Python } else { Literals::Either });
     // A word or number ends only at what follows it.
     let ended = format!("{text}\n");
     let progress = json.read(&ended, &mut look, &mut 0, &mut |piece, _| out.push_str(piece));
-    let whole = progress == Progress::Done && ended[look..].trim().is_empty();
     if progress == Progress::TooDeep {
         return Err(TooDeep);
     }
-    Ok(whole.then(|| out.trim().to_owned()))
+    let whole = progress == Progress::Done && ended[look..].trim().is_empty();
+    let notes = json.take_notes().unwrap_or_default();
+    let mended = notes.iter().fold(None, |mended, (kind, _)| graver(mended, Some(kind)));
+    Ok(whole.then(|| Typed { mended, ..Typed::new(out.trim(), true) }))
 }
 
 fn is_number(text: &str) -> bool {

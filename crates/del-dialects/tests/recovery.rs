@@ -9,7 +9,7 @@ use std::path::Path;
 use del_dialects::{End, FaultKind, Message, Part};
 use reading::{chunks, parser, read, turn};
 
-const KINDS: [FaultKind; 13] = [
+const KINDS: [FaultKind; 15] = [
     FaultKind::UnclosedCall,
     FaultKind::BadArguments,
     FaultKind::BadCall,
@@ -17,6 +17,8 @@ const KINDS: [FaultKind; 13] = [
     FaultKind::MissingOpener,
     FaultKind::OrphanMark,
     FaultKind::Repaired,
+    FaultKind::GuessedBorder,
+    FaultKind::GuessedValue,
     FaultKind::DoubleEncoded,
     FaultKind::DuplicateKey,
     FaultKind::InventedResult,

@@ -4,7 +4,7 @@ mod write;
 use std::borrow::Cow;
 
 use super::Notes;
-use super::json::{Emit, Json, Progress, plain, white_space};
+use super::json::{Emit, Json, Literals, Progress, plain, white_space};
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
 pub(crate) use write::{drop_id, write};
@@ -74,9 +74,9 @@ pub(crate) enum CallProgress {
 }
 
 impl CallReader {
-    pub(crate) fn new(max_depth: usize, strict: bool, python: bool) -> Self {
+    pub(crate) fn new(max_depth: usize, strict: bool, literals: Literals) -> Self {
         let mut json = Json::new(max_depth);
-        json.expect_python(python);
+        json.expect(literals);
         Self {
             state: State::Start,
             json,
@@ -94,10 +94,10 @@ impl CallReader {
     }
 
     /// Ready for another call.
-    pub(crate) fn restart(&mut self, strict: bool, python: bool) {
+    pub(crate) fn restart(&mut self, strict: bool, literals: Literals) {
         self.state = State::Start;
         self.json.restart();
-        self.json.expect_python(python);
+        self.json.expect(literals);
         (self.open, self.kind, self.args) = (0, Kind::Other, Args::None);
         self.token.clear();
         self.early.clear();

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::Notes;
 use crate::fault::FaultKind;
-use keys::Keys;
+pub(super) use keys::Keys;
 use number::Number;
 use run::Run;
 pub(crate) use run::{ESCAPES, plain, white_space};
@@ -27,8 +27,18 @@ pub(crate) struct Json {
     keys: Keys,
     notes: Notes,
     max_depth: usize,
-    /// The value is a literal of Python.
-    python: bool,
+    literals: Literals,
+}
+
+/// Whose literals a value may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Literals {
+    /// JSON's: a word of Python is mended by a guess.
+    Json,
+    /// A raw text's, which may be in the spelling of either.
+    Either,
+    /// Python's, where what it writes otherwise than JSON is no fault.
+    Python,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,13 +102,13 @@ impl Json {
             keys: Keys::default(),
             notes: Notes::default(),
             max_depth,
-            python: false,
+            literals: Literals::Json,
         }
     }
 
-    /// From now on, values are literals of Python or not: what Python writes otherwise than JSON is no fault then.
-    pub(crate) fn expect_python(&mut self, python: bool) {
-        self.python = python;
+    /// Whose literals values hold from now on.
+    pub(crate) fn expect(&mut self, literals: Literals) {
+        self.literals = literals;
     }
 
     /// Ready for another value.
@@ -112,7 +122,7 @@ impl Json {
     /// What was mended, and whether a key came twice; asking forgets it.
     pub(crate) fn take_notes(&mut self) -> Option<Notes> {
         let notes = self.notes.take()?;
-        Some(if self.python { notes.without(FaultKind::Repaired) } else { notes })
+        Some(if self.is_python() { notes.without(FaultKind::Repaired) } else { notes })
     }
 
     /// True before the first byte of the value.
@@ -379,7 +389,7 @@ impl Json {
                 run.at += 1;
                 self.state = State::Escape { key, quote, seen: seen + 1 };
             }
-            (0, b'x') if self.python => {
+            (0, b'x') if self.is_python() => {
                 run.at += 1;
                 self.state = State::Escape { key, quote, seen: 3 };
             }
@@ -404,7 +414,9 @@ impl Json {
                 run.flush(run.hold);
                 (run.emit)("\\\\", run.hold..run.hold + 1);
                 run.kept += 1;
-                self.guess(run.at);
+                if !self.is_python() {
+                    self.notes.add(FaultKind::GuessedValue, run.at);
+                }
                 self.state = text;
             }
         }
@@ -422,7 +434,8 @@ impl Json {
             run.flush(run.hold);
             (run.emit)(json, run.hold..run.at);
             run.kept = run.at;
-            self.guess(run.at);
+            let guess = self.literals == Literals::Json;
+            self.notes.add(if guess { FaultKind::GuessedValue } else { FaultKind::Repaired }, run.at);
         }
         self.value_ends();
         true
@@ -447,11 +460,8 @@ impl Json {
         true
     }
 
-    /// Notes a word or an escape that is not JSON's; Python has these.
-    fn guess(&mut self, at: usize) {
-        if !self.python {
-            self.notes.add(FaultKind::GuessedValue, at);
-        }
+    fn is_python(&self) -> bool {
+        self.literals == Literals::Python
     }
 
     /// True behind a comma, which is held back until something follows it.

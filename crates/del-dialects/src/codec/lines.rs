@@ -8,10 +8,9 @@ use super::fields::{FieldsProgress, Next};
 use super::json::{Emit, white_space};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
-use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::automaton::{Automaton, Scan};
-use crate::schema::{Types, as_json, escape, may_have, quoted, typed, types_of};
+use crate::schema::{Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
 
 /// What may end a line, ready to be found.
 #[derive(Debug)]
@@ -252,16 +251,15 @@ impl LinesReader {
             return None;
         }
         value.text.push_str(&ends);
-        let read = if given.form.json { as_json(&value.text, self.max_depth) } else { Ok(None) };
-        let read = read.and_then(|json| match json {
-            Some(json) => Ok((json, true)),
-            None => typed(&value.text, value.types, self.max_depth),
+        let spelling = Spelling { python: given.form.python, max_depth: self.max_depth };
+        let json = if given.form.json { as_json(&value.text, spelling) } else { Ok(None) };
+        let read = json.and_then(|json| match json {
+            Some(read) => Ok(read),
+            None => typed(&value.text, value.types, spelling),
         });
-        let Ok((json, fits)) = read else { return Some(FieldsProgress::TooDeep) };
-        if !fits {
-            self.notes.add(FaultKind::WrongType, at);
-        }
-        emit(&json, at..at);
+        let Ok(read) = read else { return Some(FieldsProgress::TooDeep) };
+        self.notes.add_read(&read, at);
+        emit(&read.json, at..at);
         None
     }
 }

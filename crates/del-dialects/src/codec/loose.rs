@@ -10,13 +10,13 @@ mod within;
 mod words;
 mod write;
 
-use super::json::{Emit, white_space};
+use super::json::{Emit, Keys, white_space};
 use super::{Notes, reading};
 use crate::dialect::Loose;
 use crate::fault::FaultKind;
 use crate::parse::End;
 use crate::parse::automaton::{Anchored, Scan};
-use crate::schema::Types;
+use crate::schema::{Spelling, Types};
 use bare::Bare;
 use behind::Behind;
 pub(crate) use marks::LooseMarks;
@@ -29,6 +29,7 @@ pub(crate) use write::{escaped, write, write_arguments};
 #[derive(Debug)]
 pub(crate) struct LooseReader {
     stack: Vec<Bracket>,
+    keys: Keys,
     state: State,
     scan: Scan,
     /// The key or the bare word at hand, or a text that is held.
@@ -158,6 +159,7 @@ impl LooseReader {
     pub(crate) fn new(max_depth: usize) -> Self {
         Self {
             stack: Vec::new(),
+            keys: Keys::default(),
             state: State::Open,
             scan: Scan::default(),
             word: String::new(),
@@ -192,6 +194,16 @@ impl LooseReader {
         (*look, *kept) = (on.look, on.kept);
         *work += on.again;
         progress
+    }
+
+    /// How values are spelt that the schema types.
+    fn spelling(&self, loose: &Loose) -> Spelling {
+        Spelling { python: loose.quoted_keys, max_depth: self.max_depth }
+    }
+
+    /// True in a text, or behind what may be its end.
+    pub(crate) fn is_in_a_text(&self) -> bool {
+        matches!(self.state, State::Text | State::Escape | State::Lost | State::Within(_) | State::Behind(_))
     }
 
     /// What finds the end of arguments that cannot be read.
@@ -249,6 +261,7 @@ impl LooseReader {
     fn arguments(&mut self, on: &mut On<'_, '_>, byte: u8) -> Stop {
         let Some(closer) = on.given.form.closer(byte) else { return Some(LooseProgress::Broken) };
         self.stack.push(Bracket::Outer(closer));
+        self.keys.enter();
         on.look += 1;
         self.state = State::Key;
         None
@@ -364,6 +377,13 @@ impl LooseReader {
         self.stack.last().copied()
     }
 
+    /// The brace at hand opens an object.
+    fn open_object(&mut self, on: &mut On<'_, '_>) {
+        on.put("{");
+        self.turn_into(Bracket::Object);
+        self.keys.enter();
+    }
+
     fn turn_into(&mut self, bracket: Bracket) {
         if let Some(top) = self.stack.last_mut() {
             *top = bracket;
@@ -392,7 +412,10 @@ impl LooseReader {
                 on.put("}");
                 return Some(LooseProgress::Done);
             }
-            Some(Bracket::Object | Bracket::Brace) => on.put("}"),
+            Some(Bracket::Object | Bracket::Brace) => {
+                self.keys.leave();
+                on.put("}");
+            }
             Some(Bracket::Group) => on.put(self.first.take().as_deref().unwrap_or("[]")),
             Some(Bracket::Set | Bracket::List | Bracket::Tuple) => on.put("]"),
         }

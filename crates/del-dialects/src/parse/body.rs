@@ -13,7 +13,7 @@ use super::{Engine, Flow, Io, State};
 use crate::codec::Notes;
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
-use crate::codec::json::Json;
+use crate::codec::json::{Json, Literals};
 use crate::codec::lines::LinesReader;
 use crate::codec::loose::LooseReader;
 use crate::dialect::Codec;
@@ -54,13 +54,16 @@ impl Reading {
             Body::Object => Kind::Object(Json::new(depth)),
             _ if object => Kind::Object(Json::new(depth)),
             Body::Call => {
-                let python = matches!(walk.dialect.codec(), Codec::Call(form) if form.python);
+                let literals = match walk.dialect.codec() {
+                    Codec::Call(form) if form.python => Literals::Python,
+                    _ => Literals::Json,
+                };
                 Kind::Call(match spare.take() {
                     Some(mut reader) => {
-                        reader.restart(walk.is_bare(), python);
+                        reader.restart(walk.is_bare(), literals);
                         reader
                     }
-                    None => Box::new(CallReader::new(depth, walk.is_bare(), python)),
+                    None => Box::new(CallReader::new(depth, walk.is_bare(), literals)),
                 })
             }
             Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),

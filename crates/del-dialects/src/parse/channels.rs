@@ -230,7 +230,7 @@ impl Engine {
         if name.is_empty() || name.len() > self.turn.limits.name {
             let kind = if name.is_empty() { FaultKind::BadCall } else { FaultKind::Limit };
             io.fault(kind, None, start, body);
-            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
+            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None, inside: false };
             return;
         }
         if self.call >= self.turn.limits.calls {

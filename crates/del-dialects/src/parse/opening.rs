@@ -235,7 +235,7 @@ impl Engine {
         self.settle_before(io, &opening);
         io.fault(FaultKind::BadCall, None, io.at, io.look);
         io.at = io.look;
-        self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
+        self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None, inside: false };
         Flow::Next
     }
 

@@ -63,7 +63,7 @@ pub(super) struct TextMark {
     /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
     pub(super) dropped: Option<Dropped>,
     /// It ends a value in calls of these walks.
-    pub(super) fields: Vec<usize>,
+    pub(super) values: Vec<usize>,
     /// It is what is left of a header whose marks were taken out.
     residue: bool,
 }
@@ -114,7 +114,7 @@ pub(super) enum Dropped {
     /// A closer in messages to tools, and text in any other.
     Inside,
     /// A closer of a value, where it begins a line or follows a call.
-    Field,
+    Value,
     TurnEnd,
     /// Before or behind a text, whatever the dialect; behind a space it is a word of a sentence.
     Edge,
@@ -253,11 +253,11 @@ impl Plan {
                 }
             }
         }
-        for closer in walk.field_closers().filter(|closer| is_distinct(closer)) {
+        for closer in walk.value_closers().filter(|closer| is_distinct(closer)) {
             let mark = self.mark(closer);
-            mark.fields.push(number);
-            if walk.alone || is_token(closer) {
-                mark.dropped.get_or_insert(Dropped::Field);
+            mark.values.push(number);
+            if (walk.alone || is_token(closer)) && !closer.ends_with('/') {
+                mark.dropped.get_or_insert(Dropped::Value);
             }
         }
         for end in &walk.dialect.ends {

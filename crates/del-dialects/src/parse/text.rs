@@ -218,7 +218,7 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let inside = self.fields.filter(|walk| mark.fields.contains(walk)).is_some();
+        let inside = self.called_by.filter(|walk| mark.values.contains(walk)).is_some();
         if inside {
             io.fault(FaultKind::GuessedBorder, Some(self.call - 1), hit.start, hit.start);
         }
@@ -232,8 +232,10 @@ impl Engine {
             (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
             (.., Some(Dropped::Inside)) if !self.in_tool => return false,
-            (.., Some(Dropped::Field)) if !inside && !self.fresh && before[1] != b'\n' => return false,
-            (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Field)) => (Some(FaultKind::OrphanMark), ""),
+            (.., Some(Dropped::Value)) if !inside && !self.fresh && before[1] != b'\n' => return false,
+            (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Value)) => {
+                (Some(FaultKind::OrphanMark), "")
+            }
             (.., Some(Dropped::TurnEnd)) => (None, ""),
             (.., Some(Dropped::Edge)) if before[1] != b' ' => (None, ""),
             _ => return false,

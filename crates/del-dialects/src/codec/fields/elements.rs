@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use super::header::Header;
 use super::xml::{SECTION, unescaped};
 use crate::dialect::{FieldForm, Nest};
+use crate::fault::FaultKind;
 use crate::parse::automaton::{Automaton, Scan};
-use crate::schema::{Place, TooDeep, Types, escape, typed};
+use crate::schema::{Place, Spelling, TooDeep, Typed, Types, escape, graver, typed};
 
 /// The marks of elements, ready to be found.
 #[derive(Debug)]
@@ -34,15 +35,6 @@ impl ElementMarks {
     }
 }
 
-/// A value that was read.
-pub(super) struct Element {
-    pub(super) json: String,
-    /// False where something in it fits none of its declared types.
-    pub(super) fits: bool,
-    /// False where the closer of an element in it is missing.
-    pub(super) closed: bool,
-}
-
 /// The longest header of an element, in bytes.
 const MAX_HEADER: usize = 512;
 
@@ -55,8 +47,9 @@ pub(super) fn read(
     place: Place<'_>,
     types: Types,
     max_depth: usize,
-) -> Result<Element, TooDeep> {
-    let mut tree = Tree { form, max_depth, fits: true, closed: true };
+) -> Result<Typed, TooDeep> {
+    let spelling = Spelling { python: form.python, max_depth };
+    let mut tree = Tree { form, spelling, fits: true, mended: None };
     let mut open = vec![Open::new(None, true, place, types)];
     let (mut scan, mut look, mut from) = (Scan::default(), 0, 0);
     while let Some(hit) = marks.marks.find(&mut scan, text.as_bytes(), &mut look, &mut 0) {
@@ -104,7 +97,9 @@ pub(super) fn read(
             let Some(place) = open.iter().skip(1).rposition(is_closed) else { continue };
             let key = open[place + 1].key.as_ref().filter(|_| form.repeats_key()).map_or(0, String::len);
             let behind = hit.end + key + marks.close.len();
-            tree.closed &= place + 2 == open.len();
+            if place + 2 < open.len() {
+                tree.mended = Some(FaultKind::GuessedBorder);
+            }
             let mut inside = &text[from..hit.start];
             while open.len() > place + 1 {
                 tree.close(&mut open, inside)?;
@@ -113,7 +108,9 @@ pub(super) fn read(
             from = behind;
         }
     }
-    tree.closed &= open.len() == 1;
+    if open.len() > 1 {
+        tree.mended = Some(FaultKind::GuessedBorder);
+    }
     let mut inside = &text[from..];
     while open.len() > 1 {
         tree.close(&mut open, inside)?;
@@ -123,7 +120,7 @@ pub(super) fn read(
     if let Some(outermost) = open.pop() {
         tree.value(outermost, inside)?.write(&mut json);
     }
-    Ok(Element { json, fits: tree.fits, closed: tree.closed })
+    Ok(Typed { json, fits: tree.fits, mended: tree.mended })
 }
 
 /// What stands between an opening mark and the value, and where that begins.
@@ -197,9 +194,9 @@ impl<'s> Open<'s> {
 
 struct Tree<'f> {
     form: &'f FieldForm,
-    max_depth: usize,
+    spelling: Spelling,
     fits: bool,
-    closed: bool,
+    mended: Option<FaultKind>,
 }
 
 impl Tree<'_> {
@@ -225,11 +222,15 @@ impl Tree<'_> {
                 (true, _) if blank && !types.string => Ok(Node::Object(Vec::new())),
                 (_, true) if blank && !types.string => Ok(Node::List(Vec::new())),
                 _ => {
-                    let (json, fits) = typed(&plain, types, self.max_depth)?;
-                    self.fits &= fits;
-                    Ok(Node::Leaf(json))
+                    let read = typed(&plain, types, self.spelling)?;
+                    self.fits &= read.fits;
+                    self.mended = graver(self.mended, read.mended);
+                    Ok(Node::Leaf(read.json))
                 }
             };
+        }
+        if !blank {
+            self.mended = Some(FaultKind::GuessedBorder);
         }
         self.fits &= types == Types::default() || if list { types.array } else { types.object };
         let rest = (!blank).then(|| {

@@ -41,6 +41,7 @@ impl FieldsReader {
             }
             ValueEnd::Drifted => Phase::Drifted { end, behind },
             ValueEnd::Turn => Phase::Turn { end },
+            ValueEnd::Data => Phase::Value,
             // Elements of other keys.
             ValueEnd::Field if self.elements.is_some() && self.words.is_none() => return None,
             ValueEnd::Field if end < self.deaf => return self.resume(on, end, behind),

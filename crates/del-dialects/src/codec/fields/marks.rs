@@ -107,6 +107,8 @@ pub(super) enum ValueEnd {
     Turn,
     /// An element of the same key opens inside the value.
     Nested,
+    /// The opener of a call that holds the spelling of a closer.
+    Data,
 }
 
 impl FieldMarks {
@@ -146,6 +148,12 @@ impl FieldMarks {
         let ending = closers.iter().filter(|(step, _)| Some(*step) == first || outer(*step));
         ends.extend(ending.map(|(step, mark)| (lines(mark), ValueEnd::Call(*step))));
         ends.extend(turns.iter().map(|mark| (mark.clone(), ValueEnd::Turn)));
+        let data: Vec<_> = openers
+            .iter()
+            .filter(|open| ends.iter().any(|(end, _)| open.len() > end.len() && open.contains(end.as_str())))
+            .map(|open| (open.clone(), ValueEnd::Data))
+            .collect();
+        ends.extend(data);
         let mut between: Vec<(String, Between)> = Vec::new();
         for open in &form.value_open {
             between.push((open.clone(), Between::Value));

@@ -1,9 +1,10 @@
 //! Values of one key, one behind the other: a list, where what stands inside an element is one as well.
 
-use super::elements::{self, Element};
+use super::elements;
 use super::{FieldsReader, On};
+use crate::codec::Notes;
 use crate::fault::FaultKind;
-use crate::schema::{Place, Types};
+use crate::schema::{Place, Typed, Types};
 
 /// Values that wait until another key follows.
 #[derive(Debug)]
@@ -18,8 +19,7 @@ pub(super) struct Repeated {
 #[derive(Debug)]
 struct Value {
     text: String,
-    json: String,
-    fits: bool,
+    read: Typed,
 }
 
 impl Repeated {
@@ -36,11 +36,15 @@ impl Repeated {
         self.types.array || self.types == Types::default()
     }
 
-    /// Takes a value; true when it fits, or may fit as an item.
-    pub(super) fn add(&mut self, text: &str, json: String, fits: bool) -> bool {
-        let waits = self.types.array;
-        self.values.push(Value { text: text.to_owned(), json, fits });
-        fits || waits
+    /// Takes a value, and notes what is odd in it; one that does not fit may still do so as an item.
+    pub(super) fn add(&mut self, text: &str, read: Typed, notes: &mut Notes, at: usize) {
+        if let Some(kind) = read.mended {
+            notes.add(kind, at);
+        }
+        if !read.fits && !self.types.array {
+            notes.add(FaultKind::WrongType, at);
+        }
+        self.values.push(Value { text: text.to_owned(), read });
     }
 }
 
@@ -59,14 +63,18 @@ impl FieldsReader {
             if place > 0 {
                 json.push(',');
             }
-            let mut read = Element { json: value.json, fits: value.fits || !types.array, closed: true };
+            let mut read = value.read;
+            read.fits |= !types.array;
             if several
                 && types.array
                 && !read.json.starts_with('[')
                 && let (Some(nest), Some(marks)) = (&form.nest, &on.given.marks.elements)
             {
                 match elements::read(form, nest, marks, &value.text, items, items.types(), self.max_depth) {
-                    Ok(item) => read = item,
+                    Ok(item) => {
+                        read = item;
+                        self.notes.add_read(&read, on.kept);
+                    }
                     Err(_) => self.too_deep = true,
                 }
             }

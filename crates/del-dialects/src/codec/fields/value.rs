@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::ahead::AHEAD;
-use super::elements::{self, Element};
+use super::elements;
 use super::header::Header;
 use super::marks::ValueEnd;
 use super::repeated::Repeated;
@@ -15,7 +15,7 @@ use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::is_token;
-use crate::schema::{Place, Types, as_json, escape, may_have, quoted, typed, types_of};
+use crate::schema::{Place, Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
 
 impl FieldsReader {
     /// Reads on inside the value, up to what may end it.
@@ -187,6 +187,7 @@ impl FieldsReader {
             (on.emit)("\"", at + end..at + end);
             return;
         }
+        let spelling = Spelling { python: form.python, max_depth: self.max_depth };
         let read = match (self.elements, &form.nest, &on.given.marks.elements) {
             (Some(_), Some(nest), Some(marks)) => {
                 let place = Place::argument(tool, &self.key);
@@ -199,34 +200,24 @@ impl FieldsReader {
                     place if place.is_constant(plain.trim()) => Types::TEXT,
                     _ => self.types,
                 };
-                let json = if form.json || self.says_json {
-                    as_json(plain.trim(), self.max_depth)
-                } else {
-                    Ok(None)
-                };
-                let read = json.and_then(|json| match json {
-                    Some(json) => Ok((json, true)),
-                    None => typed(&plain, types, self.max_depth),
-                });
-                read.map(|(json, fits)| Element { json, fits, closed: true })
+                let json =
+                    if form.json || self.says_json { as_json(plain.trim(), spelling) } else { Ok(None) };
+                json.and_then(|json| match json {
+                    Some(read) => Ok(read),
+                    None => typed(&plain, types, spelling),
+                })
             }
         };
-        let Ok(Element { json, fits, closed }) = read else {
+        let Ok(read) = read else {
             self.too_deep = true;
             return;
         };
-        if !closed {
-            self.guess(at);
-        }
         if let Some(values) = &mut self.repeated {
-            if !values.add(text, json, fits) {
-                self.notes.add(FaultKind::WrongType, at);
-            }
+            values.add(text, read, &mut self.notes, at);
             return;
         }
-        if !fits {
-            self.notes.add(FaultKind::WrongType, at);
-        }
+        self.notes.add_read(&read, at);
+        let json = read.json;
         let range = at..at + end;
         if !self.wraps {
             (on.emit)(&json, range);

@@ -2,7 +2,7 @@
 
 use super::behind::Behind;
 use super::text::Text;
-use super::words::{char_end, is_expression, literal};
+use super::words::{char_end, is_expression, literal, runs_on};
 use super::{Bracket, LooseProgress, LooseReader, MAX_WORD, On, State, Stop};
 use crate::fault::FaultKind;
 use crate::schema::{Types, quoted, typed};
@@ -79,11 +79,11 @@ impl LooseReader {
         let json = match (literal(word), on.given.form.unopened(word)) {
             (_, Some(text)) if !python => {
                 let types = if types.excludes_string() { types } else { Types::TEXT };
-                let Ok((json, _)) = typed(text, types, self.max_depth) else { return false };
+                let Ok(read) = typed(text, types, self.spelling(on.given.form)) else { return false };
                 self.notes.add(FaultKind::GuessedBorder, on.look);
-                json
+                read.json
             }
-            _ if word.is_empty() => return false,
+            _ if word.is_empty() || (!python && runs_on(word)) => return false,
             // Where any value may stand bare, the schema says what it is.
             (Some(_), _) if !python && types.only_string() => quoted(word),
             (Some(json), _) => json,
@@ -97,9 +97,10 @@ impl LooseReader {
                 quoted(word)
             }
             (None, _) => {
-                let Ok((json, fits)) = typed(word, types, self.max_depth) else { return false };
-                self.notes.add(if fits { FaultKind::GuessedValue } else { FaultKind::WrongType }, on.look);
-                json
+                let Ok(read) = typed(word, types, self.spelling(on.given.form)) else { return false };
+                self.notes.add(FaultKind::GuessedValue, on.look);
+                self.notes.add_read(&read, on.look);
+                read.json
             }
         };
         if self.top() == Some(Bracket::Group) {

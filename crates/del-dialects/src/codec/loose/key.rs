@@ -14,8 +14,7 @@ impl LooseReader {
             }
             on.look += 1;
             if brace {
-                on.put("{");
-                self.turn_into(Bracket::Object);
+                self.open_object(on);
             }
             return self.close(on);
         }
@@ -107,8 +106,12 @@ impl LooseReader {
     fn write_key(&mut self, on: &mut On<'_, '_>, key: &str) {
         self.open(on);
         if self.top() == Some(Bracket::Brace) {
-            on.put("{");
-            self.turn_into(Bracket::Object);
+            self.open_object(on);
+        }
+        self.keys.begin();
+        self.keys.add(key.as_bytes());
+        if self.keys.is_repeated() {
+            self.notes.add(FaultKind::DuplicateKey, on.look);
         }
         self.types = if self.stack.len() == 1 { types_of(on.given.tool, key) } else { Types::default() };
         self.scratch.clear();

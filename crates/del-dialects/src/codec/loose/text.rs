@@ -211,11 +211,12 @@ impl LooseReader {
         } else if self.top() == Some(Bracket::Group) {
             self.first = Some(quoted(&self.word));
         } else {
-            let Ok((json, fits)) = typed(&self.word, self.types, self.max_depth) else {
+            let Ok(read) = typed(&self.word, self.types, self.spelling(on.given.form)) else {
                 return Some(LooseProgress::TooDeep);
             };
-            self.notes.add(if fits { FaultKind::Repaired } else { FaultKind::WrongType }, on.look);
-            on.put(&json);
+            self.notes.add_read(&read, on.look);
+            self.notes.add(if read.fits { FaultKind::Repaired } else { FaultKind::WrongType }, on.look);
+            on.put(&read.json);
         }
         None
     }

@@ -64,6 +64,13 @@ pub(super) fn is_expression(word: &str, text: bool, outer: bool) -> bool {
         || (!text && word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(arithmetic))
 }
 
+/// True for a bare word that holds the next member: the comma between them is missing, and where the value ends
+/// nobody knows.
+pub(super) fn runs_on(word: &str) -> bool {
+    let next = |rest: &str| rest.split_once(':').is_some_and(|(key, _)| key.trim().bytes().all(is_word));
+    word.split_once(char::is_whitespace).is_some_and(|(first, rest)| literal(first).is_some() && next(rest))
+}
+
 /// The length of the escape at the start, backslash included; none when more bytes are needed.
 pub(super) fn escape_len(bytes: &[u8]) -> Option<usize> {
     let hex = match bytes.get(1)? {

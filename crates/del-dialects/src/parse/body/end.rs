@@ -31,7 +31,7 @@ impl Engine {
         if !std::mem::take(&mut self.silent) {
             io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
             self.call += 1;
-            self.fields = Some(walk);
+            self.called_by = Some(walk);
         }
         if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
             && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
@@ -63,6 +63,11 @@ impl Engine {
             (Kind::Loose(reader), Codec::Object(Literal::Loose(loose))) => Some(reader.skip(loose)),
             _ => None,
         };
+        let inside = match &reading.kind {
+            Kind::Fields(_) | Kind::Lines(_) => true,
+            Kind::Loose(reader) => reader.is_in_a_text(),
+            _ => false,
+        };
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
         if !std::mem::take(&mut self.silent) {
@@ -70,12 +75,12 @@ impl Engine {
             self.call += 1;
         }
         io.at = io.look;
-        self.state = State::Rescue { walk, scan: Scan::default(), skip };
+        self.state = State::Rescue { walk, scan: Scan::default(), skip, inside };
         Flow::Next
     }
 
     pub(in crate::parse) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Rescue { walk, scan, skip } = &mut self.state else { return Flow::Next };
+        let State::Rescue { walk, scan, skip, inside } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &io.plan.walks[number];
         let mut hit = None;
@@ -106,7 +111,8 @@ impl Engine {
             Some(hit) => {
                 io.at = hit.start;
                 io.rewind(hit.start);
-                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
+                let gap = Gap::behind_broken(number, walk.args + 1);
+                self.state = State::Gap(if *inside { gap.inside() } else { gap });
                 Flow::Next
             }
         }

@@ -281,13 +281,14 @@ impl Walk {
         })
     }
 
-    /// What ends a value, where all keys have the same closer.
-    pub(in crate::parse) fn field_closers(&self) -> impl Iterator<Item = &str> {
-        let form = match self.dialect.codec() {
-            Codec::Fields(form) if !form.repeats_key() => Some(form),
-            _ => None,
+    /// What ends a value: all of the mark, or what stands in it before the key.
+    pub(in crate::parse) fn value_closers(&self) -> impl Iterator<Item = &str> {
+        let closers = match self.dialect.codec() {
+            Codec::Fields(form) => &form.value_close[..],
+            Codec::Object(Literal::Loose(loose)) if !loose.quoted_keys => &loose.quotes[..],
+            _ => &[],
         };
-        form.into_iter().flat_map(|form| form.value_close.iter().map(|mark| mark.trim()))
+        closers.iter().map(|mark| mark.split("{key}").next().unwrap_or(mark).trim())
     }
 
     pub(in crate::parse) fn body(&self) -> Body {
