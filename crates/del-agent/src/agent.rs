@@ -5,7 +5,7 @@ mod refusal;
 
 use std::sync::Arc;
 
-use del_dialects::{Call, CallResult, Choice, Dialect, Dialects, Tool, Turn};
+use del_dialects::{Call, CallResult, Choice, Dialect, Dialects, FaultKind, Tool, Turn};
 use del_wire::{ApiError, ChatRequest, Ids, Prompt, ToolChoice, Usage};
 use serde_json::json;
 
@@ -59,12 +59,14 @@ enum State {
 #[derive(Debug)]
 struct Slot {
     call: Call,
+    /// What recovery may have changed in its arguments.
+    guess: Option<FaultKind>,
     result: Option<CallResult>,
 }
 
 impl Slot {
     fn empty(calls: Vec<Call>) -> Vec<Self> {
-        calls.into_iter().map(|call| Self { call, result: None }).collect()
+        calls.into_iter().map(|call| Self { call, guess: None, result: None }).collect()
     }
 }
 

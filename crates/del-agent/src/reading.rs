@@ -1,6 +1,6 @@
 //! One answer of the model, as it comes in.
 
-use del_dialects::{Call, Collect, End, Event, FaultKind, Message, Parser, Part, Report, Sink, Span};
+use del_dialects::{Collect, End, Event, FaultKind, Message, Parser, Part, ReadCall, Report, Sink, Span};
 use del_wire::{ApiError, Chunk, Decoder, Delta, Finish, Frame, Usage};
 
 use crate::view::View;
@@ -34,7 +34,7 @@ pub(crate) struct Answer {
     /// Its text, without white space around it.
     pub(crate) text: String,
     /// The calls that are complete.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<ReadCall>,
     /// The calls that do not count.
     pub(crate) broken: Vec<Report>,
     /// Cut at a limit of tokens.
@@ -134,8 +134,9 @@ impl Reading {
         self.choice.finish(end, &mut Tee { collect: &mut self.collect, watch });
         let message = self.collect.into_message();
         let text = honest_text(&message).trim().to_owned();
+        let calls = message.read_calls();
         let broken = message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
-        Answer { text, calls: message.calls, broken, cut, ended, usage: self.usage }
+        Answer { text, calls, broken, cut, ended, usage: self.usage }
     }
 }
 

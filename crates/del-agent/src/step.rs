@@ -1,6 +1,6 @@
 //! What goes in and what comes out.
 
-use del_dialects::{Call, CallResult};
+use del_dialects::{CallResult, ReadCall};
 use del_wire::{ApiError, ApiErrorKind, Usage};
 use serde_json::Value;
 
@@ -66,8 +66,9 @@ pub enum Effect {
         /// How long.
         milliseconds: u64,
     },
-    /// Run these calls; every one has an id of its own. Come back with [`Input::Results`].
-    Run(Vec<Call>),
+    /// Run these calls; every one has an id of its own. One with a guess must be asked about first, unless it only
+    /// reads. Come back with [`Input::Results`].
+    Run(Vec<ReadCall>),
     /// The question is answered. The next [`Input::Start`] goes on with the same conversation.
     Done(Done),
     /// The question cannot be answered. The conversation stands, and the next [`Input::Start`] goes on with it.

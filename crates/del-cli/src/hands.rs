@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use del_dialects::{Call, CallResult, Tool};
+use del_dialects::{Call, CallResult, ReadCall, Tool};
 use del_tools::{
     Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Progress, Rule,
     ToolResult, Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
@@ -250,7 +250,7 @@ impl Hands {
     /// results come in the order of the calls, also those of calls that were not run.
     pub(crate) fn run(
         &mut self,
-        calls: &[Call],
+        calls: &[ReadCall],
         cancel: &Cancel,
         asked: &mut Asked,
         watch: &mut dyn Onlooker,
@@ -260,13 +260,14 @@ impl Hands {
             let rest = &calls[results.len()..];
             let batch = self.reading(rest);
             if batch.is_empty() {
-                watch.call(&rest[0]);
+                let call = &rest[0].call;
+                watch.call(call);
                 let result = self.run_one(&rest[0], cancel, asked);
-                watch.result(&rest[0], &result);
+                watch.result(call, &result);
                 results.push(result);
                 continue;
             }
-            for (call, result) in rest.iter().zip(self.run_together(rest, batch, cancel)) {
+            for (ReadCall { call, .. }, result) in rest.iter().zip(self.run_together(rest, batch, cancel)) {
                 watch.call(call);
                 watch.result(call, &result);
                 results.push(result);
@@ -275,15 +276,23 @@ impl Hands {
         results
     }
 
-    /// Runs one call, asking first where the gate says so.
-    pub(crate) fn run_one(&mut self, call: &Call, cancel: &Cancel, asked: &mut Asked) -> ToolResult {
+    /// Runs one call, asking first where the gate says so, or where its arguments were guessed.
+    pub(crate) fn run_one(
+        &mut self,
+        ReadCall { call, guess }: &ReadCall,
+        cancel: &Cancel,
+        asked: &mut Asked,
+    ) -> ToolResult {
         if cancel.is_cancelled() {
             return cancelled();
         }
-        let plan = match self.toolbox.plan(&call.name, &call.arguments) {
+        let mut plan = match self.toolbox.plan(&call.name, &call.arguments) {
             Ok(plan) => plan,
             Err(failure) => return failure.into(),
         };
+        if let Some(kind) = guess {
+            plan.doubt(kind.message());
+        }
         self.announce(&plan);
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
             Ok(plan) => watched(&self.toolbox, plan, &call.name, cancel),
@@ -306,11 +315,11 @@ impl Hands {
     }
 
     /// The plans of the calls at the front that only read and may run.
-    fn reading(&self, calls: &[Call]) -> Vec<Plan> {
+    fn reading(&self, calls: &[ReadCall]) -> Vec<Plan> {
         calls
             .iter()
             .take(PARALLEL)
-            .map_while(|call| {
+            .map_while(|ReadCall { call, .. }| {
                 let plan = self.toolbox.plan(&call.name, &call.arguments).ok()?;
                 (plan.class() == Class::Read && self.gate.verdict(&plan) == Verdict::Run).then_some(plan)
             })
@@ -318,10 +327,10 @@ impl Hands {
     }
 
     /// Runs the plans of the first calls at the same time.
-    fn run_together(&self, calls: &[Call], plans: Vec<Plan>, cancel: &Cancel) -> Vec<ToolResult> {
+    fn run_together(&self, calls: &[ReadCall], plans: Vec<Plan>, cancel: &Cancel) -> Vec<ToolResult> {
         let status = Status::new();
         std::thread::scope(|scope| {
-            let run = |(plan, call): (Plan, &Call)| {
+            let run = |(plan, ReadCall { call, .. }): (Plan, &ReadCall)| {
                 let (toolbox, control) = (&self.toolbox, control(&status, &call.name, cancel));
                 scope.spawn(move || toolbox.run(plan, &control))
             };

@@ -245,7 +245,11 @@ impl Session {
                         Input::Cancel
                     } else {
                         Input::Results(
-                            calls.iter().zip(&results).map(|(call, result)| told(call, result)).collect(),
+                            calls
+                                .iter()
+                                .zip(&results)
+                                .map(|(read, result)| told(&read.call, result))
+                                .collect(),
                         )
                     };
                     self.step(input, screen)

@@ -56,9 +56,25 @@ pub struct Report {
     pub place: Option<usize>,
 }
 
+/// A complete call, and what recovery may have changed in its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadCall {
+    /// The call.
+    pub call: Call,
+    /// The first fault that may have changed the arguments. With one, the call must not run unasked, unless it only
+    /// reads.
+    pub guess: Option<FaultKind>,
+}
+
 impl Message {
-    /// What recovery may have changed in the arguments of the call at this place in [`Message::calls`]. A call with
-    /// such a report must not run unasked, unless it only reads.
+    /// The complete calls, each with what was guessed in it.
+    pub fn read_calls(&self) -> Vec<ReadCall> {
+        let guess = |place| self.guesses(place).next().map(|report| report.kind);
+        let calls = self.calls.iter().enumerate();
+        calls.map(|(place, call)| ReadCall { call: call.clone(), guess: guess(place) }).collect()
+    }
+
+    /// What recovery may have changed in the arguments of the call at this place in [`Message::calls`].
     pub fn guesses(&self, place: usize) -> impl Iterator<Item = &Report> {
         self.faults
             .iter()

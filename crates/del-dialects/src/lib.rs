@@ -41,7 +41,7 @@ pub mod render;
 mod schema;
 pub mod template;
 
-pub use collect::{Collect, Evidence, Message, Part, Report};
+pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
 pub use event::{Event, Sink, Span};

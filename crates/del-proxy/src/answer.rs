@@ -13,6 +13,9 @@ use del_dialects::{Dialect, Dialects, Parser, Tool, Turn};
 pub use self::stream::Stream;
 pub use self::whole::{Answer, Trouble, translate};
 
+/// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.
+pub(crate) const CHANGED: &str = "x-del-changed-arguments";
+
 /// How the answers to one request are read.
 #[derive(Debug, Clone)]
 pub struct Reader {

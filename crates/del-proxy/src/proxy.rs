@@ -15,7 +15,7 @@ use del_wire::{ApiError, ApiErrorKind, Ids};
 use serde_json::Value;
 
 use self::streamed::Streamed;
-use crate::answer::{Reader, Stream, Trouble, translate};
+use crate::answer::{CHANGED, Reader, Stream, Trouble, translate};
 use crate::document::Document;
 use crate::gate::Gate;
 use crate::modes::Modes;
@@ -159,7 +159,7 @@ impl Proxy {
         if asked.streams() {
             let written = (mode == Mode::Prompt).then(|| self.dialect(asked.model()));
             if let Some(dialect) = self.settings.dialect.as_ref().or(written) {
-                name_dialect(&mut headers, &dialect.name);
+                insert(&mut headers, DIALECT, &dialect.name);
             }
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -176,7 +176,10 @@ impl Proxy {
         })?;
         headers.remove(header::CONTENT_TYPE);
         if let Some(dialect) = &answer.dialect {
-            name_dialect(&mut headers, dialect);
+            insert(&mut headers, DIALECT, dialect);
+        }
+        if !answer.changed.is_empty() {
+            insert(&mut headers, HeaderName::from_static(CHANGED), &answer.changed.join(","));
         }
         Ok((head.status, headers, Document(answer.body)).into_response())
     }
@@ -238,9 +241,10 @@ fn refused(head: &axum::http::response::Parts, said: String, error: &ApiError) -
     (head.status, headers, body).into_response()
 }
 
-fn name_dialect(headers: &mut HeaderMap, name: &str) {
-    if let Ok(value) = HeaderValue::from_str(name) {
-        headers.insert(DIALECT, value);
+/// Adds a header, where its value may stand in one.
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
     }
 }
 

@@ -131,7 +131,16 @@ impl Gate {
 
     /// What the policy says to `plan`, without asking anybody.
     pub fn verdict(&self, plan: &Plan) -> Verdict {
-        self.decide(plan.question(), plan.class(), self.granted.contains(plan.grant()))
+        let granted = self.granted.contains(plan.grant());
+        match self.decide(plan.question(), plan.class(), granted) {
+            Verdict::Run if plan.is_doubtful() && !granted => Verdict::Ask,
+            verdict => verdict,
+        }
+    }
+
+    /// Whether the mode and the rules let `plan` run, whatever is doubtful about it.
+    fn covers(&self, plan: &Plan) -> bool {
+        self.decide(plan.question(), plan.class(), false) == Verdict::Run
     }
 
     fn decide(&self, question: &Question, class: Class, granted: bool) -> Verdict {
@@ -251,6 +260,12 @@ impl Gate {
             Verdict::Ask => {}
         }
         let Some(consent) = consent else {
+            if plan.is_doubtful() {
+                return Err(denied(format!(
+                    "the arguments of this call may not be what was meant: {}. Write the call again, whole.",
+                    plan.question().cautions.join("; ")
+                )));
+            }
             return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
         };
         let answer = consent.ask(plan.question());
@@ -283,7 +298,7 @@ impl Gate {
                 },
                 Answer::Allow(rules) => {
                     self.allowed.extend(rules);
-                    if self.verdict(&plan) == Verdict::Run {
+                    if self.covers(&plan) {
                         return Ok(plan);
                     }
                     consent.object(&denied("the rule is taken, but it does not cover this call."));
@@ -307,7 +322,7 @@ impl Gate {
             }
             Answer::Allow(rules) => {
                 self.allowed.extend(rules);
-                if self.verdict(plan) == Verdict::Run {
+                if self.covers(plan) {
                     return Ok(());
                 }
                 Err(denied("the user allowed other calls than this one."))

@@ -42,6 +42,8 @@ pub struct Plan {
     question: Question,
     notes: Vec<String>,
     grant: Grant,
+    /// The arguments may not be what the model meant.
+    doubted: bool,
 }
 
 /// How a running call is watched and stopped.
@@ -222,7 +224,7 @@ impl Toolbox {
             directory: self.directory().to_owned(),
             cautions: question.all_cautions(),
         };
-        Ok(Plan { tool, class: job.class(), job, question, notes, grant })
+        Ok(Plan { tool, class: job.class(), job, question, notes, grant, doubted: false })
     }
 
     /// The same call with `text` in place of what its question lets the user change. The result will tell the model.
@@ -335,6 +337,19 @@ impl Plan {
     /// What the call would do to the world.
     pub fn class(&self) -> Class {
         self.class
+    }
+
+    /// The arguments may not be what the model meant, for this reason: unless the call only reads, it asks, whatever
+    /// the mode and the rules say.
+    pub fn doubt(&mut self, why: &str) {
+        self.doubted = true;
+        self.question.cautions.push(why.to_owned());
+        self.grant.cautions.push(why.to_owned());
+    }
+
+    /// True where the arguments may not be what the model meant, and the call does more than read.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubted && self.class != Class::Read
     }
 
     /// What the user is to be shown.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use del_dialects::{Call, CallResult, Dialects};
+use del_dialects::{Call, CallResult, Dialects, ReadCall};
 
 use super::{Agent, Slot, State, Task, Watch};
 use crate::guard::Verdict;
@@ -24,11 +24,12 @@ impl Agent {
         if answer.cut {
             watch(View::Notice(&Notice::Cut));
         }
-        for call in &mut answer.calls {
+        for ReadCall { call, .. } in &mut answer.calls {
             call.id = Some(self.ids.keep_or_mint(call.id.as_deref()));
         }
         let note = about_broken_calls(&answer, watch);
-        self.entries.push(Entry::Assistant { text: answer.text.clone(), calls: answer.calls.clone() });
+        let calls = answer.calls.iter().map(|read| read.call.clone()).collect();
+        self.entries.push(Entry::Assistant { text: answer.text.clone(), calls });
         match note {
             note if !answer.calls.is_empty() => self.run(answer.calls, note, watch),
             Some(note) => self.repair(answer, note, watch),
@@ -58,12 +59,12 @@ impl Agent {
         Effect::Done(Done { answer: answer.text, cut: answer.cut, turns, usage })
     }
 
-    pub(super) fn run(&mut self, calls: Vec<Call>, note: Option<String>, watch: Watch<'_>) -> Effect {
+    pub(super) fn run(&mut self, calls: Vec<ReadCall>, note: Option<String>, watch: Watch<'_>) -> Effect {
         self.task.repairs = 0;
         self.guard.next_turn();
         let mut slots = Vec::with_capacity(calls.len());
         let mut stop = None;
-        for call in calls {
+        for ReadCall { call, guess } in calls {
             let verdict = self.guard.judge(&call);
             let result = match verdict {
                 Verdict::Run => None,
@@ -76,14 +77,15 @@ impl Agent {
                     None
                 }
             };
-            slots.push(Slot { call, result });
+            slots.push(Slot { call, guess, result });
         }
         if let Some(failure) = stop {
             self.keep_results(slots, prompt::NOT_RUN);
             return Effect::Failed(failure);
         }
-        let calls: Vec<Call> =
-            slots.iter().filter(|slot| slot.result.is_none()).map(|slot| slot.call.clone()).collect();
+        let open = slots.iter().filter(|slot| slot.result.is_none());
+        let calls: Vec<ReadCall> =
+            open.map(|slot| ReadCall { call: slot.call.clone(), guess: slot.guess }).collect();
         if calls.is_empty() {
             return self.results(slots, note, Vec::new(), watch);
         }
@@ -140,8 +142,8 @@ fn about_broken_calls(answer: &Answer, watch: Watch<'_>) -> Option<String> {
 }
 
 /// What a model copied from a neutralised result is what the result said before a tool sees it.
-fn restored(mut calls: Vec<Call>) -> Vec<Call> {
-    for call in &mut calls {
+fn restored(mut calls: Vec<ReadCall>) -> Vec<ReadCall> {
+    for ReadCall { call, .. } in &mut calls {
         if let Cow::Owned(plain) = Dialects::builtin().restore_json(&call.arguments) {
             call.arguments = plain;
         }

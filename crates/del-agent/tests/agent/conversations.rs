@@ -350,7 +350,7 @@ fn a_kept_conversation_is_taken_up() {
     let Effect::Run(calls) = talk.answer(&native_call("a", "read_file", &["{\"path\":\"z\"}"])) else {
         panic!()
     };
-    assert_ne!(calls[0].id.as_deref(), Some("a"), "an id of the conversation came twice");
+    assert_ne!(calls[0].call.id.as_deref(), Some("a"), "an id of the conversation came twice");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use del_agent::{Effect, Input, Settings, ToolsMode};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::script::{Talk, call_text, native_call, settings, sse, text_answer, tool_results};
+use crate::script::{Talk, call_text, native_call, plain, settings, sse, text_answer, tool_results};
 
 /// What happens next.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ proptest! {
             };
             match effect {
                 Effect::Request(body) => check(&body),
-                Effect::Run(calls) => running = calls,
+                Effect::Run(calls) => running = plain(calls),
                 Effect::Failed(failure) => assert!(!failure.to_string().contains('\n'), "{failure}"),
                 Effect::Continue | Effect::Wait { .. } | Effect::Done(_) => {}
             }

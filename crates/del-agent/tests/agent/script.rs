@@ -1,7 +1,7 @@
 //! A scripted server and user.
 
 use del_agent::{Agent, Done, Effect, Entry, Input, Notice, Settings, SettingsError, View};
-use del_dialects::{Call, CallResult, Dialects, Tool};
+use del_dialects::{Call, CallResult, Dialects, ReadCall, Tool};
 use serde_json::{Value, json};
 
 /// An agent and what it has shown.
@@ -83,7 +83,7 @@ impl Talk {
 
     pub(crate) fn answer_with_calls(&mut self, chunks: &[Value]) -> Vec<Call> {
         match self.answer(chunks) {
-            Effect::Run(calls) => calls,
+            Effect::Run(calls) => plain(calls),
             effect => panic!("expected calls, got {effect:?}"),
         }
     }
@@ -165,4 +165,9 @@ pub(crate) fn tool_results(calls: &[Call], text: &str) -> Vec<CallResult> {
         .iter()
         .map(|call| CallResult { id: call.id.clone(), name: call.name.clone(), text: text.into(), ok: true })
         .collect()
+}
+
+/// The calls without what was guessed in them.
+pub(crate) fn plain(calls: Vec<ReadCall>) -> Vec<Call> {
+    calls.into_iter().map(|read| read.call).collect()
 }

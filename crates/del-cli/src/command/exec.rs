@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let cancel = interrupt.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     let mut watch = Watch { paint: Paint::stderr(common.color) };
-    let results = hands.run(&message.calls, &cancel, &mut asked, &mut watch);
+    let results = hands.run(&message.read_calls(), &cancel, &mut asked, &mut watch);
     print(options.json, catalog, &message, &results)?;
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use del_dialects::Call;
+use del_dialects::{Call, ReadCall};
 use del_tools::{Definition, Toolset};
 use del_wire::tools::{self, Format};
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) ->
     let cancel = Interrupt::listen()?.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
     let call = Call { id: None, name: options.name.clone(), arguments };
-    let result = hands.run_one(&call, &cancel, &mut asked);
+    let result = hands.run_one(&ReadCall { call, guess: None }, &cancel, &mut asked);
     let mut out = std::io::stdout().lock();
     if json {
         let changes = &result.changes;

@@ -71,3 +71,39 @@ fn calls_of_the_api_get_results_of_the_api() {
     let got = exec(&files, &["--dialect", "openai-native"], &message.to_string());
     assert_eq!(got.json(), json!({"role": "tool", "tool_call_id": "c9", "content": "     1\tone"}));
 }
+
+const CUT: &str = "<tool_call>\n<function=write_file>\n<parameter=path>\na.md\n</parameter>\n\
+     <parameter=content>\nHow to\n</function>\n</tool_call>";
+
+#[test]
+fn a_call_with_guessed_arguments_does_not_run_unasked() {
+    let files = directory(&[("a.md", "old\n")]);
+    let content = || std::fs::read_to_string(files.path().join("a.md")).unwrap();
+    for mode in [&["--unsafe"][..], &["--approval-mode", "auto-edit"], &["--allow-tool", "write_file"]] {
+        let got = exec(&files, &[&["--dialect", "qwen3-coder"], mode].concat(), CUT);
+        assert_eq!((got.code, content().as_str()), (1, "old\n"), "{mode:?} {got:#?}");
+        assert!(got.out.contains("where a value ends is a guess"), "{got:#?}");
+    }
+    let read = "<tool_call>\n<function=read_file>\n<parameter=path>\na.md\n</function>\n</tool_call>";
+    let got = exec(&files, &["--dialect", "qwen3-coder"], read);
+    assert_eq!((got.code, got.out.contains("old")), (0, true), "reading asks nothing: {got:#?}");
+    let got = exec(&files, &["--dialect", "qwen3-coder", "--yes"], CUT);
+    assert_eq!((got.code, content().as_str()), (0, "How to"), "{got:#?}");
+}
+
+#[test]
+fn a_document_that_shows_its_own_markup_overwrites_nothing() {
+    const SHOWS: &str = "<tool_call>\n<function=write_file>\n<parameter=content>\nHow to:\n<parameter=path>\nx\n\
+         </parameter>\n300 more lines.\n</parameter>\n<parameter=path>\na.md\n</parameter>\n</function>\n</tool_call>";
+    const QUOTES: &str = "<tool_call>\n<function=write_file>\n<parameter=path>\na.md\n</parameter>\n\
+         <parameter=content>\nSee\n</parameter>\n</function>\n</tool_call>\ndone\n</parameter>\n</function>\n</tool_call>";
+    let files = directory(&[("a.md", "old\n")]);
+    for text in [SHOWS, QUOTES] {
+        for dialect in ["qwen3-coder", "auto"] {
+            exec(&files, &["--dialect", dialect, "--approval-mode", "yolo"], text);
+            let content = std::fs::read_to_string(files.path().join("a.md")).unwrap();
+            assert_eq!(content, "old\n", "{dialect} {text}");
+            assert!(!files.path().join("x").exists());
+        }
+    }
+}

@@ -43,6 +43,10 @@ struct Told {
     sent: u32,
     /// The numbers of the calls that are complete.
     whole: Vec<u32>,
+    /// The complete calls by the numbers that the reader gives them, and their ids for the client.
+    ids: Vec<(u32, String)>,
+    /// Calls, by the same numbers, in whose arguments something was guessed.
+    guessed: Vec<u32>,
     broken: bool,
     dialect: Option<String>,
 }
@@ -104,6 +108,12 @@ impl Choice {
         self.told.whole.contains(&index)
     }
 
+    /// The ids of the complete calls whose arguments recovery may have changed.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
+        let told = &self.told;
+        told.ids.iter().filter(|(call, _)| told.guessed.contains(call)).map(|(_, id)| id.as_str())
+    }
+
     /// The dialect of the first call.
     pub(super) fn dialect(&self) -> Option<&str> {
         self.told.dialect.as_deref()
@@ -157,7 +167,7 @@ impl Sink for Teller<'_> {
                     self.told.open = Some(open);
                 }
             }
-            Event::CallEnd { .. } => {
+            Event::CallEnd { call, .. } => {
                 if let Some(mut open) = self.told.open.take().filter(|open| !open.surplus) {
                     let json = std::mem::take(&mut open.json);
                     let json = if self.reader.restore {
@@ -167,9 +177,13 @@ impl Sink for Teller<'_> {
                     };
                     self.send(&mut open, Some(&json));
                     self.told.whole.extend(open.index);
+                    self.told.ids.extend(open.id.map(|id| (call, id)));
                 }
             }
             Event::Fault(fault) => {
+                if fault.kind.changes_arguments() {
+                    self.told.guessed.extend(fault.call);
+                }
                 if fault.kind.ends_call() {
                     let open = self.told.open.take();
                     self.told.broken |= !open.is_some_and(|open| open.surplus);
@@ -193,6 +207,7 @@ impl Teller<'_> {
             let index = self.told.sent;
             self.told.sent += 1;
             let id = self.ids.keep_or_mint(open.id.as_deref());
+            open.id = Some(id.clone());
             self.told.pieces.push(Piece::Call { index, id, name: open.name.clone() });
             index
         });

@@ -6,8 +6,8 @@ use del_dialects::End;
 use del_wire::{Chunk, Decoder, Delta, Finish, Frame, Ids};
 use serde_json::{Map, Value, json};
 
-use super::Reader;
 use super::choice::{Choice, Piece};
+use super::{CHANGED, Reader};
 use crate::refusal;
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
@@ -215,6 +215,10 @@ impl Stream {
     }
 
     fn done(&mut self, out: &mut Vec<u8>) {
+        let changed: Vec<&str> = self.choices.values().flat_map(Choice::changed).collect();
+        if !changed.is_empty() {
+            out.extend_from_slice(format!(": {CHANGED}: {}\n\n", changed.join(",")).as_bytes());
+        }
         out.extend_from_slice(b"data: [DONE]\n\n");
         self.over = true;
     }

@@ -16,6 +16,8 @@ pub struct Answer {
     pub body: Value,
     /// The dialect of its first call.
     pub dialect: Option<String>,
+    /// The ids of the calls whose arguments recovery may have changed.
+    pub changed: Vec<String>,
 }
 
 /// Why there is no answer.
@@ -42,7 +44,7 @@ pub fn translate(reader: &Reader, mut ids: Ids, body: &str) -> Result<Answer, Tr
     let mut completion: Map<String, Value> =
         serde_json::from_str(body).map_err(|error| Trouble::Garbage(error.to_string()))?;
     let given = completion.get("choices").and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut dialect = None;
+    let (mut dialect, mut changed) = (None, Vec::new());
     let mut choices = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
         let mut choice = Choice::new(reader);
@@ -50,10 +52,11 @@ pub fn translate(reader: &Reader, mut ids: Ids, body: &str) -> Result<Answer, Tr
         let end = if delta.finish == Some(Finish::Length) { End::Cut } else { End::End };
         choice.finish(end, reader, &mut ids);
         choices.push(written(&mut choice, delta, given.get(place)));
+        changed.extend(choice.changed().map(str::to_owned));
         dialect = dialect.or_else(|| choice.dialect().map(str::to_owned));
     }
     completion.insert("choices".to_owned(), Value::Array(choices));
-    Ok(Answer { body: Value::Object(completion), dialect })
+    Ok(Answer { body: Value::Object(completion), dialect, changed })
 }
 
 fn written(choice: &mut Choice, delta: &Delta, given: Option<&Value>) -> Value {

@@ -126,3 +126,22 @@ async fn what_is_copied_from_a_neutralised_result_is_restored() {
     assert_eq!(told(&stand.ask(&weather()).await).1[0].1, expected);
     assert_eq!(assembled(&stand.events(&streamed(weather())).await).1[0].1, expected);
 }
+
+#[tokio::test]
+async fn calls_whose_arguments_were_guessed_are_named() {
+    const GUESSED: &str =
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nPar</function>\n</tool_call>";
+    const WHOLE: &str = "<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>";
+    let model = Model::new(|seen| says(seen, &format!("{WHOLE}\n{GUESSED}"), 3));
+    let stand = Stand::new(model).await;
+    let response = stand.post(&weather()).send().await.unwrap();
+    let named = response.headers()["x-del-changed-arguments"].to_str().unwrap().to_owned();
+    let document = crate::stand::document(response).await;
+    let calls = document["choices"][0]["message"]["tool_calls"].as_array().unwrap();
+    assert_eq!((calls.len(), calls[1]["id"].as_str()), (2, Some(named.as_str())), "{document:#}");
+    let text = stand.post(&streamed(weather())).send().await.unwrap().text().await.unwrap();
+    let (before, _) = text.split_once("\n\ndata: [DONE]").unwrap();
+    let comment = before.rsplit("\n\n").next().unwrap();
+    let id = comment.strip_prefix(": x-del-changed-arguments: ").unwrap();
+    assert!(id.starts_with("call_") && text.matches(id).count() == 2, "{text}");
+}

@@ -173,6 +173,7 @@ impl Bench<'_> {
                     step(if self.interrupt.is_pressed() { Input::Cancel } else { Input::Waited })
                 }
                 Effect::Run(calls) => {
+                    let calls: Vec<Call> = calls.into_iter().map(|read| read.call).collect();
                     if verdict.is_err() {
                         verdict = question.judge(&calls);
                     }
