@@ -92,17 +92,25 @@ pub(crate) fn positional(tool: &Tool, place: usize) -> Option<&str> {
 
 /// True for a tool that may be called without arguments.
 pub(crate) fn takes_nothing(tool: &Tool) -> bool {
-    tool.parameters.get("required").and_then(Value::as_array).is_none_or(Vec::is_empty)
+    has_required(tool, |_| false)
+}
+
+/// True when all arguments that `tool` requires are `given`.
+pub(crate) fn has_required(tool: &Tool, given: impl Fn(&str) -> bool) -> bool {
+    required(tool).all(given)
+}
+
+fn required(tool: &Tool) -> impl Iterator<Item = &str> {
+    let required = tool.parameters.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The one tool that takes these arguments: it declares all of them, and misses none.
 pub(crate) fn meant<'t>(tools: &'t [Tool], arguments: &str) -> Option<&'t Tool> {
     let arguments: serde_json::Map<String, Value> = serde_json::from_str(arguments).ok()?;
     let takes = |tool: &&Tool| {
-        let required = tool.parameters.get("required").and_then(Value::as_array);
-        let mut required = required.into_iter().flatten().filter_map(Value::as_str);
         arguments.keys().all(|key| may_have(Some(tool), key))
-            && required.all(|key| arguments.contains_key(key))
+            && has_required(tool, |key| arguments.contains_key(key))
     };
     let mut fitting = tools.iter().filter(takes);
     fitting.next().filter(|_| fitting.next().is_none())

@@ -23,6 +23,14 @@ fn a_text_comes_out_in_the_other_dialect() {
 }
 
 #[test]
+fn nothing_becomes_nothing() {
+    for to in ["qwen3-coder", "harmony", "functionary-v32", "hermes-json"] {
+        let got = run(&mut del(&["convert", "--from", "hermes-json", "--to", to]), "");
+        assert_eq!((got.code, got.out.as_str()), (0, ""), "{to}: {got:#?}");
+    }
+}
+
+#[test]
 fn thinking_that_has_no_form_is_refused_with_a_way_out() {
     let text = format!("<think>\nhm\n</think>\n\n{HERMES}");
     let refused = run(&mut del(&["convert", "--to", "functionary-v32"]), &text);

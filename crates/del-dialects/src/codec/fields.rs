@@ -245,6 +245,11 @@ impl FieldsReader {
         reader
     }
 
+    /// True when this key has its value.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.keys.contains(key)
+    }
+
     /// What closes the object that was passed on.
     pub(crate) fn closing(&self) -> &'static str {
         if self.keys.is_empty() { "{}" } else { "}" }

@@ -7,6 +7,7 @@ use super::plan::{Body, HeaderMark, Opener, Plan, Walk, is_token};
 use super::residue::Residue;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
+use crate::codec::json::white_space;
 use crate::dialect::{Channels, Route};
 use crate::event::Event;
 use crate::fault::FaultKind;
@@ -154,6 +155,7 @@ impl Engine {
             }
         }
         let (Some((pattern, from, behind)), own) = (header.ended, header.walk) else { return Flow::Next };
+        let marked = header.marks > 0;
         let thought = match header.origin {
             Origin::Thought(kind) => Some(kind),
             Origin::Start | Origin::Text => None,
@@ -163,8 +165,9 @@ impl Engine {
         }
         let message = channels.message[pattern as usize].trim();
         let said = Said::read(&io.text[io.at..io.at + from], channels, message);
-        if channels.known && !self.knows(&said, channels, &heading.group, plan) {
-            match io.bytes.get(io.at + behind) {
+        if channels.known && !self.knows(&said, marked, channels, &heading.group, plan) {
+            let body = io.at + behind;
+            match io.bytes.get(body + white_space(&io.bytes[body..])) {
                 Some(b'{') => {}
                 None => return Flow::More,
                 _ => return self.no_header(io),
@@ -177,14 +180,21 @@ impl Engine {
         Flow::Next
     }
 
-    /// True when the recipient is one that the tools or the routes name. Without tools anybody may be one, where no other
-    /// dialect is read.
-    fn knows(&self, said: &Said<'_>, channels: &Channels, group: &[usize], plan: &Plan) -> bool {
+    /// True when the recipient is one that the routes name, or behind a mark the tools. Without tools anybody may be one
+    /// there, where no other dialect is read.
+    fn knows(
+        &self,
+        said: &Said<'_>,
+        marked: bool,
+        channels: &Channels,
+        group: &[usize],
+        plan: &Plan,
+    ) -> bool {
         let named = said.recipient.unwrap_or_default();
         let own = |walk: &usize| plan.walks[*walk].dialect.tool.as_deref() == Some(named);
+        let free = self.turn.tools.is_empty() && plan.alone && !named.is_empty();
         channels.routes.contains_key(named)
-            || (self.turn.tools.is_empty() && plan.alone && !named.is_empty())
-            || self.tool(named).is_some()
+            || (marked && (free || self.tool(named).is_some()))
             || group.iter().any(own)
     }
 

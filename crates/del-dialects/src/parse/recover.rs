@@ -8,6 +8,7 @@ use super::plan::Walk;
 use super::{End, Engine, Flow, Io, State};
 use crate::event::{Event, Span};
 use crate::fault::{Fault, FaultKind};
+use crate::schema::takes_nothing;
 
 /// Fewer characters than this at the end of an answer are text rather than half a mark.
 const MIN_PARTIAL: usize = 3;
@@ -100,6 +101,7 @@ impl Engine {
             && opening.awaits_arguments(walk, io)
             && closed
             && let Some(name) = opening.called(io)
+            && self.tool(name).is_none_or(takes_nothing)
         {
             let line = walk.is_line();
             if line {

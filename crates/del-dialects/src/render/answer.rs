@@ -16,7 +16,14 @@ pub(super) enum Stretch<'m> {
 }
 
 impl Stretch<'_> {
-    /// How much there is of it that can be seen.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Reasoning(text) | Self::Text(text) => text.is_empty(),
+            Self::Calls(calls) => calls.is_empty(),
+        }
+    }
+
+    /// True where there is nothing of it that can be seen.
     pub(super) fn is_blank(&self) -> bool {
         match self {
             Self::Reasoning(text) | Self::Text(text) => text.trim().is_empty(),
@@ -38,6 +45,7 @@ pub(super) fn stretches(answer: &Message) -> Vec<Stretch<'_>> {
         parts.push(Stretch::Text(Cow::Borrowed(&answer.content)));
         parts.push(Stretch::Calls(answer.calls.iter().collect()));
     }
+    parts.retain(|part| !part.is_empty());
     if parts.iter().any(|part| !part.is_blank()) {
         parts.retain(|part| !part.is_blank());
     }

@@ -45,5 +45,13 @@ pub(super) fn entities_read(text: &str) -> String {
 /// The length of the longest entity.
 const LONGEST: usize = "&quot;".len();
 
-pub(super) const ENTITIES: [(&str, char); 5] =
-    [("&lt;", '<'), ("&gt;", '>'), ("&amp;", '&'), ("&quot;", '"'), ("&apos;", '\'')];
+/// The last two are what Python's escapes write for quotes.
+pub(super) const ENTITIES: [(&str, char); 7] = [
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&amp;", '&'),
+    ("&quot;", '"'),
+    ("&apos;", '\''),
+    ("&#34;", '"'),
+    ("&#39;", '\''),
+];

@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::End;
 use crate::parse::plan::{Body, Plan, Walk};
-use crate::schema::{meant, takes_nothing};
+use crate::schema::{has_required, meant, takes_nothing};
 
 #[derive(Debug)]
 pub(super) enum Kind {
@@ -245,20 +245,30 @@ fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.notes = reader.notes.take();
-    over(progress, reader.closing(), on)
+    over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
 fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     let given = lines::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
     let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
     on.notes = reader.notes.take();
-    over(progress, reader.closing(), on)
+    over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
-/// What comes of fields that were read as far; `closing` closes their object.
-fn over(progress: FieldsProgress, closing: &str, on: &mut On<'_, '_>) -> Outcome {
+/// What comes of fields that were read as far; `closing` closes their object, and those `given` have their values.
+fn over(
+    progress: FieldsProgress,
+    closing: &str,
+    given: &dyn Fn(&str) -> bool,
+    on: &mut On<'_, '_>,
+) -> Outcome {
+    // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
+    // that is, only the outermost closer may be missing.
     let whole = progress == FieldsProgress::Ended
-        && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened);
+        && match on.tool().filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
+            Some(tool) => on.end == Some(End::End) && has_required(tool, given),
+            None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
+        };
     if whole || matches!(progress, FieldsProgress::Done(_)) {
         (on.emit)(closing, on.kept..on.kept);
     }
