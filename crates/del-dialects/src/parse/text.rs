@@ -218,7 +218,7 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let inside = self.called_by.filter(|walk| mark.values.contains(walk)).is_some();
+        let inside = self.called_by.is_some_and(|walk| mark.values.contains(&walk));
         if inside {
             io.fault(FaultKind::GuessedBorder, Some(self.call - 1), hit.start, hit.start);
         }
