@@ -80,7 +80,8 @@ impl Planner<'_> {
             }
         }
         let ground = there.as_ref().unwrap_or(ground);
-        let arguments = arguments::check(&arguments, &known.arguments, ground)
+        let given = arguments;
+        let arguments = arguments::check(&given, &known.arguments, ground)
             .map_err(|unknown| Reason::Arguments { program: name.clone(), unknown })?;
         for assignment in &simple.assignments {
             if !may_set(assignment, known) {
@@ -91,11 +92,14 @@ impl Planner<'_> {
             known.repository && !known.arguments.exactly.iter().any(|line| line.words() == arguments);
         if inspects {
             repository::check(ground.directory())?;
+            if shows_addresses(&given) {
+                repository::check_addresses(ground.directory())?;
+            }
         }
         if known.ignores
-            && let Some(path) = repository::misleading_ignores(ground.directory())
+            && let Some(path) = repository::misleading_ignores(ground)
         {
-            return Err(Reason::Waits { name, path });
+            return Err(Reason::Ignores { name, path });
         }
         let (name, arguments) = match &known.instead {
             Some(instead) => {
@@ -197,6 +201,19 @@ impl Planner<'_> {
         variables.extend(fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         variables
     }
+}
+
+/// Whether a command of git shows the addresses of other repositories.
+fn shows_addresses(arguments: &[String]) -> bool {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-c" => drop(words.next()),
+            word if word.starts_with('-') => {}
+            word => return matches!(word, "remote" | "config"),
+        }
+    }
+    false
 }
 
 /// Where in `timeout 5 ls` or `nice ls` the program begins that is run.
