@@ -98,7 +98,7 @@ fn view(rights: &Rights<'_>) -> Vec<PathBuf> {
     for place in rights.hidden {
         if place.is_dir() {
             add("--tmpfs", place, Path::new(""));
-        } else {
+        } else if place.exists() {
             add("--ro-bind", Path::new("/dev/null"), place);
         }
     }
@@ -107,8 +107,8 @@ fn view(rights: &Rights<'_>) -> Vec<PathBuf> {
 }
 
 /// Bytes in a file without a name that nobody can change.
-fn sealed(bytes: &[u8]) -> io::Result<File> {
-    let file = memfd_create("filter", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+pub(in crate::sandbox) fn sealed(bytes: &[u8]) -> io::Result<File> {
+    let file = memfd_create("del", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let mut file = File::from(file);
     file.write_all(bytes)?;
     fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
