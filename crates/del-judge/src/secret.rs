@@ -18,6 +18,7 @@ pub fn is_secret(path: &Path) -> bool {
         || NAMES.contains(&name)
         || IN_FOLDER.contains(&(folder, name))
         || PLACES.iter().any(|place| holds(&parts, place))
+        || (folders.contains(&".git") && folders.contains(&"objects") && is_object(name))
         // Repositories within a repository have a configuration deeper in it.
         || (folders.contains(&".git") && ["config", "config.worktree"].contains(&name))
         || PARTS.iter().any(|part| name.contains(part))
@@ -30,6 +31,13 @@ pub fn is_secret(path: &Path) -> bool {
 pub fn secret_places() -> Vec<String> {
     let plain = PLACES.into_iter().chain(FOLDERS).chain(NAMES).map(str::to_owned);
     plain.chain(IN_FOLDER.map(|(folder, name)| format!("{folder}/{name}"))).collect()
+}
+
+/// Whether a file of this name holds what was committed, whatever that was called.
+fn is_object(name: &str) -> bool {
+    // The first two digits are the folder's name.
+    let is_loose = matches!(name.len(), 38 | 62) && name.bytes().all(|b| b.is_ascii_hexdigit());
+    is_loose || name.ends_with(".pack")
 }
 
 /// Whether the parts of a path go through a place.
@@ -224,6 +232,8 @@ mod tests {
             ".git/modules/a/config",
             ".git/worktrees/a/config.worktree",
             ".m2/settings.xml",
+            ".git/objects/dc/a1c7e3c29c95672f325944847839e6610f5687",
+            "sub/.git/modules/a/objects/pack/pack-1.pack",
             ".config/del/mcp.json",
             ".local/state/del/sessions/a.jsonl",
             "home/.config/gh/hosts.yml",
@@ -264,6 +274,8 @@ mod tests {
             "ssh_host_rsa_key.pub",
             "README.md.gz",
             ".config/nvim/init.lua",
+            ".git/objects/pack",
+            "objects/dc/a1c7e3c29c95672f325944847839e6610f5687",
             "x.snap",
             "config/del/mcp.json",
         ] {

@@ -316,9 +316,15 @@ impl Sandbox {
 /// and outputs, since commands would inherit that as well; and where it was started to become a confined command, it does,
 /// and this returns only when that failed. [`Confinement::launches`] says that a program calls it.
 pub fn launch() -> Option<ExitCode> {
+    // A shell gives the outputs of other commands as files of such names.
+    let words: Vec<_> = std::env::args_os().collect();
+    let is_given = |number: &i32| {
+        let name = format!("/fd/{number}");
+        words.iter().any(|word| word.to_string_lossy().ends_with(&name))
+    };
     let inherited = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let numbers: Vec<i32> = inherited.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    for number in numbers.into_iter().filter(|number| *number > 2) {
+    for number in numbers.into_iter().filter(|number| *number > 2 && !is_given(number)) {
         // That of the listing is closed already.
         let _ = nix::unistd::close(number);
     }

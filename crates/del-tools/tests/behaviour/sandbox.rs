@@ -79,8 +79,12 @@ fn the_project_and_the_temporary_directory_are_written_and_the_rest_is_read() {
 
 #[test]
 fn modes_times_and_owners_outside_stay_as_they_are() {
+    let desks = [confined(false), bubbled(false)];
+    desks.into_iter().flatten().for_each(|desk| modes_are_kept(&desk));
+}
+
+fn modes_are_kept(desk: &Desk) {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let Some(desk) = confined(false) else { return };
     let said = desk.toolbox.sandbox().to_string();
     let secret = desk.outside().join("secret.txt");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
@@ -89,7 +93,7 @@ fn modes_times_and_owners_outside_stay_as_they_are() {
     let inside = "cp ../outside/secret.txt own; chmod 755 own; touch -d 2001-01-01 own; chown $(id -u) own; \
                   cp -p own ../temporary/own; tar cf a.tar own; mkdir x; tar xpf a.tar -C x; ln own hard; \
                   mv ../temporary/own moved; stat -c '%a %Y' own x/own moved hard";
-    let text = run(&desk, inside);
+    let text = run(desk, inside);
     assert_eq!(text.matches("755 978").count(), 4, "{text}");
     if said.contains("modes, times and owners of files elsewhere are not kept from them") {
         eprintln!("modes are not held here: {said}");
@@ -107,13 +111,13 @@ fn modes_times_and_owners_outside_stay_as_they_are() {
         "unshare -rm sh -c 'mount -o remount,rw,bind /; chmod 777 ../outside/secret.txt'",
         "setfattr -n user.a -v b ../outside/secret.txt; chattr +d ../outside/secret.txt; chmod 777 ../outside/secret.txt",
     ] {
-        run(&desk, command);
+        run(desk, command);
         assert_eq!(looks(), before, "{command}");
     }
     // What takes the name of the working directory gains nothing.
     fs::rename(desk.work(), desk.work().with_file_name("was")).unwrap();
     std::os::unix::fs::symlink(desk.outside(), desk.work()).unwrap();
-    run(&desk, "chmod 777 secret.txt");
+    run(desk, "chmod 777 secret.txt");
     assert_eq!(looks(), before);
 }
 
@@ -152,21 +156,19 @@ fn silent_commands_have_little_memory_and_little_time() {
 
 #[test]
 fn the_attributes_that_hide_secrets_are_out_of_reach() {
-    let Some(desk) = confined(false) else { return };
-    desk.put(".env", "KEY=sesame\n");
-    run(&desk, "git init -q . && git add -A . && git -c user.name=x -c user.email=x@y commit -qm first");
-    let temporary = std::env::temp_dir();
-    run(
-        &desk,
-        &format!(
-            "for f in $(find {} -name attributes 2>/dev/null) /proc/*/fd/*; do : > $f; done 2>/dev/null",
-            temporary.display()
-        ),
-    );
-    let text = run(&desk, "git show HEAD");
-    assert!(text.contains("first") && !text.contains("sesame"), "{text}");
-    let text = desk.ok("git_operation", &json!({"operation": "log"}));
-    assert!(!text.contains("sesame"), "{text}");
+    let desks = [confined(false), bubbled(false)];
+    for desk in desks.into_iter().flatten() {
+        desk.put(".env", "KEY=sesame\n");
+        run(&desk, "git init -q . && git add -A . && git -c user.name=x -c user.email=x@y commit -qm first");
+        let temporary = std::env::temp_dir();
+        let empty =
+            "for f in $(find PLACE -name attributes 2>/dev/null) /proc/*/fd/*; do : > $f; done 2>/dev/null";
+        run(&desk, &empty.replace("PLACE", &temporary.display().to_string()));
+        let text = run(&desk, "git show HEAD");
+        assert!(text.contains("first") && !text.contains("sesame"), "{text}");
+        let text = desk.ok("git_operation", &json!({"operation": "log"}));
+        assert!(!text.contains("sesame"), "{text}");
+    }
 }
 
 #[test]
