@@ -37,7 +37,7 @@ pub fn secret_places() -> Vec<String> {
 fn is_object(name: &str) -> bool {
     // The first two digits are the folder's name.
     let is_loose = matches!(name.len(), 38 | 62) && name.bytes().all(|b| b.is_ascii_hexdigit());
-    is_loose || name.ends_with(".pack")
+    is_loose || ends(name, &[".pack"]).is_some()
 }
 
 /// Whether the parts of a path go through a place.

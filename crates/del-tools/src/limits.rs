@@ -41,21 +41,21 @@ mod kernel {
     use super::{Command, FILE_BYTES, Limits, PROCESSES};
     use crate::program::is_program;
 
-    /// A program of the system that sets limits and then becomes another program.
-    const PROGRAM: &str = "/usr/bin/prlimit";
+    /// Where the system keeps a program that sets limits and then becomes another program.
+    const PROGRAMS: [&str; 3] = ["/usr/bin/prlimit", "/bin/prlimit", "/run/current-system/sw/bin/prlimit"];
 
     /// The command behind its limits, where there is the program that sets them. Arguments may still be added.
     pub(crate) fn around(command: Command, limits: Limits) -> Command {
         let wanted = limits.wanted();
-        if wanted.is_empty()
-            || !is_program(Path::new(command.get_program()))
-            || !is_program(Path::new(PROGRAM))
-        {
+        if wanted.is_empty() || !is_program(Path::new(command.get_program())) {
             return command;
         }
+        let Some(setter) = PROGRAMS.iter().find(|setter| is_program(Path::new(setter))) else {
+            return command;
+        };
         let written =
             |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
-        let mut limited = Command::new(PROGRAM);
+        let mut limited = Command::new(setter);
         for (name, _, Rlimit { current, maximum }) in wanted {
             limited.arg(format!("--{name}={}:{}", written(current), written(maximum)));
         }
@@ -66,7 +66,7 @@ mod kernel {
     /// Sets the limits of a command that was just started, where nothing did it before.
     pub(crate) fn set_late(program: &Path, process: u32, limits: Limits) {
         let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
-        if program == Path::new(PROGRAM) {
+        if PROGRAMS.iter().any(|setter| program == Path::new(setter)) {
             return;
         }
         for (_, resource, limit) in limits.wanted() {
