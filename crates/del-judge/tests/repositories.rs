@@ -201,14 +201,16 @@ fn addresses_with_passwords_ask() {
         "git remote -v",
         "git remote get-url origin",
         "git config remote.origin.url",
-        "git -c color.ui=never remote",
+        "git -c color.ui=never remote --verbose",
     ];
     for address in ["https://user:word@host/a.git", "https://ghp_0123456789abcdef0123@github.com/a/b.git"] {
         with(address);
         for command in shows {
             assert!(!is_safe(&desk, command), "{address}: {command}");
         }
-        assert!(is_safe(&desk, "git log -- remote") && is_safe(&desk, "git status"), "{address}");
+        for command in ["git log -- remote", "git status", "git remote", "git config user.name"] {
+            assert!(is_safe(&desk, command), "{address}: {command}");
+        }
     }
     for address in ["https://user@host/a.git", "git@github.com:a/b.git", "../a"] {
         with(address);

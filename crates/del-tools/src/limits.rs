@@ -5,10 +5,6 @@ use std::process::Command;
 #[cfg(target_os = "linux")]
 pub(crate) use kernel::{around, set_late};
 
-/// The largest file that a command may write.
-const FILE_BYTES: u64 = 16 << 30;
-/// How many processes the user may have for a command to start another.
-const PROCESSES: u64 = 8192;
 /// How much memory of its own a program may have that runs without a question.
 const MEMORY: u64 = 1 << 30;
 /// How much all of those that run at once may have.
@@ -38,8 +34,13 @@ mod kernel {
 
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
-    use super::{Command, FILE_BYTES, Limits, PROCESSES};
+    use super::{Command, Limits};
     use crate::program::is_program;
+
+    /// The largest file that a command may write.
+    const FILE_BYTES: u64 = 16 << 30;
+    /// How many processes the user may have for a command to start another.
+    const PROCESSES: u64 = 8192;
 
     /// Where the system keeps a program that sets limits and then becomes another program.
     const PROGRAMS: [&str; 3] = ["/usr/bin/prlimit", "/bin/prlimit", "/run/current-system/sw/bin/prlimit"];

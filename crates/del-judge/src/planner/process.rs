@@ -205,15 +205,23 @@ impl Planner<'_> {
 
 /// Whether a command of git shows the addresses of other repositories.
 fn shows_addresses(arguments: &[String]) -> bool {
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-c" => drop(words.next()),
-            word if word.starts_with('-') => {}
-            word => return matches!(word, "remote" | "config"),
+    let mut words = arguments.iter().map(String::as_str);
+    let command = loop {
+        match words.next() {
+            Some("-c") => drop(words.next()),
+            Some(word) if word.starts_with('-') => {}
+            command => break command,
         }
+    };
+    match command {
+        Some("remote") => words.any(|word| word.starts_with('-') || word == "get-url"),
+        // A branch may follow an address.
+        Some("config") => words.any(|word| {
+            let name = word.to_ascii_lowercase();
+            name.starts_with("remote.") || name.starts_with("branch.")
+        }),
+        _ => false,
     }
-    false
 }
 
 /// Where in `timeout 5 ls` or `nice ls` the program begins that is run.

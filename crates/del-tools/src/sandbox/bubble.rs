@@ -27,8 +27,8 @@ pub(in crate::sandbox) struct Bubble {
 impl Bubble {
     /// What bwrap makes of the rights to write, to look, and to look only near. It is tried out.
     pub(in crate::sandbox) fn new(rights: [&Rights<'_>; 3], filter: Option<Vec<u8>>) -> Result<Self, String> {
-        let program = PROGRAMS.iter().map(PathBuf::from).find(|path| path.is_file());
-        let program = program.ok_or("bwrap is not installed; its package is mostly called bubblewrap")?;
+        let program =
+            Self::program().ok_or("bwrap is not installed; its package is mostly called bubblewrap")?;
         let filter = filter.ok_or("no filter of system calls is known for this processor")?;
         let filter = sealed(&filter).map_err(|error| format!("no filter of system calls: {error}"))?;
         let [write, look, near] = rights.map(view);
@@ -37,6 +37,11 @@ impl Bubble {
             bubble.try_out(reach)?;
         }
         Ok(bubble)
+    }
+
+    /// Where bwrap is installed.
+    pub(in crate::sandbox) fn program() -> Option<PathBuf> {
+        PROGRAMS.iter().map(PathBuf::from).find(|path| path.is_file())
     }
 
     /// The beginning of a command that runs `program` inside.

@@ -108,8 +108,8 @@ impl Hold {
         Self { view, ruleset: ruleset.filter(|_| landlock.is_some()), landlock, filter }
     }
 
-    /// The rights to write in `writable`, where a trial has shown that all of this holds.
-    fn ordered(hidden: &[PathBuf], writable: Vec<Place>, network: bool) -> io::Result<Self> {
+    /// The rights to write in `writable` for a thread that has its view, where a trial has shown that all of this holds.
+    fn ordered(hidden: &[PathBuf], writable: &[Place], network: bool) -> io::Result<Self> {
         let all = [PathBuf::from("/")];
         let rights = Rights { readable: &all, hidden, writable: &[], network, changes: true };
         let open = writable.iter().filter_map(Place::open);
@@ -117,7 +117,7 @@ impl Hold {
             open.map(|place| Ok::<_, RulesetError>(PathBeneath::new(place, AccessFs::from_all(ABI::V5))));
         let ruleset =
             ruleset(&rights).and_then(|ruleset| ruleset.add_rules(rules)).map_err(io::Error::other)?;
-        Ok(Self { view: Some(writable), ruleset: Some(ruleset), landlock: None, filter: filter(&rights) })
+        Ok(Self { view: None, ruleset: Some(ruleset), landlock: None, filter: filter(&rights) })
     }
 
     /// Whether nothing outside of the allowed directories can be changed, its mode and times neither.

@@ -34,6 +34,10 @@ impl Place {
         Some(Self { path: path.to_owned(), device, inode })
     }
 
+    pub(in crate::sandbox) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// A handle of it, if it still lies there.
     pub(in crate::sandbox) fn open(&self) -> Option<OwnedFd> {
         let file = handle(&self.path).ok()?;
