@@ -81,7 +81,9 @@ mod kernel {
             let mut most = Vec::new();
             if self.sizes {
                 most.push(("core", Resource::Core, 0));
-                most.push(("fsize", Resource::Fsize, FILE_BYTES));
+                // Those that run without a question write only what they sort or turn around.
+                let file = if self.memory.is_some() { super::MEMORY } else { FILE_BYTES };
+                most.push(("fsize", Resource::Fsize, file));
                 most.push(("nproc", Resource::Nproc, PROCESSES));
             }
             if let Some(memory) = self.memory {
@@ -110,3 +112,16 @@ pub(crate) fn around(command: Command, _: Limits) -> Command {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn set_late(_: &std::path::Path, _: u32, _: Limits) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_run_at_once_share_their_memory() {
+        let memory = |others| Limits::silent(others).memory.unwrap();
+        assert_eq!((memory(0), memory(3)), (MEMORY, MEMORY));
+        assert_eq!((memory(7), memory(63)), (MEMORY / 2, MEMORY / 16));
+        assert_eq!(memory(u64::MAX - 1), 0);
+    }
+}
