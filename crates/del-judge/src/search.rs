@@ -22,6 +22,8 @@ const SYSTEM: [&str; 7] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     directories: Vec<PathBuf>,
+    /// Those of the user in which a link lies, and where each leads.
+    links: Vec<(PathBuf, PathBuf)>,
     /// The whole of `PATH`, to tell what is nowhere from what is not trusted.
     everywhere: Vec<PathBuf>,
 }
@@ -48,11 +50,19 @@ impl Default for Search {
                 directories.push(directory);
             }
         }
-        Self { directories, everywhere }
+        Self::among(directories, everywhere)
     }
 }
 
 impl Search {
+    fn among(directories: Vec<PathBuf>, everywhere: Vec<PathBuf>) -> Self {
+        let users = directories.iter().filter(|directory| !is_system(directory));
+        let led =
+            |directory: &PathBuf| targets(directory).map(|target| (directory.clone(), target)).collect();
+        let links = users.flat_map::<Vec<_>, _>(led).collect();
+        Self { directories, links, everywhere }
+    }
+
     /// The program called `name`, for a command that works in `root`.
     pub(crate) fn find(&self, name: &str, root: &Path) -> Found {
         let here = |directory: &PathBuf| {
@@ -81,8 +91,10 @@ impl Search {
     /// The directories for the `PATH` of programs that are run: those in which nothing is found that only leads into the
     /// working directory.
     pub(crate) fn path(&self, root: &Path) -> String {
-        let trusted =
-            self.trusted(root).filter(|directory| is_system(directory) || !leads_into(directory, root));
+        let leads = |directory: &Path| {
+            self.links.iter().any(|(place, target)| place == directory && target.starts_with(root))
+        };
+        let trusted = self.trusted(root).filter(|directory| !leads(directory));
         let directories: Vec<_> = trusted.filter_map(|path| path.to_str()).collect();
         directories.join(":")
     }
@@ -111,11 +123,11 @@ fn is_system(directory: &Path) -> bool {
     SYSTEM.iter().any(|system| Path::new(system) == directory)
 }
 
-/// Whether a link in a directory leads into `root`.
-fn leads_into(directory: &Path, root: &Path) -> bool {
+/// Where the links in a directory lead.
+fn targets(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    links.any(|link| fs::canonicalize(link.path()).is_ok_and(|real| real.starts_with(root)))
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    links.filter_map(|link| fs::canonicalize(link.path()).ok())
 }
 
 /// Whether nobody but the user and the system writes a file.
@@ -167,7 +179,7 @@ mod tests {
         ] {
             symlink(place, bin.join(name)).unwrap();
         }
-        let search = Search { directories: vec![bin.clone()], everywhere: vec![bin.clone()] };
+        let search = Search::among(vec![bin.clone()], vec![bin.clone()]);
         for name in ["plain", "kept"] {
             assert_eq!(search.find(name, &root), Found::At(bin.join(name)));
         }
