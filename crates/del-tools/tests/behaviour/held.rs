@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use del_tools::{Approval, Gate, Subject, Verdict};
+use del_tools::{Approval, Confinement, Gate, Level, Need, Subject, Verdict};
 use serde_json::json;
 
 use crate::desk::Desk;
@@ -87,8 +87,13 @@ fn silent_commands_have_little_memory_and_little_time() {
 
 #[test]
 fn the_attributes_that_hide_secrets_are_out_of_reach() {
-    let desks = [confined(false), bubbled(false)];
-    for desk in desks.into_iter().flatten() {
+    for need in [Need::Auto, Need::Bwrap] {
+        let mut desk = Desk::new();
+        // Commands may write in the temporary directory, where they would look for files of Del's.
+        let made = desk.toolbox.confine(&Confinement { need, ..Confinement::default() });
+        if made.is_err() || desk.toolbox.sandbox().level() == Level::None {
+            continue;
+        }
         desk.put(".env", "KEY=sesame\n");
         run(&desk, "git init -q . && git add -A . && git -c user.name=x -c user.email=x@y commit -qm first");
         let temporary = std::env::temp_dir();
