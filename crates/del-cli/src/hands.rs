@@ -170,6 +170,7 @@ impl Confining {
             need,
             network: self.allow_network,
             hide_secrets: self.hide_secrets,
+            launches: true,
             ..Confinement::default()
         }
     }

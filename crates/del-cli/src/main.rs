@@ -37,6 +37,9 @@ use colour::{Paint, When};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    if let Some(code) = del_tools::launch() {
+        return code;
+    }
     let cli = Cli::read();
     let paint = Paint::stderr(cli.as_ref().map_or_else(|_| When::Auto, |cli| cli.common.color));
     match cli.and_then(run) {

@@ -77,20 +77,31 @@ pub(crate) fn check(given: &[String], known: &Arguments, ground: &Ground) -> Res
     Ok(words)
 }
 
-/// A revision in which ids are only those of commits: what git prints of others has no name, so that nobody could tell a
-/// secret by it.
+/// A revision in which names and ids are only those of commits: what git prints of others has no name, so that nobody
+/// could tell a secret by it.
 fn commits(word: &str, ground: &Ground) -> String {
-    let is_id = |side: &str| (4..=64).contains(&side.len()) && side.bytes().all(|b| b.is_ascii_hexdigit());
     if ground.look(word).is_ok_and(|found| found != Found::Nothing) {
         return word.to_owned();
     }
-    let commit = |side: &str| if is_id(side) { format!("{side}^{{commit}}") } else { side.to_owned() };
+    let commit = |side: &str| {
+        if may_be_another(side) { format!("{side}^{{commit}}") } else { side.to_owned() }
+    };
     for dots in ["...", ".."] {
         if let Some((from, to)) = word.split_once(dots) {
             return format!("{}{dots}{}", commit(from), commit(to));
         }
     }
     commit(word)
+}
+
+/// Whether a revision may be something else than a commit: an id, or the name of a tag. `HEAD~2` and `main^` are commits,
+/// `HEAD:a` says what it is, and what holds a wildcard is a path.
+fn may_be_another(side: &str) -> bool {
+    let is_name =
+        |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ',' | '#' | '%');
+    let name = side.strip_prefix('^').unwrap_or(side);
+    let name = name.split_once("@{").map_or(name, |(name, _)| name);
+    !name.is_empty() && !matches!(name, "HEAD" | "@") && name.chars().all(is_name)
 }
 
 impl Hide {
@@ -287,7 +298,9 @@ impl<'a> Reader<'a> {
                 return Err(Unknown::Operand((*word).clone()));
             };
             self.fits(kind, word)?;
-            if *kind == Kind::Commit && self.given[..paths].iter().any(|given| std::ptr::eq(given, *word)) {
+            if matches!(kind, Kind::Commit | Kind::History)
+                && self.given[..paths].iter().any(|given| std::ptr::eq(given, *word))
+            {
                 self.commits.push(word);
             }
         }

@@ -112,6 +112,16 @@ impl Ground {
         Ok(())
     }
 
+    /// Whether `path`, by its links, leads out of the working directory or to what usually holds secrets.
+    pub(crate) fn leads_away(&self, path: &str) -> bool {
+        match self.walk(Path::new(path)) {
+            Ok(walk) => {
+                walk.links > 0 && secret::is_secret(walk.at.strip_prefix(&self.root).unwrap_or(&walk.at))
+            }
+            Err(_) => true,
+        }
+    }
+
     fn is_in_folder(&self, directory: &Path) -> bool {
         directory.strip_prefix(&self.root).is_ok_and(secret::is_in_folder)
     }

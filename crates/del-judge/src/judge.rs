@@ -51,8 +51,8 @@ pub(crate) enum Reason {
     Program(String),
     #[error("`{name}` is only found in {place}, where programs are not looked for without a question")]
     Elsewhere { name: String, place: String },
-    #[error("`{name}` would read `{}`, which may never end", path.display())]
-    Waits { name: String, path: PathBuf },
+    #[error("`{name}` would obey `{}`, which leads elsewhere or may never end", path.display())]
+    Ignores { name: String, path: PathBuf },
     #[error("{program}: {unknown}")]
     Arguments { program: String, unknown: Unknown },
     #[error("`{word}` {unexpanded}")]

@@ -56,6 +56,8 @@ pub(crate) enum Kind {
     Revision,
     /// The same where git would print any object: ids are taken for those of commits.
     Commit,
+    /// The same where git would look into whatever it is, and the names of files are only known below a commit.
+    History,
     /// `+FORMAT`, which sets it apart from a date to be set.
     Plus,
     /// The name of a setting that is no secret.
@@ -111,6 +113,7 @@ impl Kind {
             "archive" => Self::Archive,
             "revision" => Self::Revision,
             "commit" => Self::Commit,
+            "history" => Self::History,
             "plus" => Self::Plus,
             "setting" => Self::Setting,
             _ if text.contains('|') => Self::Choice(text.split('|').map(str::to_owned).collect()),
@@ -182,7 +185,8 @@ impl Kind {
             Self::Commit if ["^{}", "^{blob", "^{object"].iter().any(|peeled| text.contains(peeled)) => {
                 Err(Misfit::Revision)
             }
-            Self::Commit => revision(text, ground),
+            Self::History if text.contains([':', '{']) && !is_left_out(text) => Err(Misfit::Revision),
+            Self::Commit | Self::History => revision(text, ground),
             Self::Plus => fits(text.starts_with('+'), "a format, which begins with `+`"),
             Self::Setting => fits(is_setting(text), "a setting that is known to be no secret"),
             Self::Choice(words) => fits(words.iter().any(|word| word == text), "one of the words known here"),
@@ -204,11 +208,14 @@ impl Kind {
                 | Self::Archive
                 | Self::Revision
                 | Self::Commit
+                | Self::History
         );
         match (self, mark) {
             (Self::Text | Self::Inert, _) => Ok(()),
             (_, Mark::Path) if path => self.check(&Mark::filled(text), ground),
-            (Self::Revision | Self::Commit, Mark::Revision) => self.check(&Mark::filled(text), ground),
+            (Self::Revision | Self::Commit | Self::History, Mark::Revision) => {
+                self.check(&Mark::filled(text), ground)
+            }
             _ => Err(Misfit::Late),
         }
     }
@@ -294,10 +301,7 @@ fn is_lines(text: &str) -> bool {
 /// What git would take for a revision or, failing that, for a path.
 fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
     let climbs = text.contains("../") || text.contains("/..") || text == ".." || text.ends_with(":..");
-    // Paths that are left out only make it less.
-    let left_out = [":!", ":^", ":(exclude)"].iter().find_map(|sign| text.strip_prefix(sign));
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '*');
-    if !climbs && left_out.is_some_and(|path| path.starts_with(plain)) {
+    if !climbs && is_left_out(text) {
         return Ok(());
     }
     // `:path` is a file as it will be committed; other signs behind a colon have meanings.
@@ -320,6 +324,13 @@ fn revision(text: &str, ground: &Ground) -> Result<(), Misfit> {
         Err(Forbidden::NotDirectory) => Ok(()),
         other => Ok(other.map(drop)?),
     }
+}
+
+/// Paths that are left out only make it less.
+fn is_left_out(text: &str) -> bool {
+    let path = [":!", ":^", ":(exclude)"].iter().find_map(|sign| text.strip_prefix(sign));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '*');
+    path.is_some_and(|path| path.starts_with(plain))
 }
 
 fn is_setting(text: &str) -> bool {

@@ -5,6 +5,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::ground::Ground;
 use crate::secret;
 
 /// A larger configuration is not read.
@@ -33,6 +34,40 @@ pub(crate) enum Untrusted {
     Special(PathBuf),
     #[error("`{}` may have git show the lines of files that usually hold secrets", .0.display())]
     Reveals(PathBuf),
+    #[error("the repository's configuration holds an address with a password or a token in it")]
+    Address,
+}
+
+/// An address without the password or the token that it may hold.
+pub fn without_password(address: &str) -> String {
+    match password(address) {
+        Some((from, to)) => format!("{}***{}", &address[..from], &address[to..]),
+        None => address.to_owned(),
+    }
+}
+
+/// Where in a text the first address with a password or a token in it names the user, from and to.
+fn password(text: &str) -> Option<(usize, usize)> {
+    // No name of a user is as long as a token.
+    const NAME: usize = 20;
+    text.match_indices("://").find_map(|(at, sign)| {
+        let from = at + sign.len();
+        let authority = text[from..].split(['/', '?', '#', ' ', '\t', '"']).next().unwrap_or_default();
+        let (user, _) = authority.rsplit_once('@')?;
+        let with_password = user.split_once(':').is_some_and(|(_, password)| !password.is_empty());
+        (with_password || user.len() >= NAME).then_some((from, from + user.len()))
+    })
+}
+
+/// Whether the configuration of a repository that `directory` lies in holds such an address.
+pub(crate) fn check_addresses(directory: &Path) -> Result<(), Untrusted> {
+    let configurations = directory.ancestors().map(|place| place.join(".git/config"));
+    let mut texts = configurations.filter_map(|config| fs::read_to_string(config).ok());
+    if texts.any(|text| text.lines().any(|line| password(line).is_some())) {
+        Err(Untrusted::Address)
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether git, started in `directory`, would find a repository that makes it do something, or none at all.
@@ -146,14 +181,25 @@ fn reveals(path: &Path) -> bool {
     })
 }
 
-/// What a program would open that leaves out what git leaves out, and wait for.
-pub(crate) fn misleading_ignores(directory: &Path) -> Option<PathBuf> {
+/// What a program would open that leaves out what git leaves out, and wait for, or be led away by: it obeys what it finds
+/// there, and shows the lines that it does not understand.
+pub(crate) fn misleading_ignores(ground: &Ground) -> Option<PathBuf> {
     const NAMES: [&str; 4] = [".gitignore", ".ignore", ".rgignore", ".fdignore"];
-    let special = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| is_special(found.file_type()));
-    let names = || NAMES.into_iter().chain([".git/info/exclude"]);
+    const EXCLUDE: &str = ".git/info/exclude";
+    let directory = ground.directory();
+    let names = || NAMES.into_iter().chain([EXCLUDE]);
+    let misleads = |path: &PathBuf| {
+        let special = fs::metadata(path).is_ok_and(|found| is_special(found.file_type()));
+        // What lies above the working directory nobody but the user has put there.
+        let inside = path.starts_with(ground.root());
+        special || (inside && path.exists() && path.to_str().is_none_or(|path| ground.leads_away(path)))
+    };
     let above = || directory.ancestors().flat_map(|place| names().map(|name| place.join(name)));
-    above().find(special).or_else(|| {
-        found(directory, MAX_LOOKED_AT, |kind, name, _| is_special(kind) && NAMES.contains(&name))
+    above().find(misleads).or_else(|| {
+        found(directory, MAX_LOOKED_AT, |kind, name, entry| match name {
+            ".git" => misleads(&entry.path().join("info/exclude")),
+            _ => !kind.is_file() && NAMES.contains(&name) && misleads(&entry.path()),
+        })
     })
 }
 
@@ -273,6 +319,23 @@ mod tests {
     use super::*;
 
     const PLAIN: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = x\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
+
+    #[test]
+    fn passwords_in_addresses_are_known() {
+        for (address, shown) in [
+            ("https://user:word@host/a.git", "https://***@host/a.git"),
+            ("\turl = https://ghp_0123456789abcdef0123@github.com/a/b", "\turl = https://***@github.com/a/b"),
+            ("ssh://git:word@host:22/a", "ssh://***@host:22/a"),
+            ("https://user:p@ss@host/a", "https://***@host/a"),
+            ("https://user@host/a", "https://user@host/a"),
+            ("ssh://git@host/a", "ssh://git@host/a"),
+            ("git@github.com:a/b.git", "git@github.com:a/b.git"),
+            ("https://host/a@b:c", "https://host/a@b:c"),
+            ("../a", "../a"),
+        ] {
+            assert_eq!(without_password(address), shown);
+        }
+    }
 
     #[test]
     fn a_plain_configuration_is_harmless() {

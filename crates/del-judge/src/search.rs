@@ -22,6 +22,8 @@ const SYSTEM: [&str; 7] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     directories: Vec<PathBuf>,
+    /// Those of the user in which a link lies, and where each leads.
+    links: Vec<(PathBuf, PathBuf)>,
     /// The whole of `PATH`, to tell what is nowhere from what is not trusted.
     everywhere: Vec<PathBuf>,
 }
@@ -48,11 +50,19 @@ impl Default for Search {
                 directories.push(directory);
             }
         }
-        Self { directories, everywhere }
+        Self::among(directories, everywhere)
     }
 }
 
 impl Search {
+    fn among(directories: Vec<PathBuf>, everywhere: Vec<PathBuf>) -> Self {
+        let users = directories.iter().filter(|directory| !is_system(directory));
+        let led =
+            |directory: &PathBuf| targets(directory).map(|target| (directory.clone(), target)).collect();
+        let links = users.flat_map::<Vec<_>, _>(led).collect();
+        Self { directories, links, everywhere }
+    }
+
     /// The program called `name`, for a command that works in `root`.
     pub(crate) fn find(&self, name: &str, root: &Path) -> Found {
         let here = |directory: &PathBuf| {
@@ -61,7 +71,8 @@ impl Search {
             (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(path)
         };
         if let Some(path) = self.trusted(root).find_map(here) {
-            return Found::At(path);
+            // A link in a trusted directory may lead to what nobody vouches for.
+            return if is_trusted(&path, root) { Found::At(path) } else { Found::Elsewhere(path) };
         }
         match self.everywhere.iter().find_map(here) {
             Some(path) => Found::Elsewhere(path),
@@ -77,18 +88,52 @@ impl Search {
         }
     }
 
-    /// The directories for the `PATH` of programs that are run.
+    /// The directories for the `PATH` of programs that are run: those in which nothing is found that only leads into the
+    /// working directory.
     pub(crate) fn path(&self, root: &Path) -> String {
-        let directories: Vec<_> = self.trusted(root).filter_map(|path| path.to_str()).collect();
+        let leads = |directory: &Path| {
+            self.links.iter().any(|(place, target)| place == directory && target.starts_with(root))
+        };
+        let trusted = self.trusted(root).filter(|directory| !leads(directory));
+        let directories: Vec<_> = trusted.filter_map(|path| path.to_str()).collect();
         directories.join(":")
     }
 
     fn trusted(&self, root: &Path) -> impl Iterator<Item = &PathBuf> {
         self.directories.iter().filter(move |directory| {
             let lies_inside = fs::canonicalize(directory).is_ok_and(|real| real.starts_with(root));
-            !lies_inside || SYSTEM.iter().any(|system| Path::new(system) == directory.as_path())
+            !lies_inside || is_system(directory)
         })
     }
+}
+
+/// Whether a program in a trusted directory is one, and does not only lead to one that a project brought, or that others
+/// could have put there.
+fn is_trusted(path: &Path, root: &Path) -> bool {
+    let Ok(real) = fs::canonicalize(path) else { return false };
+    let of_system = || path.parent().is_some_and(is_system);
+    let own = rustix::process::geteuid().as_raw();
+    let guarded = || real.parent().is_some_and(|directory| is_guarded(directory, own)) && is_kept(&real, own);
+    let in_place = fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink());
+    let inside = real.starts_with(root) && !(in_place && of_system());
+    !inside && (of_system() || guarded())
+}
+
+fn is_system(directory: &Path) -> bool {
+    SYSTEM.iter().any(|system| Path::new(system) == directory)
+}
+
+/// Where the links in a directory lead.
+fn targets(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    links.filter_map(|link| fs::canonicalize(link.path()).ok())
+}
+
+/// Whether nobody but the user and the system writes a file.
+fn is_kept(path: &Path, own: u32) -> bool {
+    fs::metadata(path)
+        .is_ok_and(|metadata| metadata.mode() & 0o022 == 0 && (metadata.uid() == own || metadata.uid() == 0))
 }
 
 /// Whether only the user and the system can put programs there.
@@ -99,4 +144,49 @@ fn is_guarded(directory: &Path, own: u32) -> bool {
                 && metadata.mode() & 0o022 == 0
                 && (metadata.uid() == own || metadata.uid() == 0)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn program(path: &Path, mode: u32) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(path, "").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_link_in_a_trusted_directory_is_followed_before_it_is_trusted() {
+        let desk = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(desk.path()).unwrap();
+        let (bin, root) = (top.join("bin"), top.join("work"));
+        program(&bin.join("plain"), 0o755);
+        program(&root.join("own"), 0o755);
+        program(&top.join("kept/kept"), 0o755);
+        program(&top.join("kept/open"), 0o777);
+        program(&top.join("open/laid"), 0o755);
+        fs::set_permissions(top.join("open"), fs::Permissions::from_mode(0o777)).unwrap();
+        for (name, place) in [
+            ("inside", root.join("own")),
+            ("twice", bin.join("inside")),
+            ("kept", top.join("kept/kept")),
+            ("open", top.join("kept/open")),
+            ("laid", top.join("open/laid")),
+        ] {
+            symlink(place, bin.join(name)).unwrap();
+        }
+        let search = Search::among(vec![bin.clone()], vec![bin.clone()]);
+        for name in ["plain", "kept"] {
+            assert_eq!(search.find(name, &root), Found::At(bin.join(name)));
+        }
+        for name in ["inside", "twice", "open", "laid"] {
+            assert_eq!(search.find(name, &root), Found::Elsewhere(bin.join(name)));
+        }
+        assert_eq!(search.path(&root), "");
+        assert_eq!(search.path(&top.join("other")), bin.to_str().unwrap());
+    }
 }

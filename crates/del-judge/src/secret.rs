@@ -1,6 +1,10 @@
 //! Files that hold secrets, known by their names.
 
+mod names;
+
 use std::path::Path;
+
+use names::{ENDS, FOLDERS, IN_FOLDER, KEYS, LEFT, NAMES, PARTS, PLACES, SAMPLES, SEALED};
 
 /// Whether a file of this name, or in a directory of this name, usually holds what nobody else should read.
 pub fn is_secret(path: &Path) -> bool {
@@ -13,12 +17,36 @@ pub fn is_secret(path: &Path) -> bool {
         || folders.iter().any(|part| FOLDERS.contains(part))
         || NAMES.contains(&name)
         || IN_FOLDER.contains(&(folder, name))
+        || PLACES.iter().any(|place| holds(&parts, place))
+        || (folders.contains(&".git") && folders.contains(&"objects") && is_object(name))
         // Repositories within a repository have a configuration deeper in it.
         || (folders.contains(&".git") && ["config", "config.worktree"].contains(&name))
         || PARTS.iter().any(|part| name.contains(part))
         || (is_environment(name) && ends(name, &SAMPLES).is_none())
         || (KEYS.iter().any(|start| name.starts_with(start)) && ends(name, &[".pub"]).is_none())
         || ends(name, &ENDS).is_some()
+}
+
+/// Where secrets usually lie in a home directory: what people keep there, what their programs do, and what Del does.
+pub fn secret_places() -> Vec<String> {
+    let plain = PLACES.into_iter().chain(FOLDERS).chain(NAMES).map(str::to_owned);
+    plain.chain(IN_FOLDER.map(|(folder, name)| format!("{folder}/{name}"))).collect()
+}
+
+/// Whether a file of this name holds what was committed, whatever that was called.
+fn is_object(name: &str) -> bool {
+    // The first two digits are the folder's name.
+    let is_loose = matches!(name.len(), 38 | 62) && name.bytes().all(|b| b.is_ascii_hexdigit());
+    is_loose || ends(name, &[".pack"]).is_some()
+}
+
+/// Whether the parts of a path go through a place.
+fn holds(parts: &[&str], place: &str) -> bool {
+    let place: Vec<&str> = place.split('/').collect();
+    parts.windows(place.len()).any(|window| {
+        let mut pairs = window.iter().zip(&place);
+        pairs.all(|(part, name)| part.eq_ignore_ascii_case(name))
+    })
 }
 
 /// The name of the file that this one was made of: what editors and people leave beside a file, and what packs it, holds
@@ -165,146 +193,6 @@ fn is_environment(name: &str) -> bool {
         .is_some_and(|rest| rest == "rc" || !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-const FOLDERS: [&str; 8] =
-    [".ssh", ".gnupg", ".aws", ".azure", ".password-store", ".kube", "keyrings", "gcloud"];
-/// What editors and people leave beside a file, and what packs it.
-const LEFT: [&str; 10] = [".bak", ".old", ".orig", ".swp", ".backup", ".gz", ".bz2", ".xz", ".zst", ".zip"];
-const NAMES: [&str; 68] = [
-    "shadow",
-    "shadow-",
-    "gshadow",
-    "sudoers",
-    "master.passwd",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".git-credentials",
-    ".htpasswd",
-    ".dockercfg",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".mysql_history",
-    ".psql_history",
-    ".sqlite_history",
-    ".rediscli_history",
-    ".node_repl_history",
-    ".irb_history",
-    ".lesshst",
-    ".viminfo",
-    "credentials",
-    "credentials.yml.enc",
-    ".credentials",
-    ".secrets",
-    ".password",
-    ".token",
-    ".github_token",
-    ".vault-token",
-    ".vault_pass",
-    ".vault_password",
-    ".vault-password",
-    "vault_pass",
-    "vault_password",
-    "api_key",
-    "apikey",
-    "access_token",
-    "oauth_token",
-    ".s3cfg",
-    ".boto",
-    ".databrickscfg",
-    ".erlang.cookie",
-    ".mylogin.cnf",
-    ".rediscli_auth",
-    ".dbshell",
-    ".fetchmailrc",
-    ".msmtprc",
-    ".wgetrc",
-    ".curlrc",
-    ".dev.vars",
-    "local.settings.json",
-    "credentials.tfrc.json",
-    "kubeconfig",
-    "kubeconfig.yaml",
-    "kubeconfig.yml",
-    "rclone.conf",
-    "wg0.conf",
-    "wallet.dat",
-    "key4.db",
-    "logins.json",
-    "cookies.sqlite",
-    "wp-config.php",
-];
-const IN_FOLDER: [(&str, &str); 11] = [
-    (".git", "config"),
-    (".docker", "config.json"),
-    (".composer", "auth.json"),
-    (".codex", "auth.json"),
-    (".m2", "settings.xml"),
-    (".m2", "settings-security.xml"),
-    (".bundle", "config"),
-    (".snowsql", "config"),
-    (".oci", "config"),
-    (".ngrok2", "ngrok.yml"),
-    ("gh", "hosts.yml"),
-];
-/// Parts of names.
-const PARTS: [&str; 2] = ["firebase-adminsdk", "client_secret_"];
-const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
-const ENDS: [&str; 44] = [
-    ".pem",
-    ".key",
-    ".p8",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    ".asc",
-    ".gpg",
-    ".env",
-    ".tfstate",
-    ".tfvars",
-    ".tfvars.json",
-    ".kdb",
-    ".keychain",
-    ".keychain-db",
-    ".ovpn",
-    ".password",
-    ".secret",
-    ".secrets",
-    "credentials.json",
-    "credentials.toml",
-    "credentials.yml",
-    "credentials.yaml",
-    "secret.json",
-    "secret.toml",
-    "secret.yml",
-    "secret.yaml",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yml",
-    "secrets.yaml",
-    "secrets.ini",
-    "secrets.properties",
-    "secrets.txt",
-    "password.txt",
-    "passwords.txt",
-    "token.txt",
-    "api_key.txt",
-    "vault_pass.txt",
-    "service-account.json",
-    "service_account.json",
-];
-/// Those of them before which no program's source has a name.
-const SEALED: [&str; 9] = [".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".tfstate"];
-const KEYS: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "ssh_host_"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,6 +232,12 @@ mod tests {
             ".git/modules/a/config",
             ".git/worktrees/a/config.worktree",
             ".m2/settings.xml",
+            ".git/objects/dc/a1c7e3c29c95672f325944847839e6610f5687",
+            "sub/.git/modules/a/objects/pack/pack-1.pack",
+            ".config/del/mcp.json",
+            ".local/state/del/sessions/a.jsonl",
+            "home/.config/gh/hosts.yml",
+            ".mozilla/firefox/x/places.sqlite",
         ] {
             assert!(is_secret(Path::new(path)), "{path}");
         }
@@ -379,6 +273,11 @@ mod tests {
             "secrets",
             "ssh_host_rsa_key.pub",
             "README.md.gz",
+            ".config/nvim/init.lua",
+            ".git/objects/pack",
+            "objects/dc/a1c7e3c29c95672f325944847839e6610f5687",
+            "x.snap",
+            "config/del/mcp.json",
         ] {
             assert!(!is_secret(Path::new(path)), "{path}");
         }

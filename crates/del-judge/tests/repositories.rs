@@ -133,7 +133,7 @@ fn attributes_that_show_secrets_ask() {
 }
 
 #[test]
-fn an_id_is_that_of_a_commit() {
+fn what_is_shown_by_a_name_or_an_id_is_a_commit() {
     let desk = Desk::plain();
     fs::write(desk.work().join("added"), "").unwrap();
     for (command, expected) in [
@@ -143,7 +143,11 @@ fn an_id_is_that_of_a_commit() {
         ("git diff abcdef0..1234567", vec!["abcdef0^{commit}..1234567^{commit}"]),
         ("git diff HEAD...1234567", vec!["HEAD...1234567^{commit}"]),
         ("git grep beef cafe -- face", vec!["beef", "cafe^{commit}", "--", "face"]),
-        ("git show added main HEAD:cafe abc", vec!["added", "main", "HEAD:cafe", "abc"]),
+        ("git show added main HEAD:cafe abc", vec!["added", "main^{commit}", "HEAD:cafe", "abc^{commit}"]),
+        ("git show v1.0 HEAD~2 @{1}", vec!["v1.0^{commit}", "HEAD~2", "@{1}"]),
+        ("git show refs/tags/x stash@{0}", vec!["refs/tags/x^{commit}", "stash@{0}^{commit}"]),
+        ("git grep -e x ^main v1..", vec!["-e", "x", "^main^{commit}", "v1^{commit}.."]),
+        ("git grep x -- main ':!a'", vec!["x", "--", "main", ":!a"]),
         ("git cat-file -t abcdef0", vec!["-t", "abcdef0"]),
     ] {
         let plan = Judge::default().judge(command, &Ground::new(&desk.work())).plan.unwrap();
@@ -151,5 +155,67 @@ fn an_id_is_that_of_a_commit() {
         let [Stage::Process(process)] = stages.as_slice() else { panic!("{command}") };
         let words: Vec<_> = process.arguments.iter().map(String::as_str).collect();
         assert!(words.ends_with(&expected), "{command}: {words:?}");
+    }
+}
+
+#[test]
+fn what_is_left_out_is_not_said_by_links_that_lead_away() {
+    for (name, place) in [
+        (".ignore", "../outside/secret.txt"),
+        (".rgignore", "../outside/secret.txt"),
+        (".gitignore", "../outside/secret.txt"),
+        (".fdignore", ".env"),
+        ("src/.ignore", "../.env"),
+        ("src/.ignore", "/etc/passwd"),
+        ("src/.ignore", "via"),
+        ("src/.git/info/exclude", "../../../.env"),
+        (".git/info/exclude", "../../../outside/secret.txt"),
+    ] {
+        let desk = Desk::plain();
+        fs::write(desk.work().join(".env"), "KEY=sesame\n").unwrap();
+        symlink("../../outside/secret.txt", desk.work().join("src/via")).unwrap();
+        let path = desk.work().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        symlink(place, &path).unwrap();
+        for command in ["rg x", "fd x", "cd src && rg x", "tree --gitignore"] {
+            assert!(!is_safe(&desk, command), "{name} -> {place}: {command}");
+        }
+    }
+    let desk = Desk::plain();
+    fs::write(desk.work().join("ignored"), "target\n").unwrap();
+    symlink("ignored", desk.work().join(".ignore")).unwrap();
+    symlink("nowhere", desk.work().join(".fdignore")).unwrap();
+    symlink("../ignored", desk.work().join("src/.gitignore")).unwrap();
+    assert!(is_safe(&desk, "rg x") && is_safe(&desk, "fd x"));
+}
+
+#[test]
+fn addresses_with_passwords_ask() {
+    let desk = Desk::plain();
+    let with = |address: &str| {
+        let text = format!("[remote \"origin\"]\n\turl = {address}\n");
+        fs::write(desk.work().join(".git/config"), text).unwrap();
+    };
+    let shows = [
+        "git remote -v",
+        "git remote get-url origin",
+        "git config remote.origin.url",
+        "git -c color.ui=never remote --verbose",
+    ];
+    for address in ["https://user:word@host/a.git", "https://ghp_0123456789abcdef0123@github.com/a/b.git"] {
+        with(address);
+        for command in shows {
+            assert!(!is_safe(&desk, command), "{address}: {command}");
+        }
+        for command in ["git log -- remote", "git status", "git remote", "git config user.name"] {
+            assert!(is_safe(&desk, command), "{address}: {command}");
+        }
+    }
+    for address in ["https://user@host/a.git", "git@github.com:a/b.git", "../a"] {
+        with(address);
+        for command in shows {
+            assert!(is_safe(&desk, command), "{address}: {command}");
+        }
     }
 }

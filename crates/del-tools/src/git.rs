@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use del_judge::{Ground, Process, what_reveals};
+use del_judge::{Ground, Process, what_reveals, without_password};
 
 use crate::context::Context;
 use crate::environment;
@@ -133,11 +133,12 @@ impl Git {
         Ok(spec.directory.join(directory.trim_end_matches('\n')))
     }
 
-    /// The addresses of the remote `name`.
-    pub(crate) fn addresses(&self, name: &str) -> Vec<&str> {
+    /// The addresses of the remote `name`, to be shown: without passwords.
+    pub(crate) fn addresses(&self, name: &str) -> Vec<String> {
         let remote = |key: &str| self.settings.values(&format!("remote.{name}.{key}"));
         let push = remote("pushurl");
-        if push.is_empty() { remote("url") } else { push }
+        let addresses = if push.is_empty() { remote("url") } else { push };
+        addresses.into_iter().map(without_password).collect()
     }
 
     /// The value of a setting of the repository.

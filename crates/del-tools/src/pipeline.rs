@@ -46,7 +46,7 @@ pub(crate) fn run(
     let (read_err, err) = io::pipe()?;
     let mut pipes = Pipes::over(read_out, read_err)?;
     let crew = Crew::default();
-    let runner = Runner { crew: &crew, means };
+    let runner = Runner { crew: &crew, means, beside: 0 };
     let streams = Streams { input: Source::Nothing, out: Sink::Pipe(out), err: Sink::Pipe(err) };
     let (ended, stopped) = thread::scope(|scope| {
         let worker = scope.spawn(move || runner.plan(plan, &streams, ExitStatus::default()));

@@ -12,6 +12,7 @@ use process_wrap::std::ChildWrapper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::limits::Limits;
 use crate::sandbox::{Reach, Sandbox};
 use crate::session::{Mark, Session};
 use crate::toolbox::Control;
@@ -70,8 +71,9 @@ pub(crate) fn run(
 ) -> io::Result<Ended> {
     let started = Instant::now();
     let mark = Mark::new();
-    let command = command(spec, sandbox, mark)?;
-    let mut child = sandbox.spawn(command, spec.reach)?;
+    let limits = Limits { mark: Some(mark.limit()), ..Limits::default() };
+    let command = command(spec, sandbox, mark, limits)?;
+    let mut child = sandbox.spawn(command, spec.reach, limits)?;
     let session = Session::led_by(child.id()).marked(mark);
     let mut pipes = Pipes::of(child.as_mut())?;
     let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
@@ -147,8 +149,8 @@ impl Watch {
     }
 }
 
-fn command(spec: &Spec, sandbox: &Sandbox, mark: Mark) -> io::Result<Command> {
-    let mut command = mark.pressed(sandbox.command(&spec.program, spec.reach));
+fn command(spec: &Spec, sandbox: &Sandbox, mark: Mark, limits: Limits) -> io::Result<Command> {
+    let mut command = sandbox.command(&spec.program, spec.reach, limits);
     command.args(&spec.arguments).current_dir(&spec.directory).env_clear();
     command.envs(spec.environment.iter().map(|(name, value)| (name, value)));
     command.env(Mark::NAME, mark.value());

@@ -7,18 +7,23 @@
 #[cfg_attr(not(all(target_os = "linux", target_pointer_width = "64")), path = "sandbox/elsewhere.rs")]
 mod kernel;
 mod places;
+mod said;
 
-use std::fmt;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use del_judge::git_attributes;
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use rustix::io::{FdFlags, fcntl_setfd};
 use tempfile::TempDir;
 
-use kernel::{Bubble, Hold};
+use crate::limits::{self, Limits};
+use kernel::{Bubble, Hold, Launcher, sealed};
 
 /// How commands are to be confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +36,8 @@ pub struct Confinement {
     pub hide_secrets: bool,
     /// Where commands may write besides the directories that the tools work in.
     pub writable: Vec<PathBuf>,
+    /// Whether this program calls [`launch`] before anything else, so that commands can be started through it.
+    pub launches: bool,
 }
 
 /// How much depends on the sandbox.
@@ -60,33 +67,6 @@ pub enum Level {
     Full,
 }
 
-/// How programs say that they could not write.
-const REFUSED_WRITES: [&str; 6] = [
-    "Permission denied",
-    "permission denied",
-    "Read-only file system",
-    "EACCES",
-    "EROFS",
-    "Access is denied",
-];
-/// How they say that there is no network.
-const NO_NETWORK: [&str; 14] = [
-    "Operation not permitted",
-    "operation not permitted",
-    "EPERM",
-    "Could not resolve host",
-    "Couldn't resolve host",
-    "Temporary failure in name resolution",
-    "failure in name resolution",
-    "Name or service not known",
-    "Network is unreachable",
-    "EAI_AGAIN",
-    "ENOTFOUND",
-    "getaddrinfo",
-    "dial tcp",
-    "socket: ",
-];
-
 /// How far a command reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -108,15 +88,20 @@ pub struct Sandbox {
     look: Hold,
     near: Hold,
     bubble: Option<Bubble>,
+    /// What starts commands that write, where this thread cannot confine them wholly.
+    launcher: Option<Launcher>,
     /// Where tools work.
     roots: Vec<PathBuf>,
     writable: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
-    /// For the temporary files of commands that only look, and what is said to them.
+    /// For the temporary files of commands that only look.
     scratch: Option<TempDir>,
+    /// Attributes that keep git from showing secrets: a file that no command can change. Who holds the lock starts a
+    /// command that has it.
+    attributes: Option<Mutex<File>>,
 }
 
-/// A file in the scratch directory: attributes that keep git from showing secrets.
+/// These attributes in the scratch directory, where no file is safe from commands.
 const ATTRIBUTES: &str = "attributes";
 
 /// What commands may do.
@@ -127,6 +112,8 @@ struct Rights<'a> {
     hidden: &'a [PathBuf],
     writable: &'a [PathBuf],
     network: bool,
+    /// Whether the modes, times, owners and attributes of files may be changed there.
+    changes: bool,
 }
 
 /// There is no sandbox as it was asked for.
@@ -142,6 +129,7 @@ impl Default for Confinement {
             network: false,
             hide_secrets: false,
             writable: temporary().into_iter().collect(),
+            launches: false,
         }
     }
 }
@@ -149,7 +137,8 @@ impl Default for Confinement {
 impl Confinement {
     /// How far this system confines commands like this. It is tried out.
     pub fn level(&self) -> Result<Level, SandboxError> {
-        Sandbox::new(self, Vec::new()).map(|sandbox| sandbox.level)
+        let tried = Self { launches: false, ..self.clone() };
+        Sandbox::new(&tried, Vec::new()).map(|sandbox| sandbox.level)
     }
 }
 
@@ -162,10 +151,12 @@ impl Default for Sandbox {
             look: Hold::default(),
             near: Hold::default(),
             bubble: None,
+            launcher: None,
             roots: Vec::new(),
             writable: Vec::new(),
             hidden: Vec::new(),
             scratch: None,
+            attributes: None,
         }
     }
 }
@@ -174,8 +165,9 @@ impl Sandbox {
     /// A sandbox in which `roots` may be written as well. What the kernel really holds is tried out first. The
     /// directories are those that are there now: what takes their names later gains nothing.
     pub(crate) fn new(confinement: &Confinement, roots: Vec<PathBuf>) -> Result<Self, SandboxError> {
+        let attributes = sealed(git_attributes().as_bytes()).ok().map(Mutex::new);
         if confinement.need == Need::Off {
-            return Ok(Self::default());
+            return Ok(Self { attributes, ..Self::default() });
         }
         let network = confinement.network;
         let hidden = if confinement.hide_secrets { places::secrets() } else { Vec::new() };
@@ -189,15 +181,15 @@ impl Sandbox {
             )));
         }
         let scratch = tempfile::Builder::new().prefix("del-look-").tempdir().ok();
-        if let Some(scratch) = &scratch {
+        if let Some(scratch) = scratch.as_ref().filter(|_| attributes.is_none()) {
             // Without it git shows what is committed, as it always does.
             let _ = std::fs::write(scratch.path().join(ATTRIBUTES), git_attributes());
         }
         let own: Vec<_> = scratch.iter().map(|scratch| scratch.path().to_owned()).collect();
         let all = [PathBuf::from("/")];
         let (hidden, near) = (hidden.as_slice(), places::near(&roots, &own));
-        let write = Rights { readable: &all, hidden, writable: &writable, network };
-        let look = Rights { writable: &own, ..write };
+        let write = Rights { readable: &all, hidden, writable: &writable, network, changes: true };
+        let look = Rights { writable: &own, changes: false, ..write };
         let near = Rights { readable: &near, ..look };
         let mut sandbox = Self {
             level: Level::None,
@@ -206,10 +198,12 @@ impl Sandbox {
             look: Hold::new(&look),
             near: Hold::new(&near),
             bubble: None,
+            launcher: None,
             roots,
             writable: writable.clone(),
             hidden: hidden.to_owned(),
             scratch,
+            attributes,
         };
         sandbox.level = sandbox.write.level();
         if confinement.need == Need::Bwrap {
@@ -217,6 +211,9 @@ impl Sandbox {
             let said = "`--sandbox auto` takes what the kernel offers";
             sandbox.bubble = Some(bubble.map_err(|cause| SandboxError(format!("{cause}. {said}")))?);
             sandbox.level = Level::Full;
+        }
+        if confinement.launches && sandbox.bubble.is_none() && !sandbox.write.keeps_modes() {
+            sandbox.launcher = Some(&write).filter(|_| sandbox.level == Level::Full).and_then(Launcher::new);
         }
         if confinement.need == Need::On && sandbox.level != Level::Full {
             let said = "`--sandbox on` demands a whole sandbox; `--sandbox auto` takes what there is";
@@ -239,23 +236,6 @@ impl Sandbox {
         self.network
     }
 
-    /// What to pass when the output of a program that failed looks as if the sandbox had been in its way.
-    pub(crate) fn remark(&self, output: &str) -> Option<String> {
-        if matches!(self.level, Level::Off | Level::None) {
-            return None;
-        }
-        let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
-        let mut remedies = Vec::new();
-        if says(&REFUSED_WRITES) {
-            remedies.push(format!("commands write only in {} (--allow-dir DIR adds one)", self.places()));
-        }
-        if !self.network && says(&NO_NETWORK) {
-            remedies.push("commands have no network (--allow-network gives it)".to_owned());
-        }
-        (!remedies.is_empty())
-            .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
-    }
-
     /// How far a safe command reaches that runs `program` in `directory`.
     pub(crate) fn reach_of(&self, program: &Path, directory: &Path) -> Reach {
         let works_here = self.roots.iter().any(|root| directory.starts_with(root));
@@ -263,28 +243,61 @@ impl Sandbox {
         if works_here && places::is_of_system(program) { Reach::Near } else { Reach::Look }
     }
 
-    /// The attributes that keep git from showing lines of files that usually hold secrets.
+    /// The attributes that keep git from showing lines of files that usually hold secrets, for a command that only looks.
     pub(crate) fn attributes(&self) -> Option<PathBuf> {
-        self.scratch.as_ref().map(|scratch| scratch.path().join(ATTRIBUTES)).filter(|path| path.exists())
+        let Some(file) = &self.attributes else {
+            let path = self.scratch.as_ref()?.path().join(ATTRIBUTES);
+            return path.exists().then_some(path);
+        };
+        let file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))
     }
 
-    /// A command that will run `program`, to be started with the same reach. Arguments, directory and environment are
-    /// still to be given.
-    pub(crate) fn command(&self, program: &Path, reach: Reach) -> Command {
-        match &self.bubble {
-            Some(bubble) => bubble.command(program, reach),
-            None => Command::new(program),
-        }
+    /// A command that will run `program`, to be started with the same reach and limits. Arguments, directory and
+    /// environment are still to be given.
+    pub(crate) fn command(&self, program: &Path, reach: Reach, limits: Limits) -> Command {
+        let command = match (&self.bubble, &self.launcher) {
+            (Some(bubble), _) => bubble.command(program, reach),
+            (None, Some(launcher)) if reach == Reach::Write => launcher.command(Some(program)),
+            _ => Command::new(program),
+        };
+        limits::around(command, self.sized(limits))
+    }
+
+    fn sized(&self, limits: Limits) -> Limits {
+        Limits { sizes: self.level != Level::Off, ..limits }
     }
 
     /// Starts `command` in a session of its own and in the sandbox.
-    pub(crate) fn spawn(&self, mut command: Command, reach: Reach) -> io::Result<Box<dyn ChildWrapper>> {
+    pub(crate) fn spawn(
+        &self,
+        mut command: Command,
+        reach: Reach,
+        limits: Limits,
+    ) -> io::Result<Box<dyn ChildWrapper>> {
         if let Some(scratch) = self.scratch.as_ref().filter(|_| reach != Reach::Write) {
             command.env("TMPDIR", scratch.path());
         }
+        let program = PathBuf::from(command.get_program());
         // The session is set up by the inner wrapper; the outer one would wait for the whole group.
         let start = || Ok(CommandWrap::from(command).wrap(ProcessSession).spawn()?.into_inner());
-        if self.level == Level::Off {
+        let child = match (reach, &self.attributes) {
+            (Reach::Look | Reach::Near, Some(attributes)) => {
+                let file = attributes.lock().unwrap_or_else(PoisonError::into_inner);
+                fcntl_setfd(&*file, FdFlags::empty())?;
+                let child = self.start(start, reach);
+                fcntl_setfd(&*file, FdFlags::CLOEXEC)?;
+                child?
+            }
+            _ => self.start(start, reach)?,
+        };
+        limits::set_late(&program, child.id(), self.sized(limits));
+        Ok(child)
+    }
+
+    fn start<T: Send>(&self, start: impl FnOnce() -> io::Result<T> + Send, reach: Reach) -> io::Result<T> {
+        let launched = self.launcher.is_some() && reach == Reach::Write;
+        if self.level == Level::Off || self.bubble.is_some() || launched {
             return start();
         }
         let hold = match reach {
@@ -292,56 +305,30 @@ impl Sandbox {
             Reach::Look => &self.look,
             Reach::Near => &self.near,
         };
-        let child = if self.bubble.is_some() {
-            start()?
-        } else {
-            apart(|| {
-                hold.apply()?;
-                start()
-            })?
-        };
-        kernel::limit(child.id());
-        Ok(child)
+        apart(|| {
+            hold.apply()?;
+            start()
+        })
     }
 }
 
-impl fmt::Display for Sandbox {
-    /// Says on one line what commands can and cannot do.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let network = match () {
-            () if self.network => "they may use the network",
-            () if self.bubble.is_some() || self.write.filters() => "they have no network",
-            () => "the network is not kept from them",
-        };
-        let network = match self.hidden.len() {
-            0 => network.to_owned(),
-            many => format!("{network}; {many} places with keys and credentials are kept from them"),
-        };
-        let by =
-            self.bubble.as_ref().map_or_else(|| self.write.names(), |_| "bubblewrap, seccomp".to_owned());
-        match self.level {
-            Level::Off => f.write_str("commands are not confined: the sandbox is off"),
-            Level::None => {
-                write!(
-                    f,
-                    "this system cannot keep commands from writing anywhere, so each one asks; {network} ({by})"
-                )
-            }
-            Level::Partial => {
-                write!(f, "commands are confined in part: they write in {}; {network} ({by})", self.places())
-            }
-            Level::Full => {
-                write!(f, "commands are confined: they write only in {}; {network} ({by})", self.places())
-            }
-        }
+/// What a program does first that starts commands, while it has one thread: it closes what it inherited besides its input
+/// and outputs, since commands would inherit that as well; and where it was started to become a confined command, it does,
+/// and this returns only when that failed. [`Confinement::launches`] says that a program calls it.
+pub fn launch() -> Option<ExitCode> {
+    // A shell gives the outputs of other commands as files of such names.
+    let words: Vec<_> = std::env::args_os().collect();
+    let is_given = |number: &i32| {
+        let name = format!("/fd/{number}");
+        words.iter().any(|word| word.to_string_lossy().ends_with(&name))
+    };
+    let inherited = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
+    let numbers: Vec<i32> = inherited.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2 && !is_given(number)) {
+        // That of the listing is closed already.
+        let _ = nix::unistd::close(number);
     }
-}
-
-impl Sandbox {
-    fn places(&self) -> String {
-        let places: Vec<_> = self.writable.iter().map(|path| path.display().to_string()).collect();
-        places.join(", ")
-    }
+    kernel::launch()
 }
 
 /// Runs `work` on a thread that ends with it, since what a thread gives up it never gets back.

@@ -1,14 +1,11 @@
 //! The processes that a command started, known by the session that it leads, and those that left it by a mark that they
 //! inherit.
 
-use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::process::signal_group;
-use crate::program::is_program;
 
 /// A session, by the process that leads it.
 #[derive(Debug, Clone, Copy)]
@@ -38,29 +35,8 @@ impl Mark {
         format!("{}-{}", std::process::id(), self.0)
     }
 
-    /// The command with the mark that cannot be taken off, from its first moment on, where a program can do that.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn pressed(self, command: Command) -> Command {
-        use rustix::process::{Resource, getrlimit};
-        const PROGRAM: &str = "/usr/bin/prlimit";
-        // A process in a marked one keeps that mark.
-        let marked = getrlimit(Resource::Rttime).maximum.is_some();
-        if marked || !is_program(Path::new(command.get_program())) || !is_program(Path::new(PROGRAM)) {
-            return command;
-        }
-        let mut pressed = Command::new(PROGRAM);
-        pressed.arg(format!("--rttime={0}:{0}", self.limit())).arg("--");
-        pressed.arg(command.get_program()).args(command.get_args());
-        pressed
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn pressed(self, command: Command) -> Command {
-        command
-    }
-
-    /// In microseconds: some hundred thousand years.
-    fn limit(self) -> u64 {
+    /// The limit, which nobody without special rights can lift. In microseconds: some hundred thousand years.
+    pub(crate) fn limit(self) -> u64 {
         (1 << 62) + (u64::from(std::process::id()) << 24) + (self.0 & 0xff_ffff)
     }
 

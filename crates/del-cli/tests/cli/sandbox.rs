@@ -67,7 +67,14 @@ fn secrets_do_not_reach_commands() {
 
 #[test]
 fn secrets_of_the_home_directory_are_hidden_when_that_is_wanted() {
-    let home = directory(&[(".ssh/id_rsa", "sesame\n"), (".netrc", "sesame\n"), (".config/x", "plain\n")]);
+    let home = directory(&[
+        (".ssh/id_rsa", "sesame\n"),
+        (".netrc", "sesame\n"),
+        (".config/x", "plain\n"),
+        (".config/del/mcp.json", "sesame\n"),
+        (".local/state/del/sessions/a.jsonl", "sesame\n"),
+        ("backup.pem", "sesame\n"),
+    ]);
     let files = directory(&[("work/a.txt", "")]);
     if !whole(&files) {
         return;
@@ -85,14 +92,15 @@ fn secrets_of_the_home_directory_are_hidden_when_that_is_wanted() {
         let command = command.current_dir(files.path().join("work")).env("HOME", home.path());
         run(command.env("TMPDIR", temporary), "")
     };
-    let every = "cat ~/.ssh/id_rsa ~/.netrc ~/.config/gh/hosts.yml ~/keys/id_rsa ~/root$HOME/.netrc";
+    let every = "cat ~/.ssh/id_rsa ~/.netrc ~/.config/gh/hosts.yml ~/keys/id_rsa ~/root$HOME/.netrc \
+                 ~/.config/del/mcp.json ~/.local/state/del/sessions/a.jsonl ~/backup.pem";
     assert!(read(every, &[]).out.contains("sesame"));
     let bwrap = read("true", &["--sandbox", "bwrap"]).code == 0;
     for sandbox in ["auto", "bwrap"].into_iter().filter(|sandbox| *sandbox == "auto" || bwrap) {
         let options = ["--hide-secrets", "--sandbox", sandbox];
         let got = read(every, &options);
         assert!(got.out.contains("Failed") && !got.out.contains("sesame"), "{sandbox}: {got:#?}");
-        assert!(got.err.contains("3 places with keys and credentials are kept from them"), "{got:#?}");
+        assert!(got.err.contains(" places with keys and credentials are kept from them"), "{got:#?}");
         let got = read("cat ~/.config/x; echo more > b.txt; cat b.txt", &options);
         assert!(got.out.contains("plain\nmore"), "{sandbox}: {got:#?}");
     }
@@ -100,6 +108,49 @@ fn secrets_of_the_home_directory_are_hidden_when_that_is_wanted() {
     let got = read("true", &["--hide-secrets", "--allow-dir", home.path().to_str().unwrap()]);
     assert_eq!(got.code, 44, "{got:#?}");
     assert!(got.err.contains("cannot keep"), "{got:#?}");
+}
+
+#[test]
+fn modes_and_times_outside_are_kept_or_it_is_said_that_they_are_not() {
+    use std::os::unix::fs::MetadataExt;
+    let files = directory(&[("work/a.txt", "one\n"), ("beside/b.txt", "two\n")]);
+    if !whole(&files) {
+        return;
+    }
+    let looks = || {
+        fs::metadata(files.path().join("beside/b.txt")).map(|found| (found.mode(), found.mtime())).unwrap()
+    };
+    let before = looks();
+    let got =
+        command(&files, "chmod 777 ../beside/b.txt; touch -d 2001-01-01 ../beside/b.txt; pwd; id -u", &[]);
+    if got.err.contains("modes, times and owners of files elsewhere are not kept from them") {
+        assert_ne!(looks(), before, "{got:#?}");
+        return;
+    }
+    assert_eq!(looks(), before, "{got:#?}");
+    let user = fs::metadata(files.path()).unwrap().uid();
+    assert!(got.out.contains(&format!("/work\n{user}")), "{got:#?}");
+    let inside = "chmod 700 a.txt && touch -d 2001-01-01 a.txt && mkdir -p b/c && cd b/c && echo x > d && chmod 600 d \
+                  && ls -l d ../../a.txt && touch $TMPDIR/e && chmod 600 $TMPDIR/e";
+    let got = command(&files, inside, &[]);
+    assert!(got.out.contains("Success") && got.out.contains("-rwx------"), "{got:#?}");
+    // A program that is not there is none of the sandbox's troubles.
+    assert!(command(&files, "no-such-program", &[]).out.contains("exit code 127"));
+}
+
+#[test]
+fn descriptors_that_were_inherited_end_with_del() {
+    let files = directory(&[("work/a.txt", ""), ("beside/b.txt", "sesame\n")]);
+    let call = "{\"command\": \"cat <&7; cat /proc/self/fd/7; for f in 3 4 5 6 7 8 9; do test -e /proc/$$/fd/$f && echo open $f; done\"}";
+    for options in [&["--sandbox", "auto"][..], &["--sandbox", "off"]] {
+        let inner = del(&[&["tools", "call", "run_command", call, "--yes"], options].concat());
+        let mut outer = std::process::Command::new("bash");
+        outer.args(["-c", "exec 7< ../beside/b.txt; exec \"$@\"", "bash"]).arg(inner.get_program());
+        outer.args(inner.get_args()).current_dir(files.path().join("work"));
+        let got = run(&mut outer, "");
+        assert!(got.out.contains("7: Bad file descriptor") || got.out.contains("Bad fd"), "{got:#?}");
+        assert!(!got.out.contains("sesame") && !got.out.contains("open "), "{got:#?}");
+    }
 }
 
 #[test]

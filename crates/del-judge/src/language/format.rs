@@ -26,8 +26,12 @@ pub(super) fn printf(format: &str) -> Result<(), Unsure> {
     Ok(())
 }
 
-/// `%G…` and `%(signature)` run the program that checks signatures.
+/// `%G…` and `%(signature)` run the program that checks signatures; `%(raw)` shows what a name leads to, whatever it is.
 pub(super) fn git(format: &str) -> Result<(), Unsure> {
+    let mut fields = format.split("%(").skip(1).map(|field| field.trim_start_matches('*'));
+    if fields.any(|field| field.starts_with("raw")) {
+        return Err(Unsure::Word("%(raw)"));
+    }
     match ["%G", "signature", "%+G", "%-G", "% G"].into_iter().find(|word| format.contains(word)) {
         Some(word) => Err(Unsure::Word(word)),
         None => Ok(()),
@@ -46,6 +50,7 @@ mod tests {
         for format in ["%99999d", "%*d", "%.*s", "%n", "%5n", "-v", "%(%Y)T", "%%%n", "%ln%n"] {
             assert!(printf(format).is_err(), "{format}");
         }
+        assert!(git("%(refname) raw").is_ok() && git("%h%(raw)").is_err() && git("%(*raw:size)").is_err());
         assert!(git("%h %s").is_ok() && git("%h %G?").is_err() && git("%(signature)").is_err());
     }
 }

@@ -80,7 +80,8 @@ impl Planner<'_> {
             }
         }
         let ground = there.as_ref().unwrap_or(ground);
-        let arguments = arguments::check(&arguments, &known.arguments, ground)
+        let given = arguments;
+        let arguments = arguments::check(&given, &known.arguments, ground)
             .map_err(|unknown| Reason::Arguments { program: name.clone(), unknown })?;
         for assignment in &simple.assignments {
             if !may_set(assignment, known) {
@@ -91,11 +92,14 @@ impl Planner<'_> {
             known.repository && !known.arguments.exactly.iter().any(|line| line.words() == arguments);
         if inspects {
             repository::check(ground.directory())?;
+            if shows_addresses(&given) {
+                repository::check_addresses(ground.directory())?;
+            }
         }
         if known.ignores
-            && let Some(path) = repository::misleading_ignores(ground.directory())
+            && let Some(path) = repository::misleading_ignores(ground)
         {
-            return Err(Reason::Waits { name, path });
+            return Err(Reason::Ignores { name, path });
         }
         let (name, arguments) = match &known.instead {
             Some(instead) => {
@@ -196,6 +200,27 @@ impl Planner<'_> {
         let fixed = [("TERM", "dumb"), ("PAGER", "cat"), ("NO_COLOR", "1")];
         variables.extend(fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())));
         variables
+    }
+}
+
+/// Whether a command of git shows the addresses of other repositories.
+fn shows_addresses(arguments: &[String]) -> bool {
+    let mut words = arguments.iter().map(String::as_str);
+    let command = loop {
+        match words.next() {
+            Some("-c") => drop(words.next()),
+            Some(word) if word.starts_with('-') => {}
+            command => break command,
+        }
+    };
+    match command {
+        Some("remote") => words.any(|word| word.starts_with('-') || word == "get-url"),
+        // A branch may follow an address.
+        Some("config") => words.any(|word| {
+            let name = word.to_ascii_lowercase();
+            name.starts_with("remote.") || name.starts_with("branch.")
+        }),
+        _ => false,
     }
 }
 

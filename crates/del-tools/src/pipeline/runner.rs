@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use del_judge::{Action, Body, Gather, Group, Late, Link, Plan, Process, Stage, Step, Unsettled};
 
 use super::streams::{Sink, Source, Streams};
+use crate::limits::Limits;
+
 use super::{Crew, Means, TICK, gather};
 
 /// Works off plans.
@@ -17,6 +19,8 @@ use super::{Crew, Means, TICK, gather};
 pub(super) struct Runner<'a> {
     pub(super) crew: &'a Crew,
     pub(super) means: Means<'a>,
+    /// How many programs run at the same time as each of its own.
+    pub(super) beside: u64,
 }
 
 /// How steps go on when one fails.
@@ -101,6 +105,8 @@ impl Runner<'_> {
         status: ExitStatus,
         mode: Mode,
     ) -> io::Result<ExitStatus> {
+        let beside = u64::try_from(stages.len()).unwrap_or(u64::MAX).saturating_mul(self.beside + 1);
+        let one = Self { beside: beside.saturating_sub(1), ..self };
         thread::scope(|scope| {
             let mut begun = Vec::new();
             let mut before: Option<Source> = None;
@@ -117,12 +123,12 @@ impl Runner<'_> {
                 };
                 let own = Streams { input, out, err: streams.err.again()? };
                 begun.push(match stage {
-                    Stage::Process(process) => self.start(process, own)?,
+                    Stage::Process(process) => one.start(process, own)?,
                     Stage::Group(group) if stages.len() == 1 => {
-                        Begun::Ended(self.group(group, own, status, mode)?)
+                        Begun::Ended(one.group(group, own, status, mode)?)
                     }
                     Stage::Group(group) => {
-                        Begun::Group(scope.spawn(move || self.group(group, own, status, mode)))
+                        Begun::Group(scope.spawn(move || one.group(group, own, status, mode)))
                     }
                 });
                 before = next;
@@ -175,7 +181,8 @@ impl Runner<'_> {
             }
         };
         let reach = self.means.sandbox.reach_of(started_by(process).unwrap_or(program), &process.directory);
-        let mut command = self.means.sandbox.command(program, reach);
+        let limits = Limits::silent(self.beside);
+        let mut command = self.means.sandbox.command(program, reach, limits);
         command.args(&process.arguments).current_dir(&process.directory).env_clear();
         command.envs(process.environment.iter().map(|(name, value)| (name, value)));
         if let Some(attributes) = self.means.sandbox.attributes() {
@@ -183,7 +190,7 @@ impl Runner<'_> {
             command.env("GIT_CONFIG_VALUE_0", attributes);
         }
         command.stdin(streams.input.stdio()).stdout(streams.out.stdio()).stderr(streams.err.stdio());
-        self.crew.add(|| self.means.sandbox.spawn(command, reach)).map(Begun::Program)
+        self.crew.add(|| self.means.sandbox.spawn(command, reach, limits)).map(Begun::Program)
     }
 
     fn group(

@@ -27,8 +27,8 @@ pub(in crate::sandbox) struct Bubble {
 impl Bubble {
     /// What bwrap makes of the rights to write, to look, and to look only near. It is tried out.
     pub(in crate::sandbox) fn new(rights: [&Rights<'_>; 3], filter: Option<Vec<u8>>) -> Result<Self, String> {
-        let program = PROGRAMS.iter().map(PathBuf::from).find(|path| path.is_file());
-        let program = program.ok_or("bwrap is not installed; its package is mostly called bubblewrap")?;
+        let program =
+            Self::program().ok_or("bwrap is not installed; its package is mostly called bubblewrap")?;
         let filter = filter.ok_or("no filter of system calls is known for this processor")?;
         let filter = sealed(&filter).map_err(|error| format!("no filter of system calls: {error}"))?;
         let [write, look, near] = rights.map(view);
@@ -37,6 +37,11 @@ impl Bubble {
             bubble.try_out(reach)?;
         }
         Ok(bubble)
+    }
+
+    /// Where bwrap is installed.
+    pub(in crate::sandbox) fn program() -> Option<PathBuf> {
+        PROGRAMS.iter().map(PathBuf::from).find(|path| path.is_file())
     }
 
     /// The beginning of a command that runs `program` inside.
@@ -98,7 +103,7 @@ fn view(rights: &Rights<'_>) -> Vec<PathBuf> {
     for place in rights.hidden {
         if place.is_dir() {
             add("--tmpfs", place, Path::new(""));
-        } else {
+        } else if place.exists() {
             add("--ro-bind", Path::new("/dev/null"), place);
         }
     }
@@ -107,8 +112,8 @@ fn view(rights: &Rights<'_>) -> Vec<PathBuf> {
 }
 
 /// Bytes in a file without a name that nobody can change.
-fn sealed(bytes: &[u8]) -> io::Result<File> {
-    let file = memfd_create("filter", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+pub(in crate::sandbox) fn sealed(bytes: &[u8]) -> io::Result<File> {
+    let file = memfd_create("del", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     let mut file = File::from(file);
     file.write_all(bytes)?;
     fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;

@@ -1,8 +1,9 @@
 //! Systems with no sandbox that Del knows.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use super::{Level, Reach, Rights};
 
@@ -25,6 +26,10 @@ impl Hold {
 
     pub(super) fn names(&self) -> String {
         "only Linux has a sandbox that Del knows".to_owned()
+    }
+
+    pub(super) fn keeps_modes(&self) -> bool {
+        false
     }
 
     pub(super) fn filter_bytes(&self) -> Option<Vec<u8>> {
@@ -50,5 +55,26 @@ impl Bubble {
     }
 }
 
-/// Sets no limits.
-pub(super) fn limit(_: u32) {}
+/// There is no view of the file system that only a command has.
+#[derive(Debug)]
+pub(super) enum Launcher {}
+
+impl Launcher {
+    pub(super) fn new(_: &Rights<'_>) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn command(&self, _: Option<&Path>) -> Command {
+        match *self {}
+    }
+}
+
+/// No process is started to become a confined command.
+pub(super) fn launch() -> Option<ExitCode> {
+    None
+}
+
+/// Files without a name that nobody can change are made by Linux.
+pub(super) fn sealed(_: &[u8]) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,6 +1,9 @@
-//! Landlock for files, TCP and signals; seccomp for other system calls; limits for the size of things.
+//! Landlock for files, TCP and signals; a view of the file system for what Landlock does not know; seccomp for other system
+//! calls.
 
 mod bubble;
+mod launch;
+mod mounts;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,26 +11,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetCreated,
+    ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
 use super::{Level, Rights, apart};
+use mounts::Place;
 
-pub(super) use bubble::Bubble;
+pub(super) use bubble::{Bubble, sealed};
+pub(super) use launch::{Launcher, launch};
 
 /// What can be written without leaving a trace.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /// Where programs share memory.
 const SHARED_MEMORY: &str = "/dev/shm";
-
-/// The largest file that a command may write.
-const FILE_BYTES: u64 = 16 << 30;
-/// How many processes the user may have for a command to start another.
-const PROCESSES: u64 = 8192;
 
 /// System calls that no command of a model needs: rings do what the filter forbids, the next reach into other
 /// processes, and the rest reach into the kernel.
@@ -52,9 +51,46 @@ const REFUSED: [i64; 18] = [
     libc::SYS_delete_module,
 ];
 
+/// System calls that change what Landlock does not know: modes, owners, times and attributes. Nobody who only looks needs
+/// them.
+const CHANGES: [i64; 16] = [
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    // `fchmodat2`, `setxattrat`, `removexattrat` and `file_setattr` have the same numbers everywhere.
+    452,
+    463,
+    466,
+    469,
+    // And `quotactl_fd`, which changes what an owner may use.
+    443,
+];
+/// Those that only older processors have.
+#[cfg(target_arch = "x86_64")]
+const OLD_CHANGES: [i64; 6] = [
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_CHANGES: [i64; 0] = [];
+
 /// The rights that are given up before a command starts.
 #[derive(Debug, Default)]
 pub(super) struct Hold {
+    /// What can be changed in the view that this thread gets, if it gets one.
+    view: Option<Vec<Place>>,
     ruleset: Option<RulesetCreated>,
     /// The version of Landlock that holds.
     landlock: Option<ABI>,
@@ -66,8 +102,27 @@ impl Hold {
     pub(super) fn new(rights: &Rights<'_>) -> Self {
         let ruleset = ruleset(rights).ok();
         let landlock = ruleset.as_ref().and_then(|ruleset| apart(|| confine(ruleset)).ok().flatten());
-        let filter = filter(rights.network).filter(|filter| apart(|| screen(filter)).is_ok());
-        Self { ruleset: ruleset.filter(|_| landlock.is_some()), landlock, filter }
+        let filter = filter(rights).filter(|filter| apart(|| screen(filter)).is_ok());
+        let view = Some(rights.places()).filter(|_| rights.changes);
+        let view = view.filter(|places| landlock.is_some() && apart(|| mounts::narrow(places)).is_ok());
+        Self { view, ruleset: ruleset.filter(|_| landlock.is_some()), landlock, filter }
+    }
+
+    /// The rights to write in `writable` for a thread that has its view, where a trial has shown that all of this holds.
+    fn ordered(hidden: &[PathBuf], writable: &[Place], network: bool) -> io::Result<Self> {
+        let all = [PathBuf::from("/")];
+        let rights = Rights { readable: &all, hidden, writable: &[], network, changes: true };
+        let open = writable.iter().filter_map(Place::open);
+        let rules =
+            open.map(|place| Ok::<_, RulesetError>(PathBeneath::new(place, AccessFs::from_all(ABI::V5))));
+        let ruleset =
+            ruleset(&rights).and_then(|ruleset| ruleset.add_rules(rules)).map_err(io::Error::other)?;
+        Ok(Self { view: None, ruleset: Some(ruleset), landlock: None, filter: filter(&rights) })
+    }
+
+    /// Whether nothing outside of the allowed directories can be changed, its mode and times neither.
+    pub(super) fn keeps_modes(&self) -> bool {
+        self.view.is_some()
     }
 
     pub(super) fn level(&self) -> Level {
@@ -107,6 +162,9 @@ impl Hold {
 
     /// Gives up the rights of this thread.
     pub(super) fn apply(&self) -> io::Result<()> {
+        if let Some(places) = &self.view {
+            mounts::narrow(places)?;
+        }
         if let Some(ruleset) = &self.ruleset
             && confine(ruleset)?.is_none()
         {
@@ -117,18 +175,11 @@ impl Hold {
     }
 }
 
-/// Limits the process, and whatever it starts from now on. What cannot be set is no boundary that anything relies on.
-pub(super) fn limit(process: u32) {
-    let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
-    for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, FILE_BYTES), (Resource::Nproc, PROCESSES)]
-    {
-        let now = rustix::process::getrlimit(resource);
-        let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
-        let _ = prlimit(
-            Some(process),
-            resource,
-            Rlimit { current: least(now.current), maximum: least(now.maximum) },
-        );
+impl Rights<'_> {
+    /// Where something may be changed, as it is now.
+    fn places(&self) -> Vec<Place> {
+        let shared = Path::new(SHARED_MEMORY);
+        self.writable.iter().map(PathBuf::as_path).chain([shared]).filter_map(Place::at).collect()
     }
 }
 
@@ -218,12 +269,13 @@ fn disarm() -> io::Result<()> {
 }
 
 /// The filter, where this processor is known.
-fn filter(network: bool) -> Option<BpfProgram> {
+fn filter(rights: &Rights<'_>) -> Option<BpfProgram> {
     let target = TargetArch::try_from(std::env::consts::ARCH).ok()?;
     // Local sockets too: behind them are servers with all the user's rights, such as the one that starts services.
-    let sockets: &[i64] = if network { &[] } else { &[libc::SYS_socket] };
+    let sockets: &[i64] = if rights.network { &[] } else { &[libc::SYS_socket] };
+    let (changes, old): (&[i64], &[i64]) = if rights.changes { (&[], &[]) } else { (&CHANGES, &OLD_CHANGES) };
     let mut refused = BTreeMap::new();
-    for call in REFUSED.iter().chain(sockets) {
+    for call in REFUSED.iter().chain(sockets).chain(changes).chain(old) {
         refused.insert(*call, Vec::new());
         if target == TargetArch::x86_64 {
             refused.insert(*call | X32, Vec::new());
@@ -255,7 +307,7 @@ mod tests {
             let filter = SeccompFilter::new(refused, SeccompAction::Allow, missing, target);
             let filter: BpfProgram = filter.and_then(TryInto::try_into).map_err(io::Error::other)?;
             screen(&filter)?;
-            let rights = Rights { readable: &[], hidden: &[], writable: &[], network: false };
+            let rights = Rights { readable: &[], hidden: &[], writable: &[], network: false, changes: false };
             Ok(Hold::new(&rights).level())
         });
         assert_eq!(level.unwrap(), Level::None);

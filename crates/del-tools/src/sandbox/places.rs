@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use del_judge::{is_secret, secret_places};
+
 /// Where programs and what they need are installed, and where the system tells of itself.
 const SYSTEM: [&str; 18] = [
     "/usr",
@@ -37,57 +39,14 @@ const SETTINGS: [&str; 9] = [
     ".gitignore_global",
     ".jq",
 ];
-/// Where keys, credentials and what people told their browsers lie in a home directory.
-const SECRETS: [&str; 48] = [
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker/config.json",
-    ".config/gh",
-    ".config/glab-cli",
-    ".config/gcloud",
-    ".config/doctl",
-    ".config/hub",
-    ".config/op",
-    ".config/sops",
-    ".config/rclone",
-    ".config/git/credentials",
-    ".config/containers/auth.json",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".config/microsoft-edge",
-    ".config/Signal",
-    ".config/Slack",
-    ".config/discord",
-    ".mozilla",
-    ".thunderbird",
-    ".var/app",
-    ".snap",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".local/share/TelegramDesktop",
-    ".password-store",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".vault-token",
-    ".s3cfg",
-    ".boto",
-    ".terraform.d/credentials.tfrc.json",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
+/// What is the user's own of these may lie elsewhere, and a variable says where.
+const MOVED: [(&str, &str); 3] = [
+    (".config/", "XDG_CONFIG_HOME"),
+    (".local/share/", "XDG_DATA_HOME"),
+    (".local/state/", "XDG_STATE_HOME"),
 ];
+/// Del's own, which may come to be there while it runs.
+const OWN: &str = "/del";
 
 /// What is read by commands that look into `roots` and nowhere else of what is the user's.
 pub(super) fn near(roots: &[PathBuf], own: &[PathBuf]) -> Vec<PathBuf> {
@@ -112,10 +71,30 @@ pub(super) fn is_of_system(program: &Path) -> bool {
 /// What is there of the places that usually hold secrets, without links.
 pub(super) fn secrets() -> Vec<PathBuf> {
     let Some(home) = home() else { return Vec::new() };
-    let mut places: Vec<_> = SECRETS.iter().filter_map(|name| home.join(name).canonicalize().ok()).collect();
+    let mut places = Vec::new();
+    for name in secret_places() {
+        let moved = MOVED.iter().find_map(|(start, variable)| {
+            let folder = PathBuf::from(std::env::var_os(variable)?);
+            Some(folder.join(name.strip_prefix(start)?)).filter(|path| path.is_absolute())
+        });
+        let paths = [Some(home.join(&name)), moved];
+        places.extend(paths.into_iter().flatten().filter_map(|path| match path.canonicalize() {
+            Ok(path) => Some(path),
+            Err(_) => name.ends_with(OWN).then(|| planned(&path)).flatten(),
+        }));
+    }
+    let entries = std::fs::read_dir(&home).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| is_secret(Path::new(&entry.file_name())));
+    places.extend(named.filter_map(|entry| entry.path().canonicalize().ok()));
     places.sort();
     places.dedup();
     places
+}
+
+/// Where a path that is not there yet will lie, without links.
+fn planned(path: &Path) -> Option<PathBuf> {
+    let there = path.ancestors().find(|place| place.exists())?;
+    Some(there.canonicalize().ok()?.join(path.strip_prefix(there).ok()?))
 }
 
 /// Which of `places` holds one of the secrets, or lies in it, and that one.

@@ -25,6 +25,8 @@ use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle};
 
 const DEFAULT_TIMEOUT: u64 = 120;
+/// For what runs without a question.
+const SILENT_TIMEOUT: u64 = 30;
 const MAX_TIMEOUT: u64 = 600;
 /// Reasons for a question that it shows.
 const SHOWN_REASONS: usize = 4;
@@ -53,7 +55,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let command = arguments.need_text(&COMMAND)?;
     let directory = arguments.text(&WORKING_DIRECTORY).filter(|directory| !directory.trim().is_empty());
     let milliseconds = arguments.number(&TIMEOUT_MS).map(|ms| ms.div_ceil(1000).clamp(1, MAX_TIMEOUT));
-    let timeout = arguments.number(&TIMEOUT).or(milliseconds).unwrap_or(DEFAULT_TIMEOUT);
+    let timeout = arguments.number(&TIMEOUT).or(milliseconds);
     if command.trim().is_empty() {
         return Err(Failure::new(Code::BadType, "the command is empty."));
     }
@@ -71,6 +73,8 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let root = Ground::new(context.workspace.root());
     let ground = root.at(&directory).unwrap_or_else(|| Ground::new(&directory));
     let judgement = context.judge.judge(&command, &ground);
+    let usual = if judgement.plan.is_some() { SILENT_TIMEOUT } else { DEFAULT_TIMEOUT };
+    let timeout = timeout.unwrap_or(usual);
     Ok(Box::new(RunCommand { command, directory, shell: shell::shell(), timeout, ground, judgement }))
 }
 

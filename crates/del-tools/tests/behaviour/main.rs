@@ -12,6 +12,7 @@ mod crowds;
 mod desk;
 mod foreign;
 mod guards;
+mod held;
 mod programs;
 mod reading;
 mod repositories;

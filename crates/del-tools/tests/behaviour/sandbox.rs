@@ -10,7 +10,7 @@ use crate::desk::Desk;
 
 /// A desk whose commands may write in the project and in `temporary` beside it. `None` where the kernel holds less than
 /// a whole sandbox; then it has been checked that this is said, and acted upon.
-fn confined(network: bool) -> Option<Desk> {
+pub(crate) fn confined(network: bool) -> Option<Desk> {
     let mut desk = Desk::new();
     let temporary = desk.work().with_file_name("temporary");
     fs::create_dir(&temporary).unwrap();
@@ -36,7 +36,7 @@ fn confined(network: bool) -> Option<Desk> {
     None
 }
 
-fn run(desk: &Desk, command: &str) -> String {
+pub(crate) fn run(desk: &Desk, command: &str) -> String {
     desk.call("run_command", &json!({"command": command})).text
 }
 
@@ -224,7 +224,7 @@ fn the_doors_of_the_kernel_are_closed() {
 }
 
 /// A desk whose commands bwrap confines, where it can.
-fn bubbled(network: bool) -> Option<Desk> {
+pub(crate) fn bubbled(network: bool) -> Option<Desk> {
     let mut desk = Desk::new();
     let temporary = desk.work().with_file_name("temporary");
     fs::create_dir(&temporary).unwrap();

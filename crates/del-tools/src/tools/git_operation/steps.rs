@@ -164,7 +164,7 @@ impl GitOperation {
     /// Checks that the remote can be reached at all, and says where it lies.
     fn reach(&mut self, remote: &str, context: &Context) -> Result<String, Failure> {
         plain(remote, "a remote")?;
-        let addresses: Vec<_> = self.git.addresses(remote).into_iter().map(str::to_owned).collect();
+        let addresses = self.git.addresses(remote);
         let [first, ..] = addresses.as_slice() else {
             let cause = format!("the repository has no remote '{}'.", on_one_line(remote));
             return Err(Failure::new(Code::NotFound, cause));

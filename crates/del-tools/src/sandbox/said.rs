@@ -1,0 +1,94 @@
+//! What is said of the sandbox: what it holds, and when it may have been in the way.
+
+use std::fmt;
+
+use super::{Level, Sandbox};
+
+/// How programs say that they could not write.
+const REFUSED_WRITES: [&str; 6] = [
+    "Permission denied",
+    "permission denied",
+    "Read-only file system",
+    "EACCES",
+    "EROFS",
+    "Access is denied",
+];
+/// How they say that there is no network.
+const NO_NETWORK: [&str; 14] = [
+    "Operation not permitted",
+    "operation not permitted",
+    "EPERM",
+    "Could not resolve host",
+    "Couldn't resolve host",
+    "Temporary failure in name resolution",
+    "failure in name resolution",
+    "Name or service not known",
+    "Network is unreachable",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "getaddrinfo",
+    "dial tcp",
+    "socket: ",
+];
+
+impl Sandbox {
+    /// What to pass when the output of a program that failed looks as if the sandbox had been in its way.
+    pub(crate) fn remark(&self, output: &str) -> Option<String> {
+        if matches!(self.level, Level::Off | Level::None) {
+            return None;
+        }
+        let says = |signs: &[&str]| signs.iter().any(|sign| output.contains(sign));
+        let mut remedies = Vec::new();
+        if says(&REFUSED_WRITES) {
+            remedies.push(format!("commands write only in {} (--allow-dir DIR adds one)", self.places()));
+        }
+        if !self.network && says(&NO_NETWORK) {
+            remedies.push("commands have no network (--allow-network gives it)".to_owned());
+        }
+        (!remedies.is_empty())
+            .then(|| format!("[the sandbox may have been in the way: {}]", remedies.join("; ")))
+    }
+
+    fn places(&self) -> String {
+        let places: Vec<_> = self.writable.iter().map(|path| path.display().to_string()).collect();
+        places.join(", ")
+    }
+}
+
+impl fmt::Display for Sandbox {
+    /// Says on one line what commands can and cannot do.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let network = match () {
+            () if self.network => "they may use the network",
+            () if self.bubble.is_some() || self.write.filters() => "they have no network",
+            () => "the network is not kept from them",
+        };
+        let network = match self.hidden.len() {
+            0 => network.to_owned(),
+            many => format!("{network}; {many} places with keys and credentials are kept from them"),
+        };
+        let keeps = self.bubble.is_some() || self.launcher.is_some() || self.write.keeps_modes();
+        let network = if keeps {
+            network
+        } else {
+            format!("{network}; modes, times and owners of files elsewhere are not kept from them")
+        };
+        let by =
+            self.bubble.as_ref().map_or_else(|| self.write.names(), |_| "bubblewrap, seccomp".to_owned());
+        match self.level {
+            Level::Off => f.write_str("commands are not confined: the sandbox is off"),
+            Level::None => {
+                write!(
+                    f,
+                    "this system cannot keep commands from writing anywhere, so each one asks; {network} ({by})"
+                )
+            }
+            Level::Partial => {
+                write!(f, "commands are confined in part: they write in {}; {network} ({by})", self.places())
+            }
+            Level::Full => {
+                write!(f, "commands are confined: they write only in {}; {network} ({by})", self.places())
+            }
+        }
+    }
+}
