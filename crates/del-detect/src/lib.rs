@@ -22,6 +22,7 @@ pub mod source;
 mod syntax;
 mod template;
 mod text;
+pub mod trial;
 mod verdict;
 
 use del_dialects::Dialects;
@@ -57,5 +58,5 @@ pub fn detect(material: &Material, dialects: &Dialects, options: Options) -> Res
         Kind::Answer => answer::report(&material.text, dialects),
         Kind::Nothing => verdict::of_nothing(material, dialects),
     };
-    Ok(Found { report, description: None })
+    Ok(Found::only(report))
 }

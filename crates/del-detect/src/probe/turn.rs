@@ -2,7 +2,7 @@
 
 use del_dialects::Call;
 
-use super::{ANSWER, Message, Probe, THOUGHT, Thinking};
+use super::{ANSWER, Message, Probe, Switch, THOUGHT, Thinking};
 use crate::template::RenderError;
 use crate::text;
 
@@ -47,7 +47,8 @@ impl Frame {
         let prompt = probe.text(&asked, true)?;
         let answer = probe.text(&[Message::user(), Message::answer(ANSWER)], false).unwrap_or_default();
         let opened = &prompt[text::common_prefix(&before, &prompt)..];
-        let thinking = thinking(probe, &prompt, opened);
+        let own = thinking(probe, &prompt, opened);
+        let thinking = switched(probe, own);
         let mut header = opened.to_owned();
         if let Some(thinking) = &thinking {
             let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
@@ -143,7 +144,12 @@ impl Turn {
             thought: thought.map(str::to_owned),
             calls: calls.clone(),
         };
-        let whole = probe.text(&[Message::user(), message], false)?;
+        // Some templates show thinking only where it is switched on.
+        probe.style.thinking =
+            frame.thinking.as_ref().and_then(|thinking| thinking.only).filter(|_| thought.is_some());
+        let whole = probe.text(&[Message::user(), message], false);
+        probe.style.thinking = None;
+        let whole = whole?;
         let mut text = frame.body(&whole).trim_end().to_owned();
         if let Some(thinking) = frame.thinking.as_ref().filter(|_| thought.is_none()) {
             without_empty_thought(&mut text, thinking);
@@ -188,6 +194,38 @@ fn holds(text: &str, call: &Call) -> bool {
         && words(&plain).iter().all(|word| known.contains(&word.as_str()) || text.contains(word.as_str()))
 }
 
+/// What thinking is with the switches of templates on and off as well; `own` is what it is without them.
+fn switched(probe: &mut Probe<'_>, own: Option<Thinking>) -> Option<Thinking> {
+    let mut known = own;
+    for on in [true, false] {
+        for switch in Switch::ways(on) {
+            probe.style.thinking = Some(switch);
+            let Some(found) = asked(probe) else { continue };
+            let thinking = known.get_or_insert_with(|| Thinking {
+                prefilled: false,
+                only: Some(switch).filter(|_| on),
+                ..found.clone()
+            });
+            if found.prefilled && found.begin.trim() == thinking.begin.trim() {
+                let switched = if on { &mut thinking.prefilled_on } else { &mut thinking.prefilled_off };
+                *switched = true;
+                break;
+            }
+        }
+    }
+    probe.style.thinking = None;
+    known
+}
+
+/// The thinking of a conversation as the style has it now.
+fn asked(probe: &mut Probe<'_>) -> Option<Thinking> {
+    let asked = [Message::user()];
+    let before = probe.text(&asked, false).ok()?;
+    let prompt = probe.text(&asked, true).ok()?;
+    let opened = prompt[text::common_prefix(&before, &prompt)..].to_owned();
+    thinking(probe, &prompt, &opened)
+}
+
 /// Finds the marks of thinking by what a template makes of it; `opened` is what the prompt opens an answer with.
 fn thinking(probe: &mut Probe<'_>, prompt: &str, opened: &str) -> Option<Thinking> {
     let message = |said: Option<&str>, calls| Message::Answer {
@@ -220,10 +258,10 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str, opened: &str) -> Option<Thinkin
         let holds_call = end.contains(super::CALLS[0].1[0].0);
         if end.trim().is_empty() || end.len() > MAX_MARKS || holds_call {
             let words = holds_call && !begin.trim().is_empty();
-            endless = words.then(|| Thinking { begin, end: String::new(), prefilled }).or(endless);
+            endless = words.then(|| Thinking { begin, prefilled, ..Thinking::default() }).or(endless);
             continue;
         }
-        return Some(Thinking { begin, end, prefilled });
+        return Some(Thinking { begin, end, prefilled, ..Thinking::default() });
     }
     endless.or_else(|| opened_by_prompt(prompt, opened))
 }
@@ -235,13 +273,18 @@ fn opened_by_prompt(prompt: &str, opened: &str) -> Option<Thinking> {
     let about = ["think", "reason", "thought"].iter().any(|word| mark.to_ascii_lowercase().contains(word));
     let opener = mark.replacen('/', "", 1);
     if closing(&opener) != mark {
-        return about.then(|| Thinking { begin: mark.to_owned(), end: closing(mark), prefilled: true });
+        return about.then(|| Thinking {
+            begin: mark.to_owned(),
+            end: closing(mark),
+            prefilled: true,
+            ..Thinking::default()
+        });
     }
     // Nothing else is closed at the beginning of an answer.
     (about || opened.contains(mark)).then(|| Thinking {
         begin: opener,
         end: mark.to_owned(),
-        prefilled: false,
+        ..Thinking::default()
     })
 }
 

@@ -151,9 +151,15 @@ fn forms_of_no_family_are_described() {
         // What ends in nothing but a call cannot be told from text behind it.
         let description = found.description.unwrap();
         let missed = description.turns - description.read;
-        assert_eq!(missed, 0, "{name}: {}", description.toml);
-        let missing = description.turns - description.cases.len();
-        assert_eq!(missing, usize::from(endless), "{name}: {}", description.toml);
+        assert_eq!(
+            missed,
+            2 * usize::from(endless),
+            "{name}: {:?}\n{}",
+            description.missed,
+            description.toml
+        );
+        assert_eq!(description.missed.len(), missed, "{name}");
+        assert_eq!(description.cases.len(), description.read, "{name}: {}", description.toml);
     }
 }
 
