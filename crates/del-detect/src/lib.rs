@@ -53,7 +53,7 @@ impl Default for Options {
 /// When a template is no template, cannot be run, or asks for more than any needs.
 pub fn detect(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
     let report = match material.kind {
-        Kind::Jinja => return verdict::of_template(material, dialects, options),
+        Kind::Jinja => return verdict::of_templates(material, dialects, options),
         Kind::Go => return verdict::of_go(material, dialects, options),
         Kind::Answer => answer::report(&material.text, dialects),
         Kind::Nothing => verdict::of_nothing(material, dialects),

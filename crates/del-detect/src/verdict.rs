@@ -11,12 +11,30 @@ use crate::source::Material;
 use crate::template::{RenderError, Template};
 use crate::{Options, derive, text};
 
-/// What a chat template in Jinja tells.
-pub(crate) fn of_template(
+/// What the chat templates of a checkpoint tell: the first that knows tools counts.
+pub(crate) fn of_templates(
     material: &Material,
     dialects: &Dialects,
     options: Options,
 ) -> Result<Found, RenderError> {
+    let first = of_template(material, dialects, options);
+    if first.as_ref().is_ok_and(|found| found.report.tool_calls) {
+        return first;
+    }
+    for (name, text) in &material.others {
+        let other =
+            Material { text: text.clone(), others: Vec::new(), found: Vec::new(), ..material.clone() };
+        let Ok(mut found) = of_template(&other, dialects, options) else { continue };
+        if found.report.tool_calls {
+            found.report.evidence.insert(0, format!("of the checkpoint's templates, `{name}` knows tools"));
+            return Ok(found);
+        }
+    }
+    first
+}
+
+/// What a chat template in Jinja tells.
+fn of_template(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
     let template = Template::new(&material.text)?;
     run(template, material, dialects, options)
 }
