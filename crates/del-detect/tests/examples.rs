@@ -251,7 +251,7 @@ fn json_explains_more_than_the_text_around_it() {
             let message = read(&dialect, &text);
             let got: Vec<Value> =
                 message.calls.iter().map(|call| serde_json::from_str(&call.arguments).unwrap()).collect();
-            assert_eq!(got, [arguments.clone()], "{text}\n{}", description.toml);
+            assert_eq!(got, std::slice::from_ref(&arguments), "{text}\n{}", description.toml);
             assert_eq!(message.faults.len(), 0, "{text}");
         }
     }
