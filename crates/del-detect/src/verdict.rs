@@ -85,7 +85,12 @@ fn run(
     warn(&mut report, &findings);
     let wanted = options.describe && !findings.turns.is_empty();
     let known = surely(&report, dialects);
-    let described = wanted.then(|| derive::of_template(&findings, material, known));
+    // Where nothing better comes of it, the nearest one with the marks of this template.
+    let near = report.dialect.as_deref().and_then(|name| dialects.get(name)).map(AsRef::as_ref);
+    let described = wanted.then(|| {
+        let described = derive::of_template(&findings, material, known);
+        described.or_else(|why| derive::of_template(&findings, material, near).map_err(|_| why))
+    });
     Ok(Found::with(report, described))
 }
 

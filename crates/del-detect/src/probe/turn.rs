@@ -43,7 +43,7 @@ impl Frame {
     /// Learns from plain answers what stands around a turn.
     pub(super) fn of(probe: &mut Probe<'_>) -> Result<Self, RenderError> {
         let asked = [Message::user()];
-        let before = probe.text(&asked, false)?;
+        let mut before = probe.text(&asked, false)?;
         let prompt = probe.text(&asked, true)?;
         let answer = probe.text(&[Message::user(), Message::answer(ANSWER)], false).unwrap_or_default();
         let opened = &prompt[text::common_prefix(&before, &prompt)..];
@@ -59,6 +59,11 @@ impl Frame {
                     header.truncate(at);
                 }
             }
+        }
+        // Where the turn is opened whether it is asked for or not, a thought that is empty may stand behind that.
+        if let Some(thinking) = &thinking {
+            let len = without_end_of_empty_thought(&before, thinking).len();
+            before.truncate(len);
         }
         let (answered, end) = answer.rsplit_once(ANSWER).unwrap_or_default();
         let (answered, end) = (answered.to_owned(), end.to_owned());
@@ -84,6 +89,11 @@ impl Frame {
             without_empty_thought(&mut opening, thinking);
         }
         let marks = opening.trim();
+        // A word may stand there instead: it is all that there is.
+        if (1..=MAX_WORD).contains(&marks.len()) && text::first_mark(marks).is_none() && !marks.contains('\n') {
+            self.around[0] = opening;
+            return;
+        }
         let Some(mark) = text::first_mark(marks).filter(|mark| marks.starts_with(mark)) else { return };
         if marks.len() > MAX_MARKS || !text::last_mark(marks).is_some_and(|mark| marks.ends_with(mark)) {
             return;
@@ -181,6 +191,13 @@ fn without_empty_thought(text: &mut String, thinking: &Thinking) {
     if let Some(rest) = inside.strip_prefix(end) {
         *text = rest.trim_start().to_owned();
     }
+}
+
+/// A text without a thought that holds nothing at its end.
+fn without_end_of_empty_thought<'t>(text: &'t str, thinking: &Thinking) -> &'t str {
+    let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
+    let inside = text.trim_end().strip_suffix(end).filter(|_| !end.is_empty()).map(str::trim_end);
+    inside.and_then(|inside| inside.strip_suffix(begin)).unwrap_or(text)
 }
 
 /// True when a text shows the name of a call, and every word of its arguments.
