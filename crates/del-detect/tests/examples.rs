@@ -370,3 +370,22 @@ fn every_value_may_stand_in_a_section() {
     let message = read(&dialect, &sections(&[("find_route", json!({"from": "a < b && c", "legs": 7}))]));
     assert_eq!(message.calls[0].arguments, r#"{"from":"a < b && c","legs":7}"#);
 }
+
+#[test]
+fn marks_that_count_the_calls_are_named() {
+    let counted: Writer = |calls| {
+        let each = calls.iter().enumerate();
+        each.map(|(place, (name, arguments))| format!("§call#{} {name}§{arguments}§end§", place + 1))
+            .collect()
+    };
+    let examples: Vec<Example> = (0..4)
+        .map(|number| {
+            let answer = answer(number);
+            let calls = calls(&answer[..answer.len().min(2)]);
+            let text = counted(&answer[..answer.len().min(2)]);
+            Example { name: number.to_string(), text, calls, ..Example::default() }
+        })
+        .collect();
+    let open = described(&examples).description.unwrap().open;
+    assert!(open.iter().any(|line| line.contains("count the calls")), "{open:?}");
+}

@@ -90,7 +90,8 @@ impl Frame {
         }
         let marks = opening.trim();
         // A word may stand there instead: it is all that there is.
-        if (1..=MAX_WORD).contains(&marks.len()) && text::first_mark(marks).is_none() && !marks.contains('\n') {
+        if (1..=MAX_WORD).contains(&marks.len()) && text::first_mark(marks).is_none() && !marks.contains('\n')
+        {
             self.around[0] = opening;
             return;
         }

@@ -116,6 +116,12 @@ pub(super) fn shape(samples: &[&Sample], way: &Way) -> Option<Shape> {
         }
     };
     let block = [before[..before.len() - prefix.len()].to_owned(), behind[suffix.len()..].to_owned()];
+    if counts(&block[0], between) {
+        open.push(
+            "the marks count the calls, for which a description has no words: two are read, no more"
+                .to_owned(),
+        );
+    }
     let mut parts = vec![Part::Mark(prefix.to_owned())];
     parts.extend(inner(samples, &cores, way)?);
     parts.push(Part::Mark(suffix.to_owned()));
@@ -145,6 +151,15 @@ fn split<'t>(before: &'t str, behind: &'t str, gap: &'t str) -> (&'t str, &'t st
     }
     let between = &gap[suffix.len()..gap.len() - prefix.len()];
     (prefix, suffix, between)
+}
+
+/// True where what stands before the first call stands between two as well, but for a number.
+fn counts(open: &str, between: &str) -> bool {
+    let plain = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let other = plain(between);
+    other.len() < between.len()
+        && !open.ends_with(between.trim_start())
+        && plain(open).trim_end().ends_with(other.trim())
 }
 
 /// Where brackets of a list stand around a call, it is an item of it.

@@ -77,7 +77,7 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
         Ok(Answer::Found(found)) => Ok(*found),
         Ok(Answer::Error(error)) => Err(Exit::BadInput.because(error)),
         Err(_) if output.status.code().is_none() => {
-            Err(Exit::BadInput.because(ended(output.status, question.subject.seconds())))
+            Err(Exit::BadInput.because(ended(output.status, &question.subject)))
         }
         Err(_) => {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -105,13 +105,18 @@ fn output(child: Child, patience: Duration) -> Result<Output> {
 }
 
 /// Which limit ended the process.
-fn ended(status: ExitStatus, seconds: u64) -> String {
+fn ended(status: ExitStatus, subject: &Subject) -> String {
     let of_time = [Signal::XCPU, Signal::KILL].map(|signal| Some(signal.as_raw()));
-    let got = if of_time.contains(&status.signal()) { "time" } else { "memory, or is nested too deep" };
+    let more = if of_time.contains(&status.signal()) { "time" } else { "memory, or is nested too deep" };
+    let (expected, got) = match subject {
+        Subject::Material(_) => ("a template that needs", "one that needs"),
+        Subject::Examples(_) => ("examples that need", "some that need"),
+    };
     format!(
-        "expected a template that needs at most {} MiB of memory, {seconds} s of work and {} s by the clock, got one that needs more {got}",
+        "expected {expected} at most {} MiB of memory, {} s of work and {} s by the clock, got {got} more {more}",
         MEMORY >> 20,
-        seconds.max(2)
+        subject.seconds(),
+        subject.patience().as_secs(),
     )
 }
 
@@ -150,6 +155,9 @@ mod tests {
         let child = command.arg("60").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let output = output(child, Duration::from_millis(100)).unwrap();
         assert_eq!(output.status.signal(), Some(Signal::KILL.as_raw()));
-        assert!(ended(output.status, 1).contains("2 s by the clock, got one that needs more time"));
+        assert!(
+            ended(output.status, &Subject::Examples(Vec::new()))
+                .contains("10 s by the clock, got some that need more time")
+        );
     }
 }
