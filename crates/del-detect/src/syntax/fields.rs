@@ -103,12 +103,13 @@ fn field(text: &str, from: usize, key: &str, value: &Json, manner: Manner) -> Op
 const MAX_MARKS: usize = 160;
 
 /// How a text may be written between marks.
-fn spellings(string: &str) -> [String; 4] {
+fn spellings(string: &str) -> [String; 5] {
     let entities = string.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     [
         string.to_owned(),
         format!("<![CDATA[{string}]]>"),
         entities.replace('"', "&quot;").replace('\'', "&#39;"),
+        entities.replace('"', "&#34;").replace('\'', "&#39;"),
         entities,
     ]
 }

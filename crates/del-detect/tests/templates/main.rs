@@ -164,6 +164,16 @@ fn forms_of_no_family_are_described() {
 }
 
 #[test]
+fn values_that_are_escaped_are_described() {
+    let found = found(include_str!("../odd/values-escaped.jinja"), DESCRIBE);
+    let description = found.description.unwrap();
+    assert!(description.toml.contains("xml = true"), "{}", description.toml);
+    // The template writes quotes as numbers, which not every reader of entities knows.
+    let known = |about: &String| about == "several lines and quotes";
+    assert!(description.missed.iter().all(known), "{:?}\n{}", description.missed, description.toml);
+}
+
+#[test]
 fn a_turn_of_a_plain_answer_is_nothing_but_its_words() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms");
     let template = std::fs::read_to_string(folder.join("marked-text.jinja")).unwrap();
