@@ -158,6 +158,7 @@ pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Fo
         shows_calls: true,
         reasoning: reasoning.clone(),
         turns: turns.clone(),
+        answer: around_answers(&beside),
         beside,
         ..Findings::default()
     };
@@ -171,6 +172,10 @@ pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Fo
     let sketch = Sketch {
         title: "Detected".to_owned(),
         source: "examples of its output".to_owned(),
+        content: findings
+            .answer
+            .clone()
+            .map(|mark| Some(mark).filter(|mark| !mark.trim().is_empty()).into_iter().collect()),
         reasoning: reasoning.map(|thinking| Reasoning {
             begin: thinking.begin,
             end: vec![thinking.end],
@@ -194,6 +199,21 @@ fn turn(example: &Example) -> Turn {
         text: example.text.clone(),
     }
 }
+
+/// What stands around the words of answers that call nothing, where it is always the same.
+fn around_answers(answers: &[Turn]) -> [String; 2] {
+    let mut around = answers.iter().filter(|turn| turn.thought.is_none()).filter_map(|turn| {
+        let (before, behind) = turn.text.split_once(turn.said.as_deref()?)?;
+        Some([before, behind])
+    });
+    let Some(first) = around.next().filter(|first| first.iter().all(|mark| mark.len() <= MAX_MARKS)) else {
+        return Default::default();
+    };
+    if around.all(|other| other == first) { first.map(str::to_owned) } else { Default::default() }
+}
+
+/// What stands around an answer has at most so many bytes.
+const MAX_MARKS: usize = 100;
 
 /// The marks around the thinking of an example.
 fn thinking(turn: &Turn) -> Option<Thinking> {
