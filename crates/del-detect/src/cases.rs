@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{is_clean, read, same_calls};
 use crate::describe::quoted;
+use crate::examples;
 use crate::probe::{self, Turn};
 
 /// A case file.
@@ -114,7 +115,11 @@ pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
         _ => Start::Text,
     };
     let end = if stated.finish == "cut" { End::Cut } else { End::End };
-    let mut parser = dialect.parser(Reading { starts, ..Reading::new(probe::tools()) });
+    // Cases of examples call tools of their own.
+    let mut tools = probe::tools();
+    let own = examples::tools(stated.expect.calls.iter());
+    tools.extend(own.into_iter().filter(|own| probe::tools().iter().all(|tool| tool.name != own.name)));
+    let mut parser = dialect.parser(Reading { starts, ..Reading::new(tools) });
     let mut collect = Collect::new();
     parser.push(&stated.text, &mut collect);
     parser.finish(end, &mut collect);

@@ -152,7 +152,7 @@ fn calls(json: &Json) -> Option<Vec<Call>> {
 pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Found {
     let (turns, beside): (Vec<Turn>, Vec<Turn>) =
         examples.iter().map(turn).partition(|turn| !turn.calls.is_empty());
-    let tools = tools(&turns);
+    let tools = tools(turns.iter().flat_map(|turn| &turn.calls));
     let reasoning = turns.iter().find_map(thinking);
     let findings = Findings {
         shows_calls: true,
@@ -235,9 +235,9 @@ fn thinking(turn: &Turn) -> Option<Thinking> {
 }
 
 /// Tools that the calls would be for: the types of their arguments tell texts from numbers.
-fn tools(turns: &[Turn]) -> Vec<Tool> {
+pub(crate) fn tools<'c>(calls: impl Iterator<Item = &'c Call>) -> Vec<Tool> {
     let mut known: BTreeMap<&str, serde_json::Map<String, Json>> = BTreeMap::new();
-    for call in turns.iter().flat_map(|turn| &turn.calls) {
+    for call in calls {
         let properties = known.entry(&call.name).or_default();
         let arguments: serde_json::Map<String, Json> =
             serde_json::from_str(&call.arguments).unwrap_or_default();

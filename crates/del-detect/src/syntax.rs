@@ -72,7 +72,11 @@ pub(crate) fn obstacle(samples: impl Iterator<Item = Sample>) -> &'static str {
         "the name of the tool does not stand in the text"
     } else if most(&|text, call| {
         let pairs = pairs(call);
-        !pairs.is_empty() && pairs.iter().all(|(key, value)| text.contains(&format!("{key}=\"{value}\"")))
+        let in_tag = |(key, value): &(String, String)| {
+            let before = text.find(&format!("{key}=\"{value}\"")).map(|at| &text[..at]);
+            before.is_some_and(|before| before.rfind('<') > before.rfind('>'))
+        };
+        !pairs.is_empty() && pairs.iter().all(in_tag)
     }) {
         "arguments stand as attributes of a tag, for which a description has no words"
     } else if most(&|text, call| {
