@@ -85,7 +85,7 @@ pub(crate) fn obstacle(samples: impl Iterator<Item = Sample>) -> &'static str {
     }) {
         "the name stands behind the arguments, for which a description has no words"
     } else {
-        "no form of arguments that a description knows fits half of them"
+        "no form that a description knows fits half of them and can be written and read again"
     }
 }
 

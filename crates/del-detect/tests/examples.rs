@@ -388,3 +388,21 @@ fn marks_that_count_the_calls_are_named() {
     let open = described(&examples).description.unwrap().open;
     assert!(open.iter().any(|line| line.contains("count the calls")), "{open:?}");
 }
+
+#[test]
+fn a_form_that_cannot_carry_other_arguments_is_no_form() {
+    let pairs: Writer = |calls| {
+        joined(calls, "\n", |name, arguments| {
+            let all: String =
+                members(arguments).map(|(key, value)| format!(", [\"{key}\", {value}]")).collect();
+            format!("<q>[\"{name}\"{all}]</q>")
+        })
+    };
+    let mut examples = texts_alone(pairs);
+    let two = [("read", json!({"path": "z"})), ("say", json!({"text": "ok"}))];
+    let text = pairs(&two);
+    examples.push(Example { name: "two".to_owned(), text, calls: calls(&two), ..Example::default() });
+    let found = described(&examples);
+    assert_eq!(found.description, None);
+    assert!(found.undescribed.is_some_and(|why| why.contains("written and read again")));
+}

@@ -1,6 +1,5 @@
 //! Descriptions that may be the one, and which of them is.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use del_dialects::{Dialect, Tool};
@@ -45,8 +44,6 @@ pub(super) struct Candidate {
     pub(super) fit: Fit,
     /// How much of what is written it explains.
     explains: usize,
-    /// What cannot be written in it, of what any dialect has to carry.
-    failures: usize,
     pub(super) description: Description,
 }
 
@@ -65,7 +62,10 @@ impl Candidate {
             return None;
         }
         let failed = trial::failures(&dialect);
-        let failures = failed.iter().filter(|failure| failure.is_grave).count();
+        // What it cannot write and read again says that the form was misunderstood.
+        if failed.iter().any(|failure| failure.is_grave) {
+            return None;
+        }
         let mut open = open.to_vec();
         open.extend(
             failed.iter().map(|failure| format!("{} cannot be written: {}", failure.about, failure.why)),
@@ -81,12 +81,12 @@ impl Candidate {
             copy_of: None,
         };
         description.cases.extend(cases::beside(&dialect, &findings.beside, tools, description.cases.len()));
-        Some(Self { fit, explains, failures, description })
+        Some(Self { fit, explains, description })
     }
 
-    /// Better ones are greater: those that read more, then those that carry and explain more.
+    /// Better ones are greater: those that read more, then those that explain more.
     fn key(&self) -> impl Ord + use<> {
         let (clean, read, written, shared) = self.fit.key();
-        (clean, read, Reverse(self.failures), self.explains, written, shared)
+        (clean, read, self.explains, written, shared)
     }
 }
