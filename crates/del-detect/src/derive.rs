@@ -52,10 +52,18 @@ pub(crate) fn of_turns(
     // What reads less than half is no description of it.
     match best {
         Some(best) if best.fit.clean * 2 >= turns.len() => Ok(best.description),
-        Some(best) => {
-            Err(format!("the nearest form reads {} of {} turns cleanly", best.fit.clean, turns.len()))
+        near => Err(why_not(turns, near.map_or(0, |near| near.fit.clean))),
+    }
+}
+
+/// Why nothing is described.
+fn why_not(turns: &[Turn], read: usize) -> String {
+    match (syntax::obstacle(turns.iter().map(sample)), read) {
+        (Some(obstacle), _) => format!("{obstacle}, for which a description has no words"),
+        (None, 0) => {
+            "no form that a description knows fits half of them and can be written and read again".to_owned()
         }
-        None => Err(syntax::obstacle(turns.iter().map(sample)).to_owned()),
+        (None, _) => format!("the nearest form reads {read} of {} turns cleanly", turns.len()),
     }
 }
 

@@ -7,6 +7,7 @@ mod arguments;
 mod fields;
 mod frame;
 mod literal;
+mod obstacle;
 mod open;
 
 use del_dialects::Call;
@@ -15,6 +16,7 @@ use crate::text;
 
 pub(crate) use arguments::Arguments;
 pub(crate) use frame::{Part, Shape};
+pub(crate) use obstacle::obstacle;
 
 /// An output whose calls are known.
 #[derive(Debug, Clone)]
@@ -53,40 +55,6 @@ pub(crate) fn shapes_of_most(samples: &[Sample]) -> Vec<Shape> {
         }
     }
     found
-}
-
-/// Why no description says how calls are written.
-pub(crate) fn obstacle(samples: impl Iterator<Item = Sample>) -> &'static str {
-    let all: Vec<(String, Call)> = samples
-        .flat_map(|sample| sample.calls.into_iter().map(move |call| (sample.text.clone(), call)))
-        .collect();
-    let most = |holds: &dyn Fn(&str, &Call) -> bool| {
-        all.iter().filter(|(text, call)| holds(text, call)).count() * 2 > all.len()
-    };
-    let pairs = |call: &Call| -> Vec<(String, String)> {
-        let value = arguments::value(call);
-        let members = value.as_object().into_iter().flatten();
-        members.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
-    };
-    if !most(&|text, call| text.contains(call.name.as_str())) {
-        "the name of the tool does not stand in the text"
-    } else if most(&|text, call| {
-        let pairs = pairs(call);
-        let in_tag = |(key, value): &(String, String)| {
-            let before = text.find(&format!("{key}=\"{value}\"")).map(|at| &text[..at]);
-            before.is_some_and(|before| before.rfind('<') > before.rfind('>'))
-        };
-        !pairs.is_empty() && pairs.iter().all(in_tag)
-    }) {
-        "arguments stand as attributes of a tag, for which a description has no words"
-    } else if most(&|text, call| {
-        let first = pairs(call).iter().filter_map(|(_, value)| text.find(value.as_str())).min();
-        first.is_some_and(|first| text.find(call.name.as_str()).is_some_and(|name| name > first))
-    }) {
-        "the name stands behind the arguments, for which a description has no words"
-    } else {
-        "no form that a description knows fits half of them and can be written and read again"
-    }
 }
 
 /// Stands for the call's name in a mark that closes it, such as `</get_weather>`.

@@ -406,3 +406,26 @@ fn a_form_that_cannot_carry_other_arguments_is_no_form() {
     assert_eq!(found.description, None);
     assert!(found.undescribed.is_some_and(|why| why.contains("written and read again")));
 }
+
+#[test]
+fn closing_marks_repeat_the_name() {
+    let glued: Writer =
+        |calls| joined(calls, "\n", |name, arguments| format!("[begin:{name}]\n{arguments}\n[end:{name}]"));
+    let apart: Writer =
+        |calls| joined(calls, "\n", |name, arguments| format!("[begin {name}]\n{arguments}\n[end {name}]"));
+    let examples = |write: Writer| -> Vec<Example> {
+        (0..4)
+            .map(|number| {
+                let answer = answer(number);
+                let text = write(&answer);
+                Example { name: number.to_string(), text, calls: calls(&answer), ..Example::default() }
+            })
+            .collect()
+    };
+    let description = described(&examples(glued)).description.unwrap();
+    assert_eq!((description.read, description.open.len()), (4, 0), "{}", description.toml);
+    // This cannot be read yet, so that it is not described.
+    let found = described(&examples(apart));
+    assert_eq!(found.description, None);
+    assert!(found.undescribed.is_some_and(|why| why.contains("behind a blank")));
+}
