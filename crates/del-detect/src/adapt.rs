@@ -28,7 +28,9 @@ pub(crate) fn adapted(known: &Dialect, sketch: &Sketch) -> Option<String> {
         match &places.reasoning {
             Some(Thinking { begin: Some(begin), end: Some(end) }) => {
                 changes.push((begin.span(), describe::quoted(&reasoning.begin)));
-                changes.push((end.span(), describe::one_or_list(&reasoning.end)));
+                let begun =
+                    if reasoning.prefilled && !is_prefilled(known) { "\nprefilled = true" } else { "" };
+                changes.push((end.span(), [describe::one_or_list(&reasoning.end).as_str(), begun].concat()));
             }
             Some(_) => return None,
             None => text += &["\n", &describe::thinking(reasoning)].concat(),
@@ -41,12 +43,16 @@ pub(crate) fn adapted(known: &Dialect, sketch: &Sketch) -> Option<String> {
     Some(text)
 }
 
-/// True where the dialect knows these marks of thinking.
+/// True where the dialect knows these marks of thinking, and that a prompt may end behind the first.
 fn reads(known: &Dialect, reasoning: &Reasoning) -> bool {
     let has = |marks: &[String], mark: &str| marks.iter().any(|known| known.trim() == mark.trim());
     known.reasoning.as_ref().is_some_and(|marks| {
         has(&marks.begin, &reasoning.begin) && reasoning.end.first().is_none_or(|end| has(&marks.end, end))
-    })
+    }) && (is_prefilled(known) || !reasoning.prefilled)
+}
+
+fn is_prefilled(known: &Dialect) -> bool {
+    known.reasoning.as_ref().is_some_and(|marks| marks.prefilled)
 }
 
 /// Where a description says this.

@@ -73,6 +73,11 @@ fn marks_of_thinking(text: &str, dialect: Option<&str>, dialects: &Dialects) -> 
         let end = found(&marks.end)?;
         let begin = found(&marks.begin);
         let prefilled = begin.is_none();
-        Some(Thinking { begin: begin.or_else(|| marks.begin.first().cloned())?, end, prefilled })
+        Some(Thinking {
+            begin: begin.or_else(|| marks.begin.first().cloned())?,
+            end,
+            prefilled,
+            ..Thinking::default()
+        })
     })
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{is_clean, read, same_calls};
 use crate::describe::quoted;
+use crate::examples;
 use crate::probe::{self, Turn};
 
 /// A case file.
@@ -19,15 +20,23 @@ pub struct Case {
     pub toml: String,
 }
 
+/// How the first line of each case ends that is written here.
+pub const WRITTEN: &str = ", as it was written.\"";
+
 /// A case for each turn that the dialect reads.
 pub(crate) fn of(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool]) -> Vec<Case> {
+    beside(dialect, turns, tools, 0)
+}
+
+/// The same, numbered from behind those that there are.
+pub(crate) fn beside(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool], from: usize) -> Vec<Case> {
     let cases = turns.iter().filter_map(|turn| {
         let message = read(dialect, &turn.text, tools);
         let right = same_calls(&message.calls, &turn.calls) && is_clean(&message, turn);
         right.then(|| {
             let mut out = String::new();
-            let _ =
-                writeln!(out, "about = {}", quoted(&format!("{}, as it was written.", capital(&turn.about))));
+            let about = quoted(&capital(&turn.about));
+            let _ = writeln!(out, "about = {}{WRITTEN}", about.trim_end_matches('"'));
             // White space before a lone call is no part of it.
             let alone = turn.said.is_none() && turn.thought.is_none();
             let text = if alone { turn.text.trim() } else { &turn.text };
@@ -53,7 +62,9 @@ pub(crate) fn of(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool]) -> Vec<
                     )
                 })
                 .collect();
-            let _ = writeln!(out, "calls = [\n  {},\n]", calls.join(",\n  "));
+            if !calls.is_empty() {
+                let _ = writeln!(out, "calls = [\n  {},\n]", calls.join(",\n  "));
+            }
             if !message.faults.is_empty() {
                 let faults: Vec<String> =
                     message.faults.iter().map(|fault| quoted(fault.kind.as_str())).collect();
@@ -64,7 +75,7 @@ pub(crate) fn of(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool]) -> Vec<
     });
     let numbered = cases.enumerate();
     numbered
-        .map(|(place, (slug, toml))| Case { name: format!("{:02}-{slug}.toml", place + 1), toml })
+        .map(|(place, (slug, toml))| Case { name: format!("{:02}-{slug}.toml", from + place + 1), toml })
         .collect()
 }
 
@@ -104,7 +115,11 @@ pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
         _ => Start::Text,
     };
     let end = if stated.finish == "cut" { End::Cut } else { End::End };
-    let mut parser = dialect.parser(Reading { starts, ..Reading::new(probe::tools()) });
+    // Cases of examples call tools of their own.
+    let mut tools = probe::tools();
+    let own = examples::tools(stated.expect.calls.iter());
+    tools.extend(own.into_iter().filter(|own| probe::tools().iter().all(|tool| tool.name != own.name)));
+    let mut parser = dialect.parser(Reading { starts, ..Reading::new(tools) });
     let mut collect = Collect::new();
     parser.push(&stated.text, &mut collect);
     parser.finish(end, &mut collect);

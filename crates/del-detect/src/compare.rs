@@ -6,7 +6,7 @@ use del_dialects::{Call, Collect, Dialect, Dialects, End, FaultKind, Message, To
 use serde_json::Value as Json;
 
 use crate::probe::{Findings, Turn};
-use crate::text;
+use crate::{derive, text};
 
 /// How well one dialect fits what a template writes.
 #[derive(Debug, Clone)]
@@ -18,6 +18,12 @@ pub(crate) struct Fit {
     pub(crate) read: usize,
     /// Turns that it reads without a fault, with nothing left over.
     pub(crate) clean: usize,
+    /// Of those without calls, and with text behind them, so many.
+    pub(crate) beside: usize,
+    /// All of those.
+    pub(crate) besides: usize,
+    /// What it misses.
+    pub(crate) missed: Vec<String>,
     /// Turns that it writes to the byte.
     pub(crate) written: usize,
     /// Other marks that it shares with the template: of thinking, results and definitions.
@@ -27,7 +33,7 @@ pub(crate) struct Fit {
 impl Fit {
     /// Reads everything cleanly.
     pub(crate) fn is_whole(&self) -> bool {
-        self.turns > 0 && self.clean == self.turns
+        self.turns > 0 && self.clean == self.turns && self.beside == self.besides
     }
 
     /// Reads and writes everything the same.
@@ -37,7 +43,7 @@ impl Fit {
 
     /// Better fits are greater.
     pub(crate) fn key(&self) -> (usize, usize, usize, usize) {
-        (self.clean, self.read, self.written, self.shared)
+        (self.clean + self.beside, self.read, self.written, self.shared)
     }
 }
 
@@ -64,32 +70,55 @@ pub(crate) fn fit(dialect: &Arc<Dialect>, findings: &Findings, tools: &[Tool]) -
         turns: findings.turns.len(),
         read: 0,
         clean: 0,
+        beside: 0,
+        besides: findings.beside.len(),
+        missed: Vec::new(),
         written: 0,
         shared: 0,
     };
     for turn in &findings.turns {
-        let mut message = read(dialect, &turn.text, tools);
-        // What is the sign to stop may stand at the end of a turn.
-        if !is_clean(&message, turn)
-            && let Some(shorter) = text::without_last_mark(&turn.text)
-        {
-            let other = read(dialect, shorter, tools);
-            if same_calls(&other.calls, &turn.calls) && is_clean(&other, turn) {
-                message = other;
-            }
+        let message = read_turn(dialect, turn, tools);
+        let same = same_calls(&message.calls, &turn.calls);
+        let clean = same && is_clean(&message, turn);
+        if !clean {
+            fit.missed.push(turn.about.clone());
         }
-        if !same_calls(&message.calls, &turn.calls) {
+        if !same {
             continue;
         }
         fit.read += 1;
-        fit.clean += usize::from(is_clean(&message, turn));
+        fit.clean += usize::from(clean);
         let written = dialect.render_calls(&turn.calls, tools).unwrap_or_default();
         fit.written += usize::from(!written.is_empty() && ends_alike(&turn.text, &written));
     }
     if fit.read > 0 {
         fit.shared = shared(dialect, findings);
+        for turn in &findings.beside {
+            let message = read_turn(dialect, turn, tools);
+            if same_calls(&message.calls, &turn.calls) && is_clean(&message, turn) {
+                fit.beside += 1;
+            } else {
+                fit.missed.push(turn.about.clone());
+            }
+        }
     }
     fit
+}
+
+/// A turn, read in one dialect.
+pub(crate) fn read_turn(dialect: &Arc<Dialect>, turn: &Turn, tools: &[Tool]) -> Message {
+    let message = read(dialect, &turn.text, tools);
+    // What is the sign to stop may stand at the end of a turn. A description that was made of the turns has to know it.
+    if !is_clean(&message, turn)
+        && dialect.name != derive::NAME
+        && let Some(shorter) = text::without_last_mark(&turn.text)
+    {
+        let other = read(dialect, shorter, tools);
+        if same_calls(&other.calls, &turn.calls) && is_clean(&other, turn) {
+            return other;
+        }
+    }
+    message
 }
 
 /// One answer, read in one dialect.

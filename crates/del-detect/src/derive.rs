@@ -1,24 +1,24 @@
 //! A new description: from what a template writes, or from examples.
 
-use std::sync::Arc;
+mod candidate;
 
 use del_dialects::{Dialect, Tool};
 
-use crate::compare::{self, Fit};
-use crate::describe::{self, Reasoning, Results, Sketch};
+use crate::adapt;
+use crate::describe::{Reasoning, Results, Sketch};
 use crate::probe::{self, Findings, Shown, Turn, UNTOLD_END};
 use crate::report::Description;
 use crate::source::Material;
-use crate::syntax::{self, Sample};
+use crate::syntax::{self, Sample, Shape};
 use crate::text;
-use crate::{adapt, cases};
+use candidate::{Candidate, consider};
 
 /// The best description of what a template writes: that of a known dialect where it reads as much.
 pub(crate) fn of_template(
     findings: &Findings,
     material: &Material,
     known: Option<&Dialect>,
-) -> Option<Description> {
+) -> Result<Description, String> {
     let sketch = sketch(findings, material);
     of_turns(&findings.turns, &sketch, &probe::tools(), findings, known)
 }
@@ -30,42 +30,65 @@ pub(crate) fn of_turns(
     tools: &[Tool],
     findings: &Findings,
     known: Option<&Dialect>,
-) -> Option<Description> {
-    let plain: Vec<&Turn> =
-        turns.iter().filter(|turn| turn.said.is_none() && turn.thought.is_none()).collect();
-    // Where few turns are nothing but calls, the others are cut down to them.
-    let few = plain.len() * 2 < turns.len();
-    let used: Vec<&Turn> = if few { turns.iter().collect() } else { plain };
-    let samples: Vec<Sample> = used.into_iter().map(sample).collect();
-    let mut best: Option<(Fit, Description)> = None;
-    let described = |toml: String, open: &[String], copy_of: Option<&Dialect>| {
-        let dialect = Dialect::from_toml(NAME, &toml).map(Arc::new).ok()?;
-        let fit = compare::fit(&dialect, findings, tools);
-        let (turns_read, of, open) = (fit.read, fit.turns, open.to_vec());
-        let cases = cases::of(&dialect, turns, tools);
-        let copy_of = copy_of.map(|known| known.name.clone());
-        let description = Description { toml, cases, turns: of, read: turns_read, open, copy_of };
-        (turns_read > 0).then_some((fit, description))
-    };
+) -> Result<Description, String> {
+    let mut best: Option<Candidate> = None;
     if let Some(known) = known {
-        best = adapt::adapted(known, sketch).and_then(|toml| described(toml, &[], Some(known)));
-    }
-    let mut shapes = syntax::shapes(&samples);
-    shapes.extend(without_empty_answers(&samples, sketch).iter().flat_map(|samples| syntax::shapes(samples)));
-    // A call stands on a line of its own, unless the turns show it right behind text.
-    for (shape, inline) in shapes.iter().flat_map(|shape| [(shape, false), (shape, true)]) {
-        let toml = describe::describe(sketch, shape, inline);
-        let Some((fit, description)) = described(toml, &shape.open, None) else { continue };
-        // A known dialect forgives more, so that one of its own has to read more.
-        let better = best.as_ref().is_none_or(|(known, best)| match best.copy_of {
-            Some(_) => known.clean < fit.clean,
-            None => known.key() < fit.key(),
-        });
-        if better {
-            best = Some((fit, description));
+        let copy = adapt::adapted(known, sketch);
+        best = copy.and_then(|toml| Candidate::of(&toml, &[], 0, turns, findings, tools));
+        if let Some(best) = &mut best {
+            best.description.copy_of = Some(known.name.clone());
         }
     }
-    best.map(|(_, description)| description)
+    let samples = samples(turns);
+    let mut shapes: Vec<Shape> = samples.iter().flat_map(|samples| syntax::shapes(samples)).collect();
+    let bare = samples.iter().filter_map(|samples| without_empty_answers(samples, sketch));
+    shapes.extend(bare.flat_map(|samples| syntax::shapes(&samples)));
+    consider(&shapes, sketch, turns, findings, tools, &mut best);
+    // Where some turns are written otherwise, the shape that most of them have.
+    if best.as_ref().is_none_or(|best| best.fit.read < turns.len()) {
+        let more: Vec<Shape> = samples.iter().flat_map(|samples| syntax::shapes_of_most(samples)).collect();
+        consider(&more, sketch, turns, findings, tools, &mut best);
+    }
+    // What reads less than half is no description of it.
+    match best {
+        Some(best) if best.fit.clean * 2 >= turns.len() => Ok(best.description),
+        near => Err(why_not(turns, near.map_or(0, |near| near.fit.clean))),
+    }
+}
+
+/// Why nothing is described.
+fn why_not(turns: &[Turn], read: usize) -> String {
+    match (syntax::obstacle(turns.iter().map(sample)), read) {
+        (Some(obstacle), _) => format!("{obstacle}, for which a description has no words"),
+        (None, 0) => {
+            "no form that a description knows fits half of them and can be written and read again".to_owned()
+        }
+        (None, _) => format!("the nearest form reads {read} of {} turns cleanly", turns.len()),
+    }
+}
+
+/// The turns as samples, in several choices: those that only call; all, where they show more calls at once; and those
+/// with several calls, which may be closed where one call is not.
+fn samples(turns: &[Turn]) -> Vec<Vec<Sample>> {
+    let of = |wanted: &dyn Fn(&&Turn) -> bool| -> Vec<Sample> {
+        turns.iter().filter(wanted).map(sample).collect()
+    };
+    let plain = |turn: &&Turn| turn.said.is_none() && turn.thought.is_none();
+    let several = |samples: &[Sample]| samples.iter().any(|sample| sample.calls.len() > 1);
+    let alone = of(&plain);
+    let all = of(&|_| true);
+    let mut choices = Vec::new();
+    // Where few turns are nothing but calls, the others are cut down to them.
+    if alone.len() * 2 >= turns.len() {
+        choices.push(alone.clone());
+    }
+    if choices.is_empty() || (several(&all) && !several(&alone)) {
+        choices.insert(0, all.clone());
+    }
+    if several(&all) {
+        choices.push(of(&|turn| turn.calls.len() == 2));
+    }
+    choices
 }
 
 /// A turn without thinking and text before its calls.
@@ -95,7 +118,7 @@ fn without_empty_answers(samples: &[Sample], sketch: &Sketch) -> Option<Vec<Samp
 }
 
 /// A name that no dialect has.
-const NAME: &str = "detected";
+pub(crate) const NAME: &str = "detected";
 
 /// What a template tells beside its calls.
 fn sketch(findings: &Findings, material: &Material) -> Sketch {
@@ -108,7 +131,7 @@ fn sketch(findings: &Findings, material: &Material) -> Sketch {
             begin: thinking.begin.clone(),
             end: ends_of_thinking(findings, &thinking.end),
             until_call: thinking.end.is_empty() || !is_ended(findings, &thinking.end),
-            prefilled: thinking.prefilled,
+            prefilled: thinking.may_be_begun(),
         }),
         content: content(findings),
         lead: leads(findings),
@@ -126,7 +149,9 @@ fn ends(findings: &Findings, material: &Material) -> Vec<String> {
     let word = findings.end.trim();
     let mut marks: Vec<&str> = text::marks(word).take(MOST).collect();
     let whole = marks.iter().map(|mark| mark.len()).sum::<usize>() == word.len();
-    marks.retain(|mark| findings.turns.iter().all(|turn| is_last(mark, &turn.text)));
+    // A template may end a turn in its middle, by mistake.
+    let inside = |mark: &str| findings.turns.iter().filter(|turn| !is_last(mark, &turn.text)).count();
+    marks.retain(|mark| inside(mark) * 4 <= findings.turns.len());
     let signs = word.chars().filter(char::is_ascii_punctuation).count();
     let token = signs > 1 || (signs == 1 && word.starts_with(|c: char| c.is_ascii_punctuation()));
     if (!whole || marks.is_empty()) && token && word.len() <= LONGEST && !word.contains(char::is_whitespace) {

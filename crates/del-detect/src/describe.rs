@@ -44,9 +44,6 @@ pub(crate) struct Results {
 /// The TOML text. `inline` calls may begin anywhere in a line, whatever their marks are made of.
 pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
     let mut out = String::new();
-    for line in &shape.open {
-        let _ = writeln!(out, "# Open: {line}.");
-    }
     let _ = writeln!(out, "title = {}", quoted(&sketch.title));
     let _ = writeln!(out, "family = \"detected\"");
     let _ = writeln!(out, "source = {}", quoted(&sketch.source));
@@ -112,6 +109,12 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         }
     }
     out
+}
+
+/// The text with what is open named at its top.
+pub(crate) fn with_open(toml: &str, open: &[String]) -> String {
+    let lines: String = open.iter().flat_map(|line| ["# Open: ", line.as_str(), ".\n"]).collect();
+    lines + toml
 }
 
 /// The table of these marks.

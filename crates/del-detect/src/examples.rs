@@ -150,29 +150,32 @@ fn calls(json: &Json) -> Option<Vec<Call>> {
 
 /// What the examples are in, and how calls are written in them.
 pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Found {
-    let turns: Vec<Turn> = examples.iter().filter(|example| !example.calls.is_empty()).map(turn).collect();
-    let tools = tools(&turns);
+    let (turns, beside): (Vec<Turn>, Vec<Turn>) =
+        examples.iter().map(turn).partition(|turn| !turn.calls.is_empty());
+    let tools = tools(turns.iter().flat_map(|turn| &turn.calls));
     let reasoning = turns.iter().find_map(thinking);
     let findings = Findings {
         shows_calls: true,
         reasoning: reasoning.clone(),
         turns: turns.clone(),
+        answer: around_answers(&beside),
+        beside,
         ..Findings::default()
     };
     let mut report = Report { source: Basis::Examples, ..Report::default() };
-    report.reasoning = reasoning.as_ref().map(|thinking| crate::report::Thinking {
-        begin: thinking.begin.clone(),
-        end: thinking.end.clone(),
-        prefilled: thinking.prefilled,
-    });
+    report.reasoning = reasoning.as_ref().map(verdict::thinking);
     if turns.is_empty() {
         report.warnings.push("no example holds a call".to_owned());
-        return Found { report, description: None };
+        return Found::only(report);
     }
     verdict::by_calls(&mut report, &findings, &[], dialects, &tools);
     let sketch = Sketch {
         title: "Detected".to_owned(),
         source: "examples of its output".to_owned(),
+        content: findings
+            .answer
+            .clone()
+            .map(|mark| Some(mark).filter(|mark| !mark.trim().is_empty()).into_iter().collect()),
         reasoning: reasoning.map(|thinking| Reasoning {
             begin: thinking.begin,
             end: vec![thinking.end],
@@ -182,9 +185,8 @@ pub fn detect(examples: &[Example], dialects: &Dialects, options: Options) -> Fo
         ..Sketch::default()
     };
     let known = verdict::surely(&report, dialects);
-    let description =
-        if options.describe { derive::of_turns(&turns, &sketch, &tools, &findings, known) } else { None };
-    Found { report, description }
+    let described = options.describe.then(|| derive::of_turns(&turns, &sketch, &tools, &findings, known));
+    Found::with(report, described)
 }
 
 fn turn(example: &Example) -> Turn {
@@ -198,23 +200,44 @@ fn turn(example: &Example) -> Turn {
     }
 }
 
+/// What stands around the words of answers that call nothing, where it is always the same.
+fn around_answers(answers: &[Turn]) -> [String; 2] {
+    let mut around = answers.iter().filter(|turn| turn.thought.is_none()).filter_map(|turn| {
+        let (before, behind) = turn.text.split_once(turn.said.as_deref()?)?;
+        Some([before, behind])
+    });
+    let Some(first) = around.next().filter(|first| first.iter().all(|mark| mark.len() <= MAX_MARKS)) else {
+        return Default::default();
+    };
+    if around.all(|other| other == first) { first.map(str::to_owned) } else { Default::default() }
+}
+
+/// What stands around an answer has at most so many bytes.
+const MAX_MARKS: usize = 100;
+
 /// The marks around the thinking of an example.
 fn thinking(turn: &Turn) -> Option<Thinking> {
     let (begin, behind) = turn.text.split_once(turn.thought.as_deref()?)?;
     let mark = text::first_mark(behind)?;
-    let at = behind.find(mark)? + mark.len();
+    let start = behind.find(mark)?;
+    // Brackets may be doubled.
+    let doubled = behind[start + mark.len()..].len()
+        - behind[start + mark.len()..].trim_start_matches(text::closes).len();
+    let mark = &behind[start..start + mark.len() + doubled];
+    let at = start + mark.len();
     let space = behind[at..].len() - behind[at..].trim_start().len();
     let end = behind[..at + space].to_owned();
     let begin = begin.trim_start();
     let prefilled = begin.trim().is_empty();
     let opener = || mark.replacen('/', "", 1);
-    Some(Thinking { begin: if prefilled { opener() } else { begin.to_owned() }, end, prefilled })
+    let begin = if prefilled { opener() } else { begin.to_owned() };
+    Some(Thinking { begin, end, prefilled, ..Thinking::default() })
 }
 
 /// Tools that the calls would be for: the types of their arguments tell texts from numbers.
-fn tools(turns: &[Turn]) -> Vec<Tool> {
+pub(crate) fn tools<'c>(calls: impl Iterator<Item = &'c Call>) -> Vec<Tool> {
     let mut known: BTreeMap<&str, serde_json::Map<String, Json>> = BTreeMap::new();
-    for call in turns.iter().flat_map(|turn| &turn.calls) {
+    for call in calls {
         let properties = known.entry(&call.name).or_default();
         let arguments: serde_json::Map<String, Json> =
             serde_json::from_str(&call.arguments).unwrap_or_default();

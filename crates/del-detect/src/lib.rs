@@ -22,6 +22,7 @@ pub mod source;
 mod syntax;
 mod template;
 mod text;
+pub mod trial;
 mod verdict;
 
 use del_dialects::Dialects;
@@ -52,10 +53,10 @@ impl Default for Options {
 /// When a template is no template, cannot be run, or asks for more than any needs.
 pub fn detect(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
     let report = match material.kind {
-        Kind::Jinja => return verdict::of_template(material, dialects, options),
+        Kind::Jinja => return verdict::of_templates(material, dialects, options),
         Kind::Go => return verdict::of_go(material, dialects, options),
         Kind::Answer => answer::report(&material.text, dialects),
         Kind::Nothing => verdict::of_nothing(material, dialects),
     };
-    Ok(Found { report, description: None })
+    Ok(Found::only(report))
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::template::{RenderError, Template};
 use crate::text;
-pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style, UNTOLD_END};
+pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style, Switch, UNTOLD_END};
 pub(crate) use turn::Turn;
 
 /// What a template showed of itself.
@@ -22,6 +22,8 @@ pub(crate) struct Findings {
     pub(crate) definitions: String,
     /// The model's turns that call tools, as the model would write them.
     pub(crate) turns: Vec<Turn>,
+    /// Its turns that call none, and turns with text behind the calls.
+    pub(crate) beside: Vec<Turn>,
     /// The marks of thinking.
     pub(crate) reasoning: Option<Thinking>,
     /// What stands between a call and a result, and around results.
@@ -39,13 +41,26 @@ pub(crate) struct Findings {
 }
 
 /// The marks of thinking.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Thinking {
     pub(crate) begin: String,
     /// Empty where nothing but a call ends it.
     pub(crate) end: String,
     /// The prompt ends inside it.
     pub(crate) prefilled: bool,
+    /// It does where thinking is switched on.
+    pub(crate) prefilled_on: bool,
+    /// It does where thinking is switched off.
+    pub(crate) prefilled_off: bool,
+    /// The template shows it only with this switch.
+    pub(crate) only: Option<Switch>,
+}
+
+impl Thinking {
+    /// The prompt may end inside it.
+    pub(crate) fn may_be_begun(&self) -> bool {
+        self.prefilled || self.prefilled_on || self.prefilled_off
+    }
 }
 
 /// How results are shown: what comes before, between and behind them.
@@ -262,7 +277,27 @@ impl<'t> Probe<'t> {
                 self.findings.turns.push(turn);
             }
         }
+        self.look_at_answers(frame);
         Ok(())
+    }
+
+    /// Turns without calls, and with text behind them: whoever reads calls reads these as well.
+    fn look_at_answers(&mut self, frame: &turn::Frame) {
+        for (about, thought) in [("a plain answer", None), ("thinking and a plain answer", Some(THOUGHT))] {
+            if thought.is_some() && frame.thinking.is_none() {
+                continue;
+            }
+            if let Ok(Some(turn)) = Turn::of(self, frame, about, Vec::new(), Some(ANSWER), thought) {
+                self.findings.beside.push(turn);
+            }
+        }
+        let alone = self.findings.turns.first().filter(|turn| turn.said.is_none()).cloned();
+        self.findings.beside.extend(alone.map(|turn| Turn {
+            about: "text behind a call".to_owned(),
+            said: Some(SAID.to_owned()),
+            text: format!("{}\n\n{SAID}", turn.text),
+            ..turn
+        }));
     }
 
     fn look_at_results(&mut self) {

@@ -11,6 +11,26 @@ pub struct Found {
     pub report: Report,
     /// How calls are written, where that can be read off.
     pub description: Option<Description>,
+    /// Why it cannot, where it was asked for.
+    #[serde(default)]
+    pub undescribed: Option<String>,
+}
+
+impl Found {
+    /// A report without a description.
+    pub(crate) fn only(report: Report) -> Self {
+        Self { report, description: None, undescribed: None }
+    }
+
+    /// A report with what came of describing.
+    pub(crate) fn with(report: Report, described: Option<Result<Description, String>>) -> Self {
+        let (description, undescribed) = match described {
+            Some(Ok(description)) => (Some(description), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        Self { report, description, undescribed }
+    }
 }
 
 /// A description that was made.
@@ -22,8 +42,10 @@ pub struct Description {
     pub cases: Vec<Case>,
     /// How many turns it was made from.
     pub turns: usize,
-    /// Of how many of them it reads the calls.
+    /// How many of them it reads with nothing left over.
     pub read: usize,
+    /// What the others show.
+    pub missed: Vec<String>,
     /// What could not be read off.
     pub open: Vec<String>,
     /// The known dialect that this is, but for other thinking and other ends of turns.
@@ -68,7 +90,7 @@ pub enum Basis {
 }
 
 /// The marks of thinking.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thinking {
     /// Opens it.
     pub begin: String,
@@ -76,6 +98,25 @@ pub struct Thinking {
     pub end: String,
     /// The prompt ends inside it.
     pub prefilled: bool,
+    /// It does where thinking is switched on.
+    #[serde(default)]
+    pub prefilled_on: bool,
+    /// It does where thinking is switched off.
+    #[serde(default)]
+    pub prefilled_off: bool,
+}
+
+impl Thinking {
+    /// How the prompt begins it, in words; empty where it does not.
+    pub fn begun(&self) -> &'static str {
+        match (self.prefilled, self.prefilled_on, self.prefilled_off) {
+            (true, ..) => "begun by the prompt",
+            (_, true, true) => "with thinking switched on or off: begun by the prompt",
+            (_, true, _) => "with thinking on: begun by the prompt",
+            (.., true) => "with thinking off: begun by the prompt",
+            _ => "",
+        }
+    }
 }
 
 /// Another way to call tools.

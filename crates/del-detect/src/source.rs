@@ -1,5 +1,6 @@
 //! What a file is: a chat template, a file that holds one, or something that a model wrote.
 
+mod folder;
 mod gguf;
 
 use std::fs::File;
@@ -20,6 +21,9 @@ pub struct Material {
     pub text: String,
     /// Which of several templates it is, and where it was found.
     pub found: Vec<String>,
+    /// The other templates of the checkpoint, by name: one of them may know tools where this one does not.
+    #[serde(default)]
+    pub others: Vec<(String, String)>,
     /// The special tokens that a template may ask for.
     pub tokens: Map<String, Json>,
     /// The model's own name, if the file says it.
@@ -112,14 +116,15 @@ impl Material {
             }
         }
         if gguf::is_gguf(&magic[..len]) {
-            return gguf::read(file).map_err(|error| SourceError::Gguf { path: path.to_owned(), error });
+            return folder::of_gguf(path, file);
         }
         let mut bytes = magic[..len].to_vec();
         file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 > MAX_FILE {
             return Err(SourceError::Long { path: path.to_owned() });
         }
-        let text = String::from_utf8(bytes).map_err(|_| SourceError::Binary { path: path.to_owned() })?;
+        let text = String::from_utf8(bytes.split_off(mark_len(&bytes)))
+            .map_err(|_| SourceError::Binary { path: path.to_owned() })?;
         Self::of_text(&text, path)
     }
 
@@ -128,9 +133,10 @@ impl Material {
     /// # Errors
     /// When it is JSON that holds a template in a form that is none.
     pub fn of_text(text: &str, path: &Path) -> Result<Self, SourceError> {
+        let text = &text[mark_len(text.as_bytes())..];
         let ends = |ending: &str| path.extension().is_some_and(|known| known.eq_ignore_ascii_case(ending));
         if ends("jinja") || ends("j2") || ends("jinja2") {
-            return Ok(Self::of(Kind::Jinja, text).with_tokens_beside(path));
+            return Ok(Self::of(Kind::Jinja, text).with_tokens_beside(path).with_additional(path));
         }
         let named = is_named_as_configuration(path);
         if named || text.trim_start().starts_with('{') {
@@ -150,69 +156,59 @@ impl Material {
 
     /// A text that is known to be of a kind.
     pub fn of(kind: Kind, text: &str) -> Self {
-        Self { kind, text: text.to_owned(), found: Vec::new(), tokens: Map::new(), model: None }
+        Self {
+            kind,
+            text: text.to_owned(),
+            found: Vec::new(),
+            others: Vec::new(),
+            tokens: Map::new(),
+            model: None,
+        }
     }
 
     /// What a server tells of a model, as JSON: `/props` of llama.cpp, `/api/show` of Ollama, `/tokenizer_info` of vLLM.
     /// Nothing where no template is in it.
     pub fn served(told: &Map<String, Json>, model: &str) -> Option<Self> {
-        let mut found = Vec::new();
-        let text = ["chat_template_tool_use", "chat_template", "template"].iter().find_map(|key| {
-            let text = match told.get(*key)? {
-                Json::String(text) => text.clone(),
-                Json::Array(list) => named(list, &mut found)?,
-                _ => return None,
-            };
-            Some(text).filter(|text| !text.trim().is_empty())
-        })?;
+        let keys = ["chat_template_tool_use", "chat_template", "template"];
+        let mut templates = keys.iter().filter_map(|key| templates(told.get(*key)?)).flatten();
+        let (_, text) = templates.find(|(_, text)| !text.trim().is_empty())?;
+        let others = templates.filter(|(_, other)| *other != text).collect();
         let kind = match kind(&text) {
             Kind::Answer => Kind::Jinja,
             kind => kind,
         };
         let model = Some(model.to_owned());
-        Some(Self { model, found, tokens: tokens(told), ..Self::of(kind, &text) })
-    }
-
-    fn in_folder(folder: &Path) -> Result<Self, SourceError> {
-        let names = ["chat_template.jinja", "tokenizer_config.json", "chat_template.json"];
-        match names.iter().map(|name| folder.join(name)).find(|path| path.is_file()) {
-            Some(path) => Self::read(&path),
-            None => Err(SourceError::Unreadable {
-                path: folder.to_owned(),
-                error: std::io::Error::new(
-                    std::io::ErrorKind::NotFound,
-                    "expected chat_template.jinja, tokenizer_config.json or chat_template.json in the folder",
-                ),
-            }),
-        }
+        Some(Self { model, others, tokens: tokens(told), ..Self::of(kind, &text) })
     }
 
     fn of_configuration(config: &Map<String, Json>, path: &Path) -> Result<Self, SourceError> {
-        let mut found = Vec::new();
-        let beside = path.with_file_name("chat_template.jinja");
         let own = config.get("chat_template").filter(|template| !template.is_null());
-        let text = match own {
-            Some(Json::String(text)) => Some(text.clone()),
-            Some(Json::Array(list)) => Some(named(list, &mut found).ok_or_else(|| wrong(path, own))?),
-            Some(_) => return Err(wrong(path, own)),
-            None => None,
+        let mut templates = match own {
+            Some(own) => templates(own).ok_or_else(|| wrong(path, Some(own)))?,
+            None => Vec::new(),
         };
+        let mut found = Vec::new();
         // The library that loads checkpoints prefers the file of its own.
-        let text = match std::fs::read_to_string(&beside) {
-            Ok(separate) if beside != path => {
-                found.push(format!("the template is from {}", beside.display()));
-                Some(separate)
-            }
-            _ => text,
-        };
-        let kind = if text.is_some() { Kind::Jinja } else { Kind::Nothing };
+        let beside = path.with_file_name("chat_template.jinja");
+        if let Some(separate) = std::fs::read_to_string(&beside).ok().filter(|_| beside != path) {
+            found.push(format!("the template is from {}", beside.display()));
+            templates.insert(0, (String::new(), separate));
+        } else if let [(name, _), _, ..] = templates.as_slice() {
+            let names: Vec<&str> = templates.iter().map(|(name, _)| name.as_str()).collect();
+            found.push(format!("of the templates {} it is `{name}`", names.join(", ")));
+        }
+        let kind = if templates.is_empty() { Kind::Nothing } else { Kind::Jinja };
+        let mut templates = templates.into_iter();
+        let text = templates.next().map(|(_, text)| text).unwrap_or_default();
         let model = config.get("name_or_path").or_else(|| config.get("_name_or_path")).and_then(Json::as_str);
-        Ok(Self {
+        let material = Self {
             found,
+            others: templates.collect(),
             tokens: tokens(config),
             model: model.map(str::to_owned),
-            ..Self::of(kind, &text.unwrap_or_default())
-        })
+            ..Self::of(kind, &text)
+        };
+        Ok(if kind == Kind::Jinja { material.with_additional(path) } else { material })
     }
 
     fn with_tokens_beside(mut self, path: &Path) -> Self {
@@ -237,17 +233,38 @@ fn is_named_as_configuration(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "tokenizer_config.json" || name == "chat_template.json")
 }
 
-/// Of several templates, the one for tools, else the default one.
-fn named(list: &[Json], found: &mut Vec<String>) -> Option<String> {
-    let name = |entry: &Json| entry["name"].as_str().map(str::to_owned);
-    let entry = ["tool_use", "default"]
-        .iter()
-        .find_map(|wanted| list.iter().find(|entry| name(entry).as_deref() == Some(wanted)))
-        .or_else(|| list.first())?;
-    let text = entry["template"].as_str()?.to_owned();
-    let names: Vec<String> = list.iter().filter_map(name).collect();
-    found.push(format!("of the templates {} it is `{}`", names.join(", "), name(entry).unwrap_or_default()));
-    Some(text)
+/// The templates of a text, a list of named ones or an object of them: the one for tools first, then the default one.
+fn templates(value: &Json) -> Option<Vec<(String, String)>> {
+    let text = |value: &Json| value.as_str().map(str::to_owned);
+    let mut all: Vec<(String, String)> = match value {
+        Json::String(text) => vec![(String::new(), text.clone())],
+        Json::Array(list) => list
+            .iter()
+            .filter_map(|entry| {
+                Some((entry["name"].as_str().unwrap_or_default().to_owned(), text(&entry["template"])?))
+            })
+            .collect(),
+        Json::Object(named) => {
+            named.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
+        }
+        _ => return None,
+    };
+    all.truncate(MAX_TEMPLATES);
+    all.sort_by_key(|(name, _)| place(name));
+    (!all.is_empty()).then_some(all)
+}
+
+/// So many templates of a checkpoint are looked at.
+const MAX_TEMPLATES: usize = 8;
+
+/// The order of templates by their names.
+fn place(name: &str) -> usize {
+    ["tool_use", "", "default"].iter().position(|known| *known == name).unwrap_or(3)
+}
+
+/// The length of the mark of byte order that a file may begin with.
+fn mark_len(bytes: &[u8]) -> usize {
+    if bytes.starts_with("\u{feff}".as_bytes()) { '\u{feff}'.len_utf8() } else { 0 }
 }
 
 /// The special tokens: texts, or objects that hold one.

@@ -7,11 +7,16 @@ mod arguments;
 mod fields;
 mod frame;
 mod literal;
+mod obstacle;
+mod open;
 
 use del_dialects::Call;
 
+use crate::text;
+
 pub(crate) use arguments::Arguments;
 pub(crate) use frame::{Part, Shape};
+pub(crate) use obstacle::obstacle;
 
 /// An output whose calls are known.
 #[derive(Debug, Clone)]
@@ -29,8 +34,44 @@ pub(crate) fn shapes(samples: &[Sample]) -> Vec<Shape> {
     arguments::all(&known).iter().filter_map(|(way, samples)| frame::shape(samples, way)).collect()
 }
 
+/// The shapes that most samples have, where they do not all have the same: for each sample, those that fit beside it.
+pub(crate) fn shapes_of_most(samples: &[Sample]) -> Vec<Shape> {
+    const MOST: usize = 12;
+    let samples = &samples[..samples.len().min(MOST)];
+    let mut found: Vec<Shape> = Vec::new();
+    for seed in samples {
+        let mut chosen = vec![seed.clone()];
+        for other in samples.iter().filter(|other| !std::ptr::eq(*other, seed)) {
+            chosen.push(other.clone());
+            let marked = |shape: &Shape| shape.marks() > 0;
+            if !shapes(&chosen).iter().any(marked) {
+                chosen.pop();
+            }
+        }
+        if chosen.len() < samples.len() {
+            found.extend(
+                shapes(&chosen).into_iter().filter(|shape| !found.contains(shape)).collect::<Vec<_>>(),
+            );
+        }
+    }
+    found
+}
+
 /// Stands for the call's name in a mark that closes it, such as `</get_weather>`.
 pub(crate) const CLOSING_NAME: &str = "\u{1}name\u{1}";
+
+/// True where a closing mark begins that goes on with a name: `</`, `[end `.
+fn closes_by_name(before: &str) -> bool {
+    const LONGEST: usize = 24;
+    const WORDS: [&str; 4] = ["end", "close", "done", "stop"];
+    let Some(at) = before.rfind(|c| text::opens(c) || c == '{') else { return false };
+    let mark = &before[at..];
+    let closes = mark.contains('/') || {
+        let mut words = mark.split(|c: char| !c.is_alphabetic());
+        words.any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+    };
+    closes && mark.len() <= LONGEST && !mark.contains(|c| text::closes(c) || matches!(c, '\n' | '"'))
+}
 
 /// The sample with a sign for each name in a closing mark; none where a call is not closed so.
 fn with_closing_names(sample: &Sample) -> Option<Sample> {
@@ -39,13 +80,7 @@ fn with_closing_names(sample: &Sample) -> Option<Sample> {
     for call in &sample.calls {
         let at = rest.match_indices(call.name.as_str()).map(|(at, _)| at).find(|at| {
             let behind = &rest[at + call.name.len()..];
-            [("</", ">"), ("[/", "]"), ("<|/", "|>"), ("<|end", "|>"), ("{/", "}"), ("«/", "»"), ("⟦/", "⟧")]
-                .iter()
-                .any(|(open, close)| {
-                    let open = rest[..*at].rfind(open).map(|open| &rest[open..*at]);
-                    open.is_some_and(|open| !open.contains(['>', ']', ' ', '\n']))
-                        && behind.starts_with(close)
-                })
+            closes_by_name(&rest[..*at]) && behind.starts_with(|c| text::closes(c) || matches!(c, '|' | '}'))
         })?;
         out.push_str(&rest[..at]);
         out.push_str(CLOSING_NAME);

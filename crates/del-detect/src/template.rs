@@ -96,6 +96,9 @@ impl Template {
         environment.set_formatter(|out, _, value| out.write_str(&python::text(value)?).map_err(Error::from));
         environment.add_filter("tojson", |value: Value, options: Kwargs| python::tojson(&value, &options));
         environment.add_filter("string", |value: Value| python::text(&value));
+        for name in ["e", "escape", "forceescape"] {
+            environment.add_filter(name, |value: Value| python::escaped(&value));
+        }
         environment.add_test("iterable", |value: Value| {
             matches!(
                 value.kind(),

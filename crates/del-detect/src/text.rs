@@ -82,7 +82,8 @@ pub(crate) fn opens(c: char) -> bool {
     BRACKETS.iter().any(|(open, _)| *open == c)
 }
 
-fn closes(c: char) -> bool {
+/// True for a bracket that may close a mark.
+pub(crate) fn closes(c: char) -> bool {
     BRACKETS.iter().any(|(_, close)| *close == c)
 }
 

@@ -11,12 +11,30 @@ use crate::source::Material;
 use crate::template::{RenderError, Template};
 use crate::{Options, derive, text};
 
-/// What a chat template in Jinja tells.
-pub(crate) fn of_template(
+/// What the chat templates of a checkpoint tell: the first that knows tools counts.
+pub(crate) fn of_templates(
     material: &Material,
     dialects: &Dialects,
     options: Options,
 ) -> Result<Found, RenderError> {
+    let first = of_template(material, dialects, options);
+    if first.as_ref().is_ok_and(|found| found.report.tool_calls) {
+        return first;
+    }
+    for (name, text) in &material.others {
+        let other =
+            Material { text: text.clone(), others: Vec::new(), found: Vec::new(), ..material.clone() };
+        let Ok(mut found) = of_template(&other, dialects, options) else { continue };
+        if found.report.tool_calls {
+            found.report.evidence.insert(0, format!("of the checkpoint's templates, `{name}` knows tools"));
+            return Ok(found);
+        }
+    }
+    first
+}
+
+/// What a chat template in Jinja tells.
+fn of_template(material: &Material, dialects: &Dialects, options: Options) -> Result<Found, RenderError> {
     let template = Template::new(&material.text)?;
     run(template, material, dialects, options)
 }
@@ -36,7 +54,7 @@ pub(crate) fn of_go(
         Ok(found) if found.report.source == Basis::Rendering && found.report.tool_calls => return Ok(found),
         _ => {}
     }
-    Ok(Found { report: of_text(material, dialects), description: None })
+    Ok(Found::only(of_text(material, dialects)))
 }
 
 fn run(
@@ -53,11 +71,7 @@ fn run(
     }
     let hits = if options.rules { rules::hits(&material.text, dialects) } else { Vec::new() };
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
-    report.reasoning = findings.reasoning.as_ref().map(|thinking| Thinking {
-        begin: thinking.begin.clone(),
-        end: thinking.end.clone(),
-        prefilled: thinking.prefilled,
-    });
+    report.reasoning = findings.reasoning.as_ref().map(thinking);
     if findings.shows_calls && !findings.turns.is_empty() {
         report.source = Basis::Rendering;
         by_calls(&mut report, &findings, &hits, dialects, &probe::tools());
@@ -70,9 +84,25 @@ fn run(
     }
     warn(&mut report, &findings);
     let wanted = options.describe && !findings.turns.is_empty();
-    let derived =
-        if wanted { derive::of_template(&findings, material, surely(&report, dialects)) } else { None };
-    Ok(Found { report, description: derived })
+    let known = surely(&report, dialects);
+    // Where nothing better comes of it, the nearest one with the marks of this template.
+    let near = report.dialect.as_deref().and_then(|name| dialects.get(name)).map(AsRef::as_ref);
+    let described = wanted.then(|| {
+        let described = derive::of_template(&findings, material, known);
+        described.or_else(|why| derive::of_template(&findings, material, near).map_err(|_| why))
+    });
+    Ok(Found::with(report, described))
+}
+
+/// The marks of thinking, for the report.
+pub(crate) fn thinking(found: &probe::Thinking) -> Thinking {
+    Thinking {
+        begin: found.begin.clone(),
+        end: found.end.clone(),
+        prefilled: found.prefilled,
+        prefilled_on: found.prefilled_on,
+        prefilled_off: found.prefilled_off,
+    }
 }
 
 /// The dialect of a report that is sure enough of it.
@@ -173,12 +203,11 @@ pub(crate) fn by_calls(
     if !others.is_empty() {
         report.evidence.push(format!("{} read and write the calls the same", others.join(", ")));
     }
-    if fit.clean < fit.turns {
-        report.warnings.push(format!(
-            "{} of {} turns are not read cleanly",
-            fit.turns - fit.clean,
-            fit.turns
-        ));
+    if fit.beside < fit.besides {
+        report.confidence = report.confidence.min(if ruled.is_some() { 0.9 } else { 0.75 });
+    }
+    if !fit.missed.is_empty() {
+        report.warnings.push(format!("not read cleanly: {}", fit.missed.join(", ")));
     }
 }
 

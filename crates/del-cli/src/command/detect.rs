@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use del_detect::{Found, Material, Report, examples};
+use del_detect::{Material, Report, examples};
 use del_tools::visible;
 
 use crate::arguments::Common;
@@ -54,15 +54,16 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         subject: subject(options)?,
         options: del_detect::Options { rules: !options.rendering_only, describe: options.write.is_some() },
     };
-    let Found { report, description } = confined::ask(&question, common)?;
+    let found = confined::ask(&question, common)?;
+    let report = &found.report;
     let mut out = std::io::stdout().lock();
     if options.json {
-        writeln!(out, "{}", shown(&format!("{:#}", serde_json::to_value(&report)?)))?;
+        writeln!(out, "{}", shown(&format!("{:#}", serde_json::to_value(report)?)))?;
     } else {
-        out.write_all(visible(&text(&report)).as_bytes())?;
+        out.write_all(visible(&text(report)).as_bytes())?;
     }
     match &options.write {
-        Some(path) => written::write(path, &report, description.as_ref(), catalog),
+        Some(path) => written::write(path, &found, catalog),
         None => Ok(Exit::Done),
     }
 }
@@ -104,8 +105,9 @@ fn text(report: &Report) -> String {
     let mut lines = vec![verdict(report)];
     lines.extend(report.evidence.iter().map(|line| format!("  - {line}")));
     if let Some(thinking) = &report.reasoning {
-        let where_ = if thinking.prefilled { ", begun by the prompt" } else { "" };
-        lines.push(format!("  - thinking between {:?} and {:?}{where_}", thinking.begin, thinking.end));
+        let begun = if thinking.begun().is_empty() { "" } else { ", " };
+        let begun = [begun, thinking.begun()].concat();
+        lines.push(format!("  - thinking between {:?} and {:?}{begun}", thinking.begin, thinking.end));
     }
     lines.extend(report.warnings.iter().map(|line| format!("  ! {line}")));
     if let Some(instead) = &report.instead {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use del_detect::cases;
+use del_detect::{cases, trial};
 use del_dialects::{Dialect, Dialects, template};
 use serde_json::{Value, json};
 
@@ -104,17 +104,33 @@ fn check(file: &Path, json: bool) -> Result<Exit> {
     })?;
     let dialect = Arc::new(dialect);
     let cases = check_cases(file, &dialect)?;
+    let failures = trial::failures(&dialect);
+    if let Some(failure) = failures.iter().find(|failure| failure.is_grave) {
+        return Err(Exit::Configuration.because(format!(
+            "{}: expected a dialect that can write a call and read it again, got one that fails for {}: {}",
+            file.display(),
+            failure.about,
+            failure.why
+        )));
+    }
     let mut out = std::io::stdout().lock();
     if json {
         writeln!(out, "{:#}", Value::Object(row_with(&dialect, cases)))?;
     } else {
-        let held = if cases > 0 { format!("; {cases} cases hold") } else { String::new() };
+        let held = if cases > 0 {
+            format!("; {cases} cases hold")
+        } else {
+            format!("; there are no cases: only {} samples of Del's own were tried", trial::SAMPLES)
+        };
         writeln!(
             out,
             "{}: `{}` is a dialect that Del can read and write{held}",
             file.display(),
             dialect.name
         )?;
+    }
+    for failure in &failures {
+        crate::say(format!("it cannot carry {}: {}", failure.about, failure.why));
     }
     if Dialects::builtin().iter().any(|known| known.name == dialect.name) {
         crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name));

@@ -291,8 +291,8 @@ fn told(report: &Report) -> String {
     if let Some(thinking) = &report.reasoning {
         // Writing to a string cannot fail.
         let _ = write!(text, "; thinks between {:?} and {:?}", thinking.begin, thinking.end);
-        if thinking.prefilled {
-            text.push_str(", begun by the prompt");
+        if !thinking.begun().is_empty() {
+            let _ = write!(text, ", {}", thinking.begun());
         }
     }
     text

@@ -164,7 +164,8 @@ fn a_hostile_template_is_stopped() {
         ("tokenizer_config.json", &"[".repeat(500_000)),
     ]);
     let detect = |name: &str| plain(&["detect", &text(&files.path().join(name))]);
-    detect("memory.jinja").fails(42, "512 MiB of memory and 1 s of work, got one that needs more");
+    detect("memory.jinja")
+        .fails(42, "512 MiB of memory, 1 s of work and 2 s by the clock, got one that needs more");
     detect("steps.jinja").fails(42, "does not come to an end");
     detect("range.jinja").fails(42, "expected ranges of at most 100000 numbers");
     detect("tokenizer_config.json").fails(42, "expected a JSON object, got");
@@ -244,4 +245,35 @@ fn what_a_server_tells_is_bounded() {
     let hostile = json!({"template": "{% for a in range(10 ** 12) %}{{ a }}{% endfor %}"});
     let about = About { others: vec![("/api/show", hostile.to_string())], ..About::default() };
     plain(&["detect", "--base-url", Server::about(about, Vec::new()).url()]).fails(42, "expected ranges");
+}
+
+#[test]
+fn a_description_replaces_the_cases_of_an_earlier_one() {
+    let files = directory(&[("a.jinja", &made_up()), ("b.jinja", &made_up().replace("ask_for>", "act>"))]);
+    let at = |name: &str| text(&files.path().join(name));
+    assert_eq!(plain(&["detect", &at("a.jinja"), "--write", &at("x.toml")]).code, 0);
+    // A case that nobody wrote here stays, and one of an earlier run goes.
+    std::fs::write(
+        files.path().join("x.cases/99-mine.toml"),
+        "about = \"Mine.\"\ntext = \"Hi.\"\n[expect]\ncontent = \"Hi.\"\n",
+    )
+    .unwrap();
+    let old = files.path().join("x.cases/77-old.toml");
+    std::fs::copy(files.path().join("x.cases/01-one-call.toml"), &old).unwrap();
+    assert_eq!(plain(&["detect", &at("b.jinja"), "--write", &at("x.toml")]).code, 0);
+    assert!(!old.exists());
+    assert!(files.path().join("x.cases/99-mine.toml").exists());
+    let checked = plain(&["dialects", "check", &at("x.toml")]);
+    assert!(checked.code == 0 && checked.out.contains("cases hold"), "{checked:#?}");
+}
+
+#[test]
+fn a_report_says_what_a_switch_does_to_thinking() {
+    let end = "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}";
+    let switched =
+        HERMES.replace(end, &[end, "{% if enable_thinking %}{{ '<think>\\n' }}{% endif %}"].concat());
+    assert_ne!(switched, HERMES);
+    let files = directory(&[("chat.jinja", &switched)]);
+    let shown = plain(&["detect", &text(&files.path().join("chat.jinja"))]);
+    assert!(shown.out.contains("with thinking on: begun by the prompt"), "{shown:#?}");
 }

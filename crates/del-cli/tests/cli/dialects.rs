@@ -99,3 +99,21 @@ fn what_is_wrong_with_a_description_is_said_with_its_line() {
     plain(&["parse", "--dialect-dir", &path("bad")]).fails(52, "broken.toml:1: ");
     plain(&["parse", "--dialect-dir", &path("none")]).fails(52, "cannot read the dialects in");
 }
+
+#[test]
+fn a_description_that_can_neither_be_written_nor_read_fails_the_check() {
+    let text_of = |form: &str| {
+        format!(
+            "title = \"X\"\nfamily = \"x\"\nsource = \"x\"\n[call]\npieces = [{{ mark = \"<<\" }}, {{ head = \"{{name}}\" }}, \
+             {{ mark = \">>\\n\" }}, {{ args = \"fields\", form = \"{form}\" }}, {{ mark = \"<</>>\" }}]\n"
+        )
+    };
+    let files = directory(&[
+        ("bad.toml", &text_of("@{key}: {value}@@\\n")),
+        ("good.toml", &text_of("<@{key}>{value}</@>\\n")),
+    ]);
+    let check = |name: &str| plain(&["dialects", "check", &text(&files.path().join(name))]);
+    check("bad.toml").fails(52, "one that fails for one text");
+    let good = check("good.toml");
+    assert!(good.code == 0 && good.out.contains("there are no cases"), "{good:#?}");
+}

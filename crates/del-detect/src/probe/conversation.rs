@@ -19,8 +19,45 @@ pub(crate) struct Style {
     pub(crate) arguments: Arguments,
     pub(crate) ids: Ids,
     pub(crate) blank: Blank,
-    /// What `enable_thinking` says; nothing where it is left out.
-    pub(crate) thinking: Option<bool>,
+    /// How thinking is switched; nothing where that is left out.
+    pub(crate) thinking: Option<Switch>,
+}
+
+/// How thinking is asked for, or asked not to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Switch {
+    pub(crate) on: bool,
+    /// A word for `reasoning_effort`. Templates refuse words that are not theirs.
+    effort: Option<&'static str>,
+    /// A word for `thinking_mode`.
+    mode: Option<&'static str>,
+}
+
+impl Switch {
+    /// The ways that templates know, the commonest first.
+    pub(crate) fn ways(on: bool) -> impl Iterator<Item = Self> {
+        let efforts = if on { ["high", "medium"] } else { ["none", "no_think"] };
+        let modes = if on { ["enabled", "on", "thinking"] } else { ["disabled", "off", "chat"] };
+        let plain = Self { on, effort: None, mode: None };
+        let by_effort = efforts.into_iter().map(move |word| Self { effort: Some(word), ..plain });
+        let by_mode = modes.into_iter().map(move |word| Self { mode: Some(word), ..plain });
+        std::iter::once(plain).chain(by_effort).chain(by_mode)
+    }
+
+    fn put(self, context: &mut Map<String, Json>) {
+        // Ollama's templates say `.Think` and `.IsThinkSet`.
+        for name in ["enable_thinking", "thinking", "think"] {
+            context.insert(name.to_owned(), Json::Bool(self.on));
+        }
+        context.insert("is_think_set".to_owned(), Json::Bool(true));
+        if let Some(word) = self.effort {
+            context.insert("reasoning_effort".to_owned(), Json::from(word));
+            context.insert("think_level".to_owned(), Json::from(word));
+        }
+        if let Some(word) = self.mode {
+            context.insert("thinking_mode".to_owned(), Json::from(word));
+        }
+    }
 }
 
 /// How the arguments of a call are handed over.
@@ -112,9 +149,8 @@ pub(crate) fn context(messages: &[Message], style: &Style, tokens: &Map<String, 
     list.extend(messages.iter().map(|message| written(message, style, &mut numbers)));
     context.insert("messages".to_owned(), Json::Array(list));
     context.insert("add_generation_prompt".to_owned(), Json::Bool(prompt));
-    if let Some(thinking) = style.thinking {
-        context.insert("enable_thinking".to_owned(), Json::Bool(thinking));
-        context.insert("thinking".to_owned(), Json::Bool(thinking));
+    if let Some(switch) = style.thinking {
+        switch.put(&mut context);
     }
     context.insert("functions".to_owned(), Json::from("[]"));
     context.insert("documents".to_owned(), Json::Null);

@@ -2,7 +2,7 @@
 
 use del_dialects::Call;
 
-use super::{ANSWER, Message, Probe, THOUGHT, Thinking};
+use super::{ANSWER, Message, Probe, Switch, THOUGHT, Thinking};
 use crate::template::RenderError;
 use crate::text;
 
@@ -43,11 +43,12 @@ impl Frame {
     /// Learns from plain answers what stands around a turn.
     pub(super) fn of(probe: &mut Probe<'_>) -> Result<Self, RenderError> {
         let asked = [Message::user()];
-        let before = probe.text(&asked, false)?;
+        let mut before = probe.text(&asked, false)?;
         let prompt = probe.text(&asked, true)?;
         let answer = probe.text(&[Message::user(), Message::answer(ANSWER)], false).unwrap_or_default();
         let opened = &prompt[text::common_prefix(&before, &prompt)..];
-        let thinking = thinking(probe, &prompt, opened);
+        let own = thinking(probe, &prompt, opened);
+        let thinking = switched(probe, own);
         let mut header = opened.to_owned();
         if let Some(thinking) = &thinking {
             let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
@@ -58,6 +59,11 @@ impl Frame {
                     header.truncate(at);
                 }
             }
+        }
+        // Where the turn is opened whether it is asked for or not, a thought that is empty may stand behind that.
+        if let Some(thinking) = &thinking {
+            let len = without_end_of_empty_thought(&before, thinking).len();
+            before.truncate(len);
         }
         let (answered, end) = answer.rsplit_once(ANSWER).unwrap_or_default();
         let (answered, end) = (answered.to_owned(), end.to_owned());
@@ -83,6 +89,12 @@ impl Frame {
             without_empty_thought(&mut opening, thinking);
         }
         let marks = opening.trim();
+        // A word may stand there instead: it is all that there is.
+        if (1..=MAX_WORD).contains(&marks.len()) && text::first_mark(marks).is_none() && !marks.contains('\n')
+        {
+            self.around[0] = opening;
+            return;
+        }
         let Some(mark) = text::first_mark(marks).filter(|mark| marks.starts_with(mark)) else { return };
         if marks.len() > MAX_MARKS || !text::last_mark(marks).is_some_and(|mark| marks.ends_with(mark)) {
             return;
@@ -143,7 +155,12 @@ impl Turn {
             thought: thought.map(str::to_owned),
             calls: calls.clone(),
         };
-        let whole = probe.text(&[Message::user(), message], false)?;
+        // Some templates show thinking only where it is switched on.
+        probe.style.thinking =
+            frame.thinking.as_ref().and_then(|thinking| thinking.only).filter(|_| thought.is_some());
+        let whole = probe.text(&[Message::user(), message], false);
+        probe.style.thinking = None;
+        let whole = whole?;
         let mut text = frame.body(&whole).trim_end().to_owned();
         if let Some(thinking) = frame.thinking.as_ref().filter(|_| thought.is_none()) {
             without_empty_thought(&mut text, thinking);
@@ -177,6 +194,13 @@ fn without_empty_thought(text: &mut String, thinking: &Thinking) {
     }
 }
 
+/// A text without a thought that holds nothing at its end.
+fn without_end_of_empty_thought<'t>(text: &'t str, thinking: &Thinking) -> &'t str {
+    let (begin, end) = (thinking.begin.trim(), thinking.end.trim());
+    let inside = text.trim_end().strip_suffix(end).filter(|_| !end.is_empty()).map(str::trim_end);
+    inside.and_then(|inside| inside.strip_suffix(begin)).unwrap_or(text)
+}
+
 /// True when a text shows the name of a call, and every word of its arguments.
 fn holds(text: &str, call: &Call) -> bool {
     let words = |text: &str| -> Vec<String> {
@@ -186,6 +210,38 @@ fn holds(text: &str, call: &Call) -> bool {
     let known = ["true", "false", "null"];
     text.contains(&call.name)
         && words(&plain).iter().all(|word| known.contains(&word.as_str()) || text.contains(word.as_str()))
+}
+
+/// What thinking is with the switches of templates on and off as well; `own` is what it is without them.
+fn switched(probe: &mut Probe<'_>, own: Option<Thinking>) -> Option<Thinking> {
+    let mut known = own;
+    for on in [true, false] {
+        for switch in Switch::ways(on) {
+            probe.style.thinking = Some(switch);
+            let Some(found) = asked(probe) else { continue };
+            let thinking = known.get_or_insert_with(|| Thinking {
+                prefilled: false,
+                only: Some(switch).filter(|_| on),
+                ..found.clone()
+            });
+            if found.prefilled && found.begin.trim() == thinking.begin.trim() {
+                let switched = if on { &mut thinking.prefilled_on } else { &mut thinking.prefilled_off };
+                *switched = true;
+                break;
+            }
+        }
+    }
+    probe.style.thinking = None;
+    known
+}
+
+/// The thinking of a conversation as the style has it now.
+fn asked(probe: &mut Probe<'_>) -> Option<Thinking> {
+    let asked = [Message::user()];
+    let before = probe.text(&asked, false).ok()?;
+    let prompt = probe.text(&asked, true).ok()?;
+    let opened = prompt[text::common_prefix(&before, &prompt)..].to_owned();
+    thinking(probe, &prompt, &opened)
 }
 
 /// Finds the marks of thinking by what a template makes of it; `opened` is what the prompt opens an answer with.
@@ -220,10 +276,10 @@ fn thinking(probe: &mut Probe<'_>, prompt: &str, opened: &str) -> Option<Thinkin
         let holds_call = end.contains(super::CALLS[0].1[0].0);
         if end.trim().is_empty() || end.len() > MAX_MARKS || holds_call {
             let words = holds_call && !begin.trim().is_empty();
-            endless = words.then(|| Thinking { begin, end: String::new(), prefilled }).or(endless);
+            endless = words.then(|| Thinking { begin, prefilled, ..Thinking::default() }).or(endless);
             continue;
         }
-        return Some(Thinking { begin, end, prefilled });
+        return Some(Thinking { begin, end, prefilled, ..Thinking::default() });
     }
     endless.or_else(|| opened_by_prompt(prompt, opened))
 }
@@ -235,13 +291,18 @@ fn opened_by_prompt(prompt: &str, opened: &str) -> Option<Thinking> {
     let about = ["think", "reason", "thought"].iter().any(|word| mark.to_ascii_lowercase().contains(word));
     let opener = mark.replacen('/', "", 1);
     if closing(&opener) != mark {
-        return about.then(|| Thinking { begin: mark.to_owned(), end: closing(mark), prefilled: true });
+        return about.then(|| Thinking {
+            begin: mark.to_owned(),
+            end: closing(mark),
+            prefilled: true,
+            ..Thinking::default()
+        });
     }
     // Nothing else is closed at the beginning of an answer.
     (about || opened.contains(mark)).then(|| Thinking {
         begin: opener,
         end: mark.to_owned(),
-        prefilled: false,
+        ..Thinking::default()
     })
 }
 

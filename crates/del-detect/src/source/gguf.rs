@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use serde_json::{Map, Value as Json};
 use thiserror::Error;
 
-use super::{Kind, Material};
+use super::{Kind, MAX_TEMPLATES, Material, place};
 
 /// Why a file's metadata cannot be read.
 #[derive(Debug, Error)]
@@ -53,8 +53,13 @@ pub(super) fn is_gguf(bytes: &[u8]) -> bool {
 pub(super) fn read(file: File) -> Result<Material, GgufError> {
     let len = file.metadata()?.len();
     let mut reader =
-        Reader { len, at: MAGIC.len() as u64, wide: true, items: 0, inner: BufReader::new(file) };
-    let version = reader.u32()?;
+        Reader { len, at: MAGIC.len() as u64, wide: true, big: false, items: 0, inner: BufReader::new(file) };
+    let mut version = reader.u32()?;
+    // A small number at the wrong end: the file is for machines of the other byte order.
+    if version.trailing_zeros() >= 16 {
+        reader.big = true;
+        version = version.swap_bytes();
+    }
     if !(1..=3).contains(&version) {
         return Err(GgufError::Version(version));
     }
@@ -96,6 +101,8 @@ struct Reader {
     at: u64,
     /// Lengths have eight bytes.
     wide: bool,
+    /// The greatest byte of a number comes first.
+    big: bool,
     /// Items of lists that were passed so far.
     items: u64,
 }
@@ -178,7 +185,7 @@ impl Reader {
         let mut bytes = [0; 4];
         self.room(4)?;
         self.inner.read_exact(&mut bytes)?;
-        Ok(u32::from_le_bytes(bytes))
+        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
     /// A length or a number of things.
@@ -187,7 +194,7 @@ impl Reader {
             let mut bytes = [0; 8];
             self.room(8)?;
             self.inner.read_exact(&mut bytes)?;
-            u64::from_le_bytes(bytes)
+            if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
         } else {
             u64::from(self.u32()?)
         };
@@ -234,11 +241,11 @@ impl Header {
         if let Some(architecture) = text("general.architecture") {
             found.push(format!("a GGUF file of the architecture {architecture}"));
         }
-        let named = |name: &str| self.templates.iter().find(|(known, _)| known == name);
-        let template =
-            named("tool_use").or_else(|| named("")).or_else(|| named("default")).or(self.templates.first());
-        if let Some((name, _)) = template.filter(|(name, _)| !name.is_empty()) {
-            found.push(format!("of {} templates it is `{name}`", self.templates.len()));
+        let mut templates = self.templates;
+        templates.sort_by_key(|(name, _)| place(name));
+        if let [(name, _), _, ..] = templates.as_slice() {
+            let name = if name.is_empty() { "default" } else { name };
+            found.push(format!("of {} templates it is `{name}`", templates.len()));
         }
         let mut tokens = Map::new();
         if let Some(start) = self.vocabulary {
@@ -248,9 +255,11 @@ impl Header {
                 }
             }
         }
-        let kind = if template.is_some() { Kind::Jinja } else { Kind::Nothing };
+        let kind = if templates.is_empty() { Kind::Nothing } else { Kind::Jinja };
         let model = text("general.name").or_else(|| text("general.basename"));
-        let text = template.map(|(_, text)| text.as_str()).unwrap_or_default();
-        Material { found, tokens, model, ..Material::of(kind, text) }
+        let mut templates = templates.into_iter();
+        let text = templates.next().map(|(_, text)| text).unwrap_or_default();
+        let others = templates.take(MAX_TEMPLATES).collect();
+        Material { found, others, tokens, model, ..Material::of(kind, &text) }
     }
 }

@@ -94,7 +94,7 @@ fn field(text: &str, from: usize, key: &str, value: &Json, manner: Manner) -> Op
                 (at - key_end <= MAX_MARKS).then(|| at..at + spelling.len())
             })
             .min_by_key(|span| span.start)?,
-        other => place_of(text, key_end, other)?,
+        other => in_section(text, key_end, other).or_else(|| place_of(text, key_end, other))?,
     };
     Some((key_at..key_end, value_at))
 }
@@ -103,12 +103,13 @@ fn field(text: &str, from: usize, key: &str, value: &Json, manner: Manner) -> Op
 const MAX_MARKS: usize = 160;
 
 /// How a text may be written between marks.
-fn spellings(string: &str) -> [String; 4] {
+fn spellings(string: &str) -> [String; 5] {
     let entities = string.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     [
         string.to_owned(),
         format!("<![CDATA[{string}]]>"),
         entities.replace('"', "&quot;").replace('\'', "&#39;"),
+        entities.replace('"', "&#34;").replace('\'', "&#39;"),
         entities,
     ]
 }
@@ -128,6 +129,18 @@ fn place_of(text: &str, from: usize, value: &Json) -> Option<Range<usize>> {
         same(&found, value).then_some(at..end)
     })
 }
+
+/// The first place where a value that is no text stands in a CDATA section.
+fn in_section(text: &str, from: usize, value: &Json) -> Option<Range<usize>> {
+    let before = text::start(&text[from..], MAX_MARKS);
+    // What lies between is the rest of a mark, not another value.
+    let open = from + before.find(SECTION[0]).filter(|at| !before[..*at].contains("</"))?;
+    let close = open + text[open..].find(SECTION[1])?;
+    let found = serde_json::from_str::<Json>(&text[open + SECTION[0].len()..close]).ok()?;
+    same(&found, value).then_some(open..close + SECTION[1].len())
+}
+
+const SECTION: [&str; 2] = ["<![CDATA[", "]]>"];
 
 fn same(a: &Json, b: &Json) -> bool {
     a == b || matches!((a.as_f64(), b.as_f64()), (Some(a), Some(b)) if a.to_bits() == b.to_bits())
@@ -201,7 +214,9 @@ pub(super) fn form(
     let containers = raw.iter().any(|(value, raw)| {
         (value.is_object() || value.is_array()) && (raw.contains('\'') || raw.contains("True"))
     });
-    let spelled = |value: &Json, raw: &str| value.as_str().is_some_and(|text| text != raw);
+    let spelled = |value: &Json, raw: &str| {
+        value.as_str().map_or_else(|| raw.starts_with(SECTION[0]), |text| text != raw)
+    };
     let xml = !manner.json && raw.iter().any(|(value, raw)| spelled(value, raw));
     let fields = Fields {
         form: format!("{open}{{key}}{middle}{{value}}{close}"),

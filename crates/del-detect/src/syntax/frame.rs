@@ -19,6 +19,31 @@ pub(crate) struct Shape {
     pub(crate) open: Vec<String>,
 }
 
+impl Shape {
+    /// How much of what is written the shape explains: JSON that parses to the value more than text around it.
+    pub(crate) fn explains(&self) -> usize {
+        let arguments = self.parts.iter().find_map(|part| match part {
+            Part::Arguments(arguments) => Some(arguments),
+            _ => None,
+        });
+        match arguments {
+            Some(Arguments::Object | Arguments::Call { python: false, .. }) => 3,
+            Some(Arguments::Loose { .. } | Arguments::Call { .. }) => 2,
+            Some(Arguments::Fields(fields)) => usize::from(fields.json),
+            None => 0,
+        }
+    }
+
+    /// How many bytes its marks have, white space aside.
+    pub(crate) fn marks(&self) -> usize {
+        let own = self.parts.iter().map(|part| match part {
+            Part::Mark(mark) => mark.trim().len(),
+            _ => 0,
+        });
+        own.sum::<usize>() + self.block.iter().map(|mark| mark.trim().len()).sum::<usize>()
+    }
+}
+
 /// A part of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -87,14 +112,21 @@ pub(super) fn shape(samples: &[&Sample], way: &Way) -> Option<Shape> {
         Some(gap) => split(before, behind, gap),
         None => {
             open.push("how two calls of one answer are written: taken to be one after the other".to_owned());
-            (before, behind, "")
+            in_a_list(before, behind).unwrap_or((before, behind, ""))
         }
     };
     let block = [before[..before.len() - prefix.len()].to_owned(), behind[suffix.len()..].to_owned()];
+    if counts(&block[0], between) {
+        open.push(
+            "the marks count the calls, for which a description has no words: two are read, no more"
+                .to_owned(),
+        );
+    }
     let mut parts = vec![Part::Mark(prefix.to_owned())];
     parts.extend(inner(samples, &cores, way)?);
     parts.push(Part::Mark(suffix.to_owned()));
     parts.retain(|part| !matches!(part, Part::Mark(mark) if mark.is_empty()));
+    open.extend(super::open::questions(samples, &way.arguments));
     Some(Shape { block, parts: with_attributes(parts), between: between.to_owned(), open })
 }
 
@@ -119,6 +151,21 @@ fn split<'t>(before: &'t str, behind: &'t str, gap: &'t str) -> (&'t str, &'t st
     }
     let between = &gap[suffix.len()..gap.len() - prefix.len()];
     (prefix, suffix, between)
+}
+
+/// True where what stands before the first call stands between two as well, but for a number.
+fn counts(open: &str, between: &str) -> bool {
+    let plain = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let other = plain(between);
+    other.len() < between.len()
+        && !open.ends_with(between.trim_start())
+        && plain(open).trim_end().ends_with(other.trim())
+}
+
+/// Where brackets of a list stand around a call, it is an item of it.
+fn in_a_list<'t>(before: &'t str, behind: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
+    let open = before.trim_end().strip_suffix('[')?.len() + 1;
+    behind.trim_start().starts_with(']').then(|| (&before[open..], "", ", "))
 }
 
 /// The slots of the calls of a sample.

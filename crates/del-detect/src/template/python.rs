@@ -152,6 +152,15 @@ pub(super) fn text(value: &Value) -> Result<String, Error> {
     }
 }
 
+/// The filter `escape`: five signs as entities, and no more.
+pub(super) fn escaped(value: &Value) -> Result<String, Error> {
+    let mut out = text(value)?;
+    for (sign, entity) in [("&", "&amp;"), (">", "&gt;"), ("<", "&lt;"), ("'", "&#39;"), ("\"", "&#34;")] {
+        out = out.replace(sign, entity);
+    }
+    Ok(out)
+}
+
 /// What `repr` makes of a value.
 fn repr(value: &Value, depth: usize, out: &mut String) -> Result<(), Error> {
     within_bounds(depth, out)?;

@@ -130,6 +130,47 @@ fn thinking_and_refusals_are_reported() {
 }
 
 #[test]
+fn thinking_is_switched_on_and_off() {
+    let go = "{{ if .Tools }}<tools>{{ .Tools }}</tools>{{ end }}{{ range $i, $m := .Messages }}\
+              {{ if eq .Role \"user\" }}<|user|>{{ .Content }}<|over|>{{ else if eq .Role \"assistant\" }}<|assistant|>\
+              {{ if and $.IsThinkSet .Thinking }}<think>{{ .Thinking }}</think>\n{{ end }}{{ .Content }}\
+              {{ range .ToolCalls }}<tool_call>\n{\"name\": \"{{ .Function.Name }}\", \"arguments\": \
+              {{ .Function.Arguments }}}\n</tool_call>{{ end }}<|over|>{{ end }}{{ end }}<|assistant|>\
+              {{ if and $.IsThinkSet (not $.Think) }}<think>\n\n</think>\n{{ end }}";
+    let report = detect(&Material::of(Kind::Go, go), Dialects::builtin(), ALL).unwrap().report;
+    let thinking = report.reasoning.expect("Go's thinking");
+    assert_eq!((thinking.begin.trim(), thinking.end.trim(), thinking.begun()), ("<think>", "</think>", ""));
+    let hermes = families().into_iter().find(|(name, _)| name == "hermes-json").unwrap().1;
+    let end = "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}";
+    for condition in
+        ["enable_thinking", "thinking", "thinking_mode == 'enabled'", "reasoning_effort == 'high'"]
+    {
+        let opened = format!("{end}{{% if {condition} %}}{{{{ '<think>\\n' }}}}{{% endif %}}");
+        let template = hermes.replace(end, &opened).replace("tool_call>", "ask_for>");
+        let found = found(&template, DESCRIBE);
+        let thinking = found.report.reasoning.unwrap();
+        assert_eq!(thinking.begun(), "with thinking on: begun by the prompt", "{condition}");
+        let description = found.description.unwrap();
+        assert!(description.toml.contains("prefilled = true"), "{condition}: {}", description.toml);
+    }
+}
+
+#[test]
+fn a_known_dialect_reads_plain_answers_or_is_not_sure() {
+    let hermes = families().into_iter().find(|(name, _)| name == "hermes-json").unwrap().1;
+    let marked = "{{- message.content if message.tool_calls else '<reply>' ~ message.content ~ '</reply>' }}";
+    let template = hermes.replace("{{- message.content or '' }}", marked);
+    assert_ne!(template, hermes);
+    let found = found(&template, DESCRIBE);
+    assert!(found.report.confidence < 0.95, "{:#?}", found.report);
+    assert!(found.report.warnings.iter().any(|line| line.contains("a plain answer")), "{:#?}", found.report);
+    // The description knows the marks.
+    let description = found.description.unwrap();
+    assert_eq!(description.missed, [""; 0], "{}", description.toml);
+    assert!(description.cases.iter().any(|case| case.name.contains("a-plain-answer")));
+}
+
+#[test]
 fn renamed_families_are_described() {
     let families = || families().into_iter().filter(|(name, _)| name != "none");
     for (seed, (name, template)) in (0..2).flat_map(|seed| families().map(move |family| (seed, family))) {
@@ -151,10 +192,26 @@ fn forms_of_no_family_are_described() {
         // What ends in nothing but a call cannot be told from text behind it.
         let description = found.description.unwrap();
         let missed = description.turns - description.read;
-        assert_eq!(missed, 0, "{name}: {}", description.toml);
-        let missing = description.turns - description.cases.len();
-        assert_eq!(missing, usize::from(endless), "{name}: {}", description.toml);
+        assert_eq!(
+            missed,
+            2 * usize::from(endless),
+            "{name}: {:?}\n{}",
+            description.missed,
+            description.toml
+        );
+        assert_eq!(description.missed.len(), missed, "{name}");
+        assert_eq!(description.cases.len(), description.read, "{name}: {}", description.toml);
     }
+}
+
+#[test]
+fn values_that_are_escaped_are_described() {
+    let found = found(include_str!("../odd/values-escaped.jinja"), DESCRIBE);
+    let description = found.description.unwrap();
+    assert!(description.toml.contains("xml = true"), "{}", description.toml);
+    // The template writes quotes as numbers, which not every reader of entities knows.
+    let known = |about: &String| about == "several lines and quotes";
+    assert!(description.missed.iter().all(known), "{:?}\n{}", description.missed, description.toml);
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use del_detect::examples::{self, Example};
 use del_detect::{Found, Material, Options};
-use rustix::process::{Resource, Rlimit, Signal, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
@@ -46,6 +48,11 @@ impl Subject {
             Self::Examples(_) => 10,
         }
     }
+
+    /// Time by the clock. A process that waits or is kept waiting does not use up its seconds of work.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.seconds().max(2))
+    }
 }
 
 /// Asks a process that is confined.
@@ -64,13 +71,13 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     let text = serde_json::to_string(question)?;
     let mut input = child.stdin.take();
     let writer = std::thread::spawn(move || input.as_mut().map(|input| input.write_all(text.as_bytes())));
-    let output = child.wait_with_output().context("cannot read from the process that runs the template")?;
+    let output = output(child, question.subject.patience())?;
     let _ = writer.join();
     match serde_json::from_slice(&output.stdout) {
         Ok(Answer::Found(found)) => Ok(*found),
         Ok(Answer::Error(error)) => Err(Exit::BadInput.because(error)),
         Err(_) if output.status.code().is_none() => {
-            Err(Exit::BadInput.because(ended(output.status, question.subject.seconds())))
+            Err(Exit::BadInput.because(ended(output.status, &question.subject)))
         }
         Err(_) => {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -79,13 +86,37 @@ pub(crate) fn ask(question: &Question, common: &Common) -> Result<Found> {
     }
 }
 
+/// What the process says before its time is over; then it is ended.
+fn output(child: Child, patience: Duration) -> Result<Output> {
+    let process = Pid::from_child(&child);
+    let (done, ended) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let output = child.wait_with_output();
+        // Nobody may be waiting any more.
+        let _ = done.send(());
+        output
+    });
+    if ended.recv_timeout(patience).is_err() {
+        // It may have ended just now.
+        let _ = kill_process(process, Signal::KILL);
+    }
+    let output = reader.join().map_err(|_| anyhow!("the process that runs the template was lost"))?;
+    output.context("cannot read from the process that runs the template")
+}
+
 /// Which limit ended the process.
-fn ended(status: ExitStatus, seconds: u64) -> String {
+fn ended(status: ExitStatus, subject: &Subject) -> String {
     let of_time = [Signal::XCPU, Signal::KILL].map(|signal| Some(signal.as_raw()));
-    let got = if of_time.contains(&status.signal()) { "time" } else { "memory, or is nested too deep" };
+    let more = if of_time.contains(&status.signal()) { "time" } else { "memory, or is nested too deep" };
+    let (expected, got) = match subject {
+        Subject::Material(_) => ("a template that needs", "one that needs"),
+        Subject::Examples(_) => ("examples that need", "some that need"),
+    };
     format!(
-        "expected a template that needs at most {} MiB of memory and {seconds} s of work, got one that needs more {got}",
-        MEMORY >> 20
+        "expected {expected} at most {} MiB of memory, {} s of work and {} s by the clock, got {got} more {more}",
+        MEMORY >> 20,
+        subject.seconds(),
+        subject.patience().as_secs(),
     )
 }
 
@@ -110,4 +141,23 @@ pub(crate) fn answer(catalog: Catalog) -> Result<Exit> {
     };
     writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(&answer)?)?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_does_not_work_is_ended_as_well() {
+        let mut command = Command::new("sleep");
+        let child = command.arg("60").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = output(child, Duration::from_millis(100)).unwrap();
+        assert_eq!(output.status.signal(), Some(Signal::KILL.as_raw()));
+        assert!(
+            ended(output.status, &Subject::Examples(Vec::new()))
+                .contains("10 s by the clock, got some that need more time")
+        );
+    }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use del_detect::{Description, Report};
+use del_detect::cases::WRITTEN;
+use del_detect::{Description, Found};
 
 use crate::catalog::Catalog;
 use crate::exit::Exit;
@@ -20,40 +21,76 @@ pub(crate) fn cases(path: &Path) -> PathBuf {
 }
 
 /// Writes the description of a new dialect; where a known one fits, a copy of that.
-pub(crate) fn write(
-    path: &Path,
-    report: &Report,
-    description: Option<&Description>,
-    catalog: Catalog,
-) -> Result<Exit> {
-    let known = report.dialect.as_deref().and_then(|name| catalog.all().get(name));
-    match (description, known) {
+pub(crate) fn write(path: &Path, found: &Found, catalog: Catalog) -> Result<Exit> {
+    let known = found.report.dialect.as_deref().and_then(|name| catalog.all().get(name));
+    match (&found.description, known) {
         (Some(description), _) => {
             put(path, &description.toml)?;
             let folder = cases(path);
+            remove_written(&folder)?;
             for case in &description.cases {
                 put(&folder.join(&case.name), &case.toml)?;
             }
-            let (read, turns) = (description.read, description.turns);
-            let (file, folder) = (path.display(), folder.display());
-            match &description.copy_of {
-                Some(known) => say(format!(
-                    "{file}: a copy of {known}, which fits; it reads {read} of {turns} turns; cases are in {folder}"
-                )),
-                None => say(format!("{file}: reads {read} of {turns} turns; cases are in {folder}")),
-            }
-            description.open.iter().for_each(|open| say(format!("open: {open}")));
+            tell(path, description);
         }
         (None, Some(known)) => {
             put(path, &known.text)?;
+            remove_written(&cases(path))?;
             say(format!("{}: a copy of {}, which fits", path.display(), known.name));
         }
         (None, None) => {
-            return Err(Exit::Failed
-                .because(format!("{} was not written: there are no calls to describe", path.display())));
+            let why = match &found.undescribed {
+                Some(why) => format!("there are calls, but in no form that can be described: {why}"),
+                None => "there are no calls to describe".to_owned(),
+            };
+            return Err(Exit::Failed.because(format!("{} was not written: {why}", path.display())));
         }
     }
     Ok(Exit::Done)
+}
+
+/// What the description that was written is worth.
+fn tell(path: &Path, description: &Description) {
+    let copy = match &description.copy_of {
+        Some(known) => format!("a copy of {known}, which fits; it "),
+        None => String::new(),
+    };
+    let (read, turns) = (description.read, description.turns);
+    let cases = match description.cases.len() {
+        0 => "there are no cases, as none of them is read with nothing left over".to_owned(),
+        _ => format!("cases are in {}", cases(path).display()),
+    };
+    say(format!("{}: {copy}reads {read} of {turns} turns cleanly; {cases}", path.display()));
+    if !description.missed.is_empty() {
+        say(format!("not read cleanly: {}", description.missed.join(", ")));
+    }
+    description.open.iter().for_each(|open| say(format!("open: {open}")));
+}
+
+/// Removes the cases that an earlier run wrote; those of people stay.
+fn remove_written(folder: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let number = stem.split('-').next().unwrap_or_default();
+        let numbered = number.len() > 1
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && path.extension().is_some_and(|ending| ending == "toml");
+        let text = if numbered { fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+        if text.lines().next().is_some_and(is_own) {
+            fs::remove_file(&path).map_err(|error| {
+                let why = crate::input::plain(&error);
+                Exit::Failed
+                    .because(format!("cannot remove {}, which an earlier run wrote: {why}", path.display()))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The first line of a case that was written here.
+fn is_own(line: &str) -> bool {
+    line.starts_with("about = \"") && line.ends_with(WRITTEN)
 }
 
 fn put(path: &Path, text: &str) -> Result<()> {

@@ -226,6 +226,14 @@ fn call(name: &str, mut values: Vec<Json>) -> Result<Json, RenderError> {
             let until = rest.first().map_or(items.len(), place);
             Json::Array(items.get(from..until).unwrap_or_default().to_vec())
         }
+        // Bytes, as Go counts them.
+        ("slice", [Json::String(text), from, rest @ ..]) => {
+            let place = |value: &Json| usize::try_from(number(Some(value))).unwrap_or(0).min(text.len());
+            let from = place(from);
+            let until = rest.first().map_or(text.len(), place).max(from);
+            let bytes = text.as_bytes().get(from..until).unwrap_or_default();
+            Json::from(String::from_utf8_lossy(bytes).into_owned())
+        }
         ("index", [Json::Array(items), place]) => usize::try_from(number(Some(place)))
             .ok()
             .and_then(|place| items.get(place))
