@@ -60,7 +60,9 @@ impl Catalog {
             return Ok(Self { all: Dialects::builtin(), broken: &[] });
         }
         let (own, broken) = sorted(found);
-        broken.iter().for_each(|broken| say(format!("{}; this dialect is left out", broken.why)));
+        for broken in &broken {
+            say(format!("{}; this dialect is left out", broken.why));
+        }
         let pairs = own.iter().map(|own| (own.name.as_str(), own.text.as_str()));
         let all = Dialects::with(pairs).map_err(|error| Exit::Configuration.because(error.to_string()))?;
         // One catalog a run: it lives as long as the program does.

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use del_agent::{Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, ToolsMode, View};
 use del_dialects::Dialect;
 use del_tools::{Cancel, Toolset};
-use del_wire::Usage;
+use del_wire::{ApiErrorKind, Usage};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -214,6 +214,16 @@ impl Session {
         self.record.keep(&set, self.agent.entries());
     }
 
+    /// Writes down what a failure has left of the conversation.
+    fn keep_after(&mut self, failure: &Failure) {
+        let too_long = matches!(failure, Failure::Refused { error, .. }
+            if matches!(error.kind, ApiErrorKind::ContextExceeded { .. }));
+        if too_long || self.agent.entries().len() < self.record.written() {
+            self.record.take_back(self.agent.entries());
+        }
+        self.keep();
+    }
+
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
         let cancel = self.interrupt.begin();
@@ -257,6 +267,7 @@ impl Session {
                 }
                 Effect::Failed(failure) => {
                     screen.turn_over(true);
+                    self.keep_after(&failure);
                     return Ok(Err(failure));
                 }
                 // Nothing is under way that could go on.
@@ -351,9 +362,7 @@ fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {
 /// How a run ends that ends with this failure.
 pub(crate) fn exit(failure: &Failure) -> Exit {
     match failure {
-        Failure::Refused { error, .. } if error.kind == del_wire::ApiErrorKind::Authentication => {
-            Exit::Authentication
-        }
+        Failure::Refused { error, .. } if error.kind == ApiErrorKind::Authentication => Exit::Authentication,
         Failure::TurnLimit { .. } => Exit::TurnLimit,
         Failure::Cancelled => Exit::Interrupted,
         _ => Exit::Failed,

@@ -147,11 +147,17 @@ impl Chat {
 
     fn ask(&mut self, question: &str) -> Result<()> {
         let mut screen = Transcript::new(self.shown, self.paint, self.session.read_dialects());
+        let before = self.session.entries().len();
         match self.session.ask(question, &mut screen)? {
             Ok(_) => {}
             Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
             Err(failure) => {
                 say(&format!("{} {}", self.paint.red("error:"), exit::line(&failure.into())));
+                say(&self.paint.dim(if self.session.entries().len() > before {
+                    "what came before that is kept: the conversation goes on from there"
+                } else {
+                    "the conversation goes on without this question"
+                }));
             }
         }
         if let Some(trouble) = self.session.record.trouble() {

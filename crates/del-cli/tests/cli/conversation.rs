@@ -75,6 +75,9 @@ fn a_conversation_may_come_from_a_pipe_and_an_error_does_not_end_it() {
     let got = run(&mut del(&["--base-url", server.url()]), "first\nsecond\nquit\nthird\n");
     assert_eq!(got.code, 0, "{got:#?}");
     assert!(got.err.contains("no such model"), "{got:#?}");
+    assert!(got.err.contains("the conversation goes on without this question"), "{got:#?}");
     assert_eq!(got.out.trim(), "Hello.");
-    assert_eq!(server.completions().len(), 2);
+    let requests = server.completions();
+    let messages = requests[1].body["messages"].as_array().unwrap();
+    assert_eq!((requests.len(), messages.len(), &messages[1]["content"]), (2, 2, &json!("second")));
 }
