@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_agent::{Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, ToolsMode, View};
+use del_agent::{
+    Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, SettingsError, ToolsMode, View,
+};
 use del_dialects::Dialect;
 use del_tools::{Cancel, Toolset};
 use del_wire::{ApiErrorKind, Usage};
@@ -113,6 +115,7 @@ pub(crate) struct Session {
     agent: Agent,
     runtime: Runtime,
     common: Common,
+    workplace: Workplace,
 }
 
 /// Shows what happens.
@@ -136,12 +139,7 @@ impl Session {
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cancel = interrupt.begin();
-        hands.connect(
-            &options.servers,
-            &options.workplace,
-            &mut Asked::find(false, common.color, &cancel),
-            &cancel,
-        )?;
+        hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,
@@ -176,13 +174,49 @@ impl Session {
             settings.tools_mode = ToolsMode::Prompt;
         }
         let agent = agent(catalog, settings.clone())?;
-        let common = common.clone();
-        let mut session =
-            Self { catalog, hands, server, settings, interrupt, turns: 0, agent, runtime, common, record };
+        let (common, workplace) = (common.clone(), options.workplace.clone());
+        let mut session = Self {
+            catalog,
+            hands,
+            server,
+            settings,
+            interrupt,
+            record,
+            turns: 0,
+            agent,
+            runtime,
+            common,
+            workplace,
+        };
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Waits for the MCP servers that still start, and offers their tools. False when the user wants to wait no more.
+    pub(crate) fn gather(&mut self) -> Result<bool> {
+        if self.hands.starting_servers().is_empty() {
+            return Ok(true);
+        }
+        let cancel = self.interrupt.begin();
+        let taken = self.take_in_servers(&cancel);
+        self.interrupt.rest();
+        taken.map(|()| !cancel.is_cancelled())
+    }
+
+    /// Offers the tools of the MCP servers that have started, and waits for the others until `cancel` is set.
+    pub(crate) fn take_in_servers(&mut self, cancel: &Cancel) -> Result<()> {
+        let before = self.hands.tools().len();
+        self.hands.take_in_servers(&self.workplace, cancel);
+        if self.hands.tools().len() > before {
+            let settings = Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() };
+            let fresh = agent(self.catalog, settings.clone())?;
+            let now = std::mem::replace(&mut self.agent, fresh);
+            self.agent = now.reconfigure(settings.clone()).map_err(|error| unusable(&error))?;
+            self.settings = settings;
+        }
+        Ok(())
     }
 
     /// Leaves this conversation and goes on with another one, which is kept if this one is.
@@ -356,7 +390,11 @@ fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
 }
 
 fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {
-    Agent::new(catalog.all(), settings).map_err(|error| Exit::Configuration.because(error.to_string()))
+    Agent::new(catalog.all(), settings).map_err(|error| unusable(&error))
+}
+
+fn unusable(error: &SettingsError) -> anyhow::Error {
+    Exit::Configuration.because(error.to_string())
 }
 
 /// How a run ends that ends with this failure.

@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Write};
 use anyhow::Result;
 use del_agent::{Entry, Failure};
 use del_dialects::Call;
-use del_tools::{Approval, Control, Selection, visible};
+use del_tools::{Approval, Cancel, Control, Selection, visible};
 use rustyline::error::ReadlineError;
 use serde_json::json;
 use word::Word;
@@ -81,6 +81,11 @@ impl Chat {
         say(&format!("{head} with {} at {}", visible(model), visible(&self.session.server.base)));
         say(&format!("in {}", visible(&self.session.hands.toolbox.directory().display().to_string())));
         self.say_mode();
+        let starting = self.session.hands.starting_servers();
+        if !starting.is_empty() {
+            let names = visible(&starting.join(", ")).into_owned();
+            say(&self.paint.dim(format!("MCP servers start in the background: {names}")));
+        }
         say(&self.paint.dim("`help` says what else there is; `exit` ends"));
     }
 
@@ -120,7 +125,7 @@ impl Chat {
                 let state = if self.shown.debug { "is shown" } else { "is no longer shown" };
                 say(&format!("the model's raw text {state}"));
             }
-            Word::Tools => self.tools(),
+            Word::Tools => self.tools()?,
             Word::Clear => {
                 self.session.clear();
                 say("the conversation begins anew");
@@ -146,6 +151,10 @@ impl Chat {
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
+        if !self.session.gather()? {
+            say(&self.paint.yellow("cancelled"));
+            return Ok(());
+        }
         let mut screen = Transcript::new(self.shown, self.paint, self.session.read_dialects());
         let before = self.session.entries().len();
         match self.session.ask(question, &mut screen)? {
@@ -180,7 +189,10 @@ impl Chat {
         });
     }
 
-    fn tools(&self) {
+    fn tools(&mut self) -> Result<()> {
+        let at_once = Cancel::new();
+        at_once.cancel();
+        self.session.take_in_servers(&at_once)?;
         for definition in self.session.hands.toolbox.definitions() {
             let class = json!(definition.class);
             say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
@@ -193,6 +205,10 @@ impl Chat {
             say(&format!("MCP server {}: {count}", visible(&state.name)));
             state.tools.iter().for_each(|tool| say(&format!("  {}", tool.name)));
         }
+        for name in self.session.hands.starting_servers() {
+            say(&format!("MCP server {}: still starts", visible(name)));
+        }
+        Ok(())
     }
 
     fn models(&self) {
