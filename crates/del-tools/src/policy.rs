@@ -251,7 +251,8 @@ impl Gate {
             Verdict::Ask => {}
         }
         let Some(consent) = consent else {
-            return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
+            let why = plan.question().needs_approval();
+            return Err(denied(format!("{why}; rerun with --approval-mode auto-edit|yolo or --allow-tool")));
         };
         let answer = consent.ask(plan.question());
         self.take(plan, answer)
