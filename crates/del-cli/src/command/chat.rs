@@ -23,6 +23,7 @@ use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
 use crate::terminal;
+use crate::wrap;
 
 const MAX_TURNS: u32 = 50;
 
@@ -302,6 +303,6 @@ impl Chat {
     }
 }
 
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", wrap::for_stderr(text, wrap::second_column));
 }

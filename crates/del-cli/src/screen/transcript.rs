@@ -10,6 +10,7 @@ use crate::colour::Paint;
 use crate::hands::Onlooker;
 use crate::screen::lines;
 use crate::session::Screen;
+use crate::wrap;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]
@@ -151,12 +152,12 @@ impl Transcript {
 
     fn note(&mut self, text: &str) {
         let line = self.paint.yellow(format!("! {}", visible(text)));
-        self.line(&line);
+        self.line(&wrap::for_stderr(&line, |_| "! ".len()));
     }
 
     fn debug(&mut self, text: &str) {
         let line = self.paint.dim(format!("debug: {}", visible(text)));
-        self.line(&line);
+        self.line(&wrap::for_stderr(&line, |_| "debug: ".len()));
     }
 }
 

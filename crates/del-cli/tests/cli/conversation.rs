@@ -81,3 +81,35 @@ fn a_conversation_may_come_from_a_pipe_and_an_error_does_not_end_it() {
     let messages = requests[1].body["messages"].as_array().unwrap();
     assert_eq!((requests.len(), messages.len(), &messages[1]["content"]), (2, 2, &json!("second")));
 }
+
+#[test]
+fn help_and_errors_break_between_words() {
+    let files = directory(&[]);
+    let error = json!({"error": {"message": "the model that you have asked for is not on this server"}});
+    let server = Server::new(vec![Reply::Status(404, error.to_string())]);
+    let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "--color", "never"], 50, &[]);
+    terminal.until("> ");
+    terminal.write("help\r");
+    let help = terminal.until("next one.\r\n");
+    terminal.until("> ");
+    terminal.write("hi\r");
+    let error = terminal.until("without this question");
+    terminal.write("\u{4}");
+    terminal.end();
+    let bad =
+        Terminal::with(&files, &["parse", "--dialect", "nosuchdialect", "--color", "never"], 50, &[]).end().0;
+    for (text, says) in [
+        (
+            &help,
+            "take back the last change of files, the one with this id, or the last N; `/undo list` shows them",
+        ),
+        (&error, "the model that you have asked for is not on this server. Check the name of the model"),
+        (&bad, "error: expected the name of a dialect, got `nosuchdialect`; `del dialects` lists all"),
+    ] {
+        let rows = text.lines().map(|row| row.trim_end_matches('\r'));
+        assert!(rows.clone().all(|row| row.chars().count() <= 50), "{text}");
+        let words: Vec<&str> = rows.flat_map(str::split_whitespace).collect();
+        assert!(words.join(" ").contains(says), "expected {says:?}: {text}");
+    }
+    assert!(help.contains("\n                 files, the one with this id"), "{help}");
+}
