@@ -67,7 +67,7 @@ mod tests {
             rows("\u{1b}[31mone\u{1b}[0m two three four", 20, 0),
             "\u{1b}[31mone\u{1b}[0m two three four"
         );
-        assert_eq!(rows("日本語 日本語 日本語 日本語", 20, 0), "日本語 日本語\n日本語 日本語");
+        assert_eq!(rows("日本語 日本語 日本語 日本語", 19, 0), "日本語 日本語\n日本語 日本語");
         assert_eq!(rows("short", 20, 0), "short");
     }
 
