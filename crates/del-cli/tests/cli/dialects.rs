@@ -39,6 +39,12 @@ fn a_dialect_is_shown_by_any_of_its_names() {
     assert_eq!(plain(&["dialects", "show", "vllm:hermes"]).out, shown.out);
     assert_eq!(plain(&["dialects", "show", "hermes", "--json"]).json()["name"], "hermes-json");
     plain(&["dialects", "show", "nosuch"]).fails(2, "expected the name of a dialect, got `nosuch`");
+    for (name, meant) in [("hermess", "hermes-json"), ("harmon", "harmony"), ("minimax", "minimax-m")] {
+        plain(&["dialects", "show", name]).fails(2, &format!("; did you mean {meant}"));
+    }
+    for name in ["hermes-xml", "abc", "my-dialect", "x"] {
+        plain(&["dialects", "show", name]).fails(2, &format!("got `{name}`; `del dialects` lists all"));
+    }
 }
 
 #[test]
