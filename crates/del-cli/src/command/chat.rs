@@ -4,11 +4,12 @@ mod line;
 mod word;
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
 use del_dialects::Call;
-use del_tools::{Approval, Cancel, Control, Selection, visible};
+use del_tools::{Approval, Cancel, Control, Progress, Selection, visible};
 use rustyline::error::ReadlineError;
 use serde_json::json;
 use word::Word;
@@ -17,7 +18,6 @@ use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::command::{sessions, undo};
 use crate::exit::{self, Exit};
-use crate::hands;
 use crate::record::Store;
 use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
@@ -264,18 +264,35 @@ impl Chat {
         }
     }
 
-    /// A command of the user's own: it is not asked about, and the model does not see it.
+    /// A command of the user's own: it is not asked about, and the model does not see it. Its output is shown as it comes.
     fn shell(&mut self, command: &str) {
         let arguments = json!({"command": command}).to_string();
-        let call = Call { id: None, name: "run_command".to_owned(), arguments };
         let cancel = self.session.interrupt.begin();
         let toolbox = &self.session.hands.toolbox;
-        let result = match toolbox.plan(&call.name, &call.arguments) {
-            Ok(plan) => hands::watched(toolbox, plan, &call.name, &cancel),
+        let at_start = AtomicBool::new(true);
+        let control = Control::new(cancel).with_progress(|progress| {
+            if let Progress::Output(text) = progress {
+                let mut stderr = std::io::stderr().lock();
+                let _ = stderr.write_all(visible(text).as_bytes()).and_then(|()| stderr.flush());
+                at_start.store(text.ends_with('\n'), Ordering::Relaxed);
+            }
+        });
+        let result = match toolbox.plan("run_command", &arguments) {
+            Ok(plan) => toolbox.run(plan, &control),
             Err(failure) => failure.into(),
         };
+        drop(control);
         self.session.interrupt.rest();
-        say(&visible(&result.text));
+        if !at_start.load(Ordering::Relaxed) {
+            say("");
+        }
+        let data = result.data.unwrap_or_default();
+        match data["exit_code"].as_i64() {
+            Some(0) => {}
+            Some(code) => say(&self.paint.dim(format!("exit code {code}"))),
+            // It did not end by itself, or did not begin; what it wrote stands there already.
+            None => say(&self.paint.yellow(visible(result.text.lines().next().unwrap_or_default()))),
+        }
     }
 
     /// The question with the files that it names as `@path`.

@@ -31,8 +31,14 @@ fn a_conversation_goes_from_word_to_word() {
     terminal.until("asks before it writes");
     terminal.write("thank you, see @a.txt\r");
     terminal.until("You are welcome.");
+    terminal.write("!cat a.txt; printf 'at the end'; exit 3\r");
+    let before = terminal.until("forty-two\r\nat the end\r\n");
+    assert!(!before.contains("STDOUT") && !before.contains("exit code"), "{before:?}");
+    terminal.until("exit code 3");
     terminal.write("!cat a.txt\r");
-    terminal.until("forty-two");
+    let before = terminal.until("forty-two\r\n");
+    let behind = terminal.until("> ");
+    assert!(!before.contains("Success") && !behind.contains("code"), "{before:?} {behind:?}");
     terminal.write("/nosuch\r");
     terminal.until("there is no command /nosuch");
     terminal.write("exit\r");
