@@ -25,6 +25,7 @@ use crate::instructions;
 use crate::interrupt::Interrupt;
 use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
+use crate::screen::near::Tried;
 use crate::server::{Server, ServerOptions};
 use crate::servers::ServerTools;
 
@@ -342,11 +343,12 @@ impl Session {
     }
 
     /// The dialects that answers are read in.
-    pub(crate) fn read_dialects(&self) -> Vec<String> {
-        match &self.settings.dialect {
-            Some(dialect) => vec![dialect.name.clone()],
-            None => self.catalog.all().iter().map(|dialect| dialect.name.clone()).collect(),
-        }
+    pub(crate) fn tried(&self) -> Tried {
+        let dialects = match &self.settings.dialect {
+            Some(dialect) => vec![Arc::clone(dialect)],
+            None => self.catalog.all().iter().cloned().collect(),
+        };
+        Tried { dialects, tools: self.settings.tools.clone().into() }
     }
 
     fn step(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Effect {

@@ -156,7 +156,7 @@ impl Chat {
             say(&self.paint.yellow("cancelled"));
             return Ok(());
         }
-        let mut screen = Transcript::new(self.shown, self.paint, self.session.read_dialects());
+        let mut screen = Transcript::new(self.shown, self.paint, self.session.tried());
         let before = self.session.entries().len();
         match self.session.ask(question, &mut screen)? {
             Ok(_) => {}

@@ -50,7 +50,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         let reasoning = !options.session.hide_reasoning;
         let shown = Shown { live, debug, reasoning };
         let paint = Paint::stderr(common.color);
-        session.ask(&question, &mut Transcript::new(shown, paint, session.read_dialects()))?
+        session.ask(&question, &mut Transcript::new(shown, paint, session.tried()))?
     };
     let mut out = std::io::stdout().lock();
     match &outcome {
