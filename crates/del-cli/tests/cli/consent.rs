@@ -73,6 +73,11 @@ impl Terminal {
     }
 }
 
+/// What a question says, in one piece where rows of the terminal broke it.
+pub(crate) fn unbroken(question: &str) -> String {
+    question.replace("\r\n  ↪ ", "")
+}
+
 const PROMPT: &str = "Do this?";
 
 fn writing(content: &str) -> [String; 4] {

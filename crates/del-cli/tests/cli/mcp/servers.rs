@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
+use crate::consent::{Terminal, unbroken};
 use crate::del::{Run, del, directory, plain, run, text};
 use crate::server::{Server, says};
 
@@ -281,9 +281,10 @@ fn what_a_directory_brings_does_not_run_unless_the_user_agreed_to_it() {
     assert!(!mark.exists());
 
     let home = text(place.home.path());
-    let mut terminal = Terminal::with(&place.files, &["mcp", "trust"], 80, &[("HOME", &home)]);
-    let question = terminal.until("[y]es [n]o:");
-    assert!(question.contains("python3") && question.contains("honest"), "{question:?}");
+    // So narrow that every path is broken.
+    let mut terminal = Terminal::with(&place.files, &["mcp", "trust"], 20, &[("HOME", &home)]);
+    let question = unbroken(&terminal.until("[y]es [n]o:"));
+    assert!(question.contains("python3") && question.contains(" honest "), "{question:?}");
     terminal.write("y\r");
     assert_eq!(terminal.end().1, 0);
     let got = call();
