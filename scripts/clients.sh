@@ -20,7 +20,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=$root/.cache/clients
 venv=$cache/venv
 python=${PYTHON:-python3}
-del=${DEL:-${CARGO_TARGET_DIR:-$root/target}/release/del}
+del=
 upstream=
 model=smollm2-135m-instruct
 server_pid=
@@ -36,6 +36,7 @@ main() {
         die "the client needs Python 3.11 or newer, this is $("$python" -V); set PYTHON to a newer one"
     install_client
     [[ -n $upstream ]] || start_server
+    build_del
     start_proxy
     "$venv/bin/python" "$root/scripts/clients/openai_client.py" "$base_url" "$model" ||
         die "the client did not get what it should (see above); the proxy's log is $cache/proxy.log"
@@ -76,6 +77,9 @@ start_server() {
     [[ $line =~ base\ URL\ ([^,]+),\ pid\ ([0-9]+) ]] || die "cannot read the demo's line: $line"
     upstream=${BASH_REMATCH[1]}
     server_pid=${BASH_REMATCH[2]}
+    echo "==> try what the demo suggests"
+    bash -c "$(sed -n '/^Try: /,$ { s/^Try: //; p }' "$cache/demo.log")" </dev/null | grep -i 'flour' ||
+        die "what the demo suggests does not work; it is at the end of $cache/demo.log"
 }
 
 start_proxy() {
@@ -110,5 +114,6 @@ die() {
     exit 1
 }
 
+source "$root/scripts/build.sh"
 source "$root/scripts/python.sh"
 main "$@"

@@ -16,7 +16,7 @@ USAGE
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=$root/.cache/demo
-del=${DEL:-${CARGO_TARGET_DIR:-$root/target}/release/del}
+del=
 answers=50
 dialects=(hermes-json qwen3-coder llama3-json mistral-args deepseek-v31 pythonic kimi-k2 glm45 minimax-m2 harmony)
 server_pid=
@@ -27,7 +27,7 @@ export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 main() {
     read_options "$@"
     [[ -x $cache/venv/bin/python && -f $(weights) ]] || die "no server and model yet; run scripts/demo.sh first"
-    [[ -n ${DEL:-} ]] || (cd "$root" && cargo build --release --locked -p del-cli)
+    build_del
     trap stop_server EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM

@@ -22,7 +22,7 @@ weights=$cache/SmolLM2-135M-Instruct.Q4_1.gguf
 weights_sha256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 model=smollm2-135m-instruct
 python=${PYTHON:-python3}
-del=${CARGO_TARGET_DIR:-$root/target}/release/del
+del=
 keep=no
 server_pid=
 base_url=
@@ -82,10 +82,6 @@ check_machine() {
     command -v "$python" >/dev/null || die "$python is missing; install it: apt-get install python3"
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         die "the server needs Python 3.10 or newer, this is $("$python" -V); set PYTHON to a newer one"
-}
-
-build_del() {
-    (cd "$root" && cargo build --release --locked -p del-cli) || die "del does not build (see above)"
 }
 
 install_server() {
@@ -175,17 +171,22 @@ print(instead["tools_mode"], instead["dialect"])')
 # Sets `task` to the command for one prompt, and shows it. The model is tiny: its
 # calls need a grammar, and it finds its way among two tools, not seven.
 task() {
-    local prompt=$1 word
+    local prompt=$1
     shift
     task=("$del" -p "$prompt" "$@" --working-dir "$root/scripts/sample" --base-url "$base_url" --model "$model"
         --toolset core --tools "list_directory,read_file" --tools-mode "$tools_mode" --dialect "$dialect" --constrain on
         --max-turns 4 --no-session)
-    printf '\n$ del'
-    for word in "${task[@]:1}"; do
+    printf '\n$ %s\n' "$(quoted del "${task[@]:1}")"
+}
+
+# The words of a command, as a shell has to be given them.
+quoted() {
+    local word words=()
+    for word in "$@"; do
         [[ $word =~ ^[[:alnum:]/.,:_-]+$ ]] || word=${word@Q}
-        printf ' %s' "$word"
+        words+=("$word")
     done
-    printf '\n'
+    echo "${words[*]}"
 }
 
 check_events() {
@@ -205,8 +206,8 @@ hand_over_server() {
     cat <<END
 
 The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)
-Try: target/release/del -p "Read the file notes.txt and tell me what happens on Tuesday." \\
-    --base-url $base_url --model $model --working-dir scripts/sample \\
+Try: $(quoted "$del" -p "Read the file notes.txt and tell me what it says.") \\
+    --base-url $base_url --model $model --working-dir $(quoted "$root/scripts/sample") \\
     --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on
 END
     server_pid=
@@ -221,5 +222,6 @@ die() {
     exit 1
 }
 
+source "$root/scripts/build.sh"
 source "$root/scripts/python.sh"
 main "$@"

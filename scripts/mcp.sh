@@ -9,7 +9,7 @@ Usage: scripts/mcp.sh
 
   --help    this text
 
-Takes the program that DEL names, or target/release/del. Needs Python 3.11 or newer
+Builds del, or takes the program that DEL names. Needs Python 3.11 or newer
 (PYTHON=… picks another one).
 END
 }
@@ -18,7 +18,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=$root/.cache/mcp
 venv=$cache/venv
 python=${PYTHON:-python3}
-del=${DEL:-${CARGO_TARGET_DIR:-$root/target}/release/del}
+del=
 server_pid=
 
 # All of it talks to this machine only, whatever the proxy of the environment is.
@@ -36,7 +36,7 @@ main() {
     trap 'exit 143' TERM
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         die "the SDK needs Python 3.11 or newer, this is $("$python" -V); set PYTHON to a newer one"
-    [[ -x $del ]] || die "there is no $del; build it: cargo build --release -p del-cli"
+    build_del
     make_venv
     install_pins "$root/scripts/mcp/requirements.txt" "the SDK" --require-hashes
     "$venv/bin/python" "$root/scripts/mcp/host.py" "$del" 2>"$cache/host.log" || {
@@ -116,5 +116,6 @@ die() {
     exit 1
 }
 
+source "$root/scripts/build.sh"
 source "$root/scripts/python.sh"
 main "$@"

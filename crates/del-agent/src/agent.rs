@@ -173,7 +173,17 @@ impl Agent {
     }
 
     /// Takes what has happened and says what to do. What there is to show goes to `watch`.
+    ///
+    /// A question that fails before anything came of it is dropped from the conversation.
     pub fn step(&mut self, input: Input<'_>, watch: Watch<'_>) -> Effect {
+        let effect = self.take(input, watch);
+        if let Effect::Failed(failure) = &effect {
+            self.drop_question(failure);
+        }
+        effect
+    }
+
+    fn take(&mut self, input: Input<'_>, watch: Watch<'_>) -> Effect {
         let state = std::mem::replace(&mut self.state, State::Idle);
         match (state, input) {
             (State::Idle, Input::Start(text)) => self.start(text, watch),

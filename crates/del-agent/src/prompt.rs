@@ -11,6 +11,9 @@ pub(crate) const CANCELLED: &str = "Error: cancelled by the user.";
 /// The result of a call in an answer that was stopped.
 pub(crate) const NOT_RUN: &str = "Error: not run, for the same call was made too often.";
 
+/// What stands in place of results with which the conversation was too long for the model.
+pub(crate) const TOO_LONG: &str = "[The tool ran. Its result is left out: it did not fit into your context.]";
+
 /// The result of a call that is the same again.
 pub(crate) fn repeated(times: u32) -> String {
     format!(

@@ -71,7 +71,8 @@ pub enum Effect {
     Run(Vec<ReadCall>),
     /// The question is answered. The next [`Input::Start`] goes on with the same conversation.
     Done(Done),
-    /// The question cannot be answered. The conversation stands, and the next [`Input::Start`] goes on with it.
+    /// The question cannot be answered. The next [`Input::Start`] goes on with the conversation: without the question
+    /// where nothing came of it, with what was said and done otherwise.
     Failed(Failure),
 }
 
@@ -100,9 +101,7 @@ pub enum Failure {
         tries: u32,
     },
     /// The connection broke inside an answer.
-    #[error(
-        "the model server hung up in the middle of its answer ({reason}). What it said is kept; ask again to go on"
-    )]
+    #[error("the model server hung up in the middle of its answer ({reason}). Ask again")]
     HungUp {
         /// Why.
         reason: String,

@@ -14,7 +14,7 @@ use del_mcp::Servers;
 
 use crate::consent::Asked;
 use crate::exit::Exit;
-use crate::servers::ServerTools;
+use crate::servers::{self, ServerTools};
 use crate::status::Status;
 use crate::{folders, input};
 
@@ -217,17 +217,39 @@ impl Hands {
         asked: &mut Asked,
         cancel: &Cancel,
     ) -> anyhow::Result<()> {
-        let Some(servers) = options.start(self.toolbox.directory(), asked, cancel)? else { return Ok(()) };
+        self.begin_to_connect(options, asked)?;
+        self.take_in_servers(workplace, cancel);
+        Ok(())
+    }
+
+    /// Begins to start the MCP servers that there are, in the background.
+    pub(crate) fn begin_to_connect(
+        &mut self,
+        options: &ServerTools,
+        asked: &mut Asked,
+    ) -> anyhow::Result<()> {
+        self.servers = options.start(self.toolbox.directory(), asked)?;
+        Ok(())
+    }
+
+    /// Waits for the MCP servers that still start, until `cancel` is set, and takes the tools in of those that have.
+    pub(crate) fn take_in_servers(&mut self, workplace: &Workplace, cancel: &Cancel) {
+        let Some(servers) = &mut self.servers else { return };
+        servers::tell(servers::gather(servers, cancel));
+        // Those that are there already are not added again.
         for tool in servers.tools().iter().filter(|tool| workplace.wants(&tool.tool().name)) {
             self.toolbox.add(Arc::clone(tool));
         }
-        self.servers = Some(servers);
-        Ok(())
     }
 
     /// What became of the MCP servers.
     pub(crate) fn servers(&self) -> &[del_mcp::State] {
         self.servers.as_ref().map_or(&[], Servers::states)
+    }
+
+    /// The MCP servers that still start.
+    pub(crate) fn starting_servers(&self) -> Vec<&str> {
+        self.servers.as_ref().map_or_else(Vec::new, |servers| servers.starting().collect())
     }
 
     /// Tells of changes in the middle of which an earlier run died.

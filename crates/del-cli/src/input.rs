@@ -17,6 +17,8 @@ pub(crate) struct Input {
     /// In bytes, for a file.
     size: Option<u64>,
     reader: BufReader<Box<dyn Read + Send>>,
+    /// Whether a line feed at the very end is left out of its text.
+    without_last_line_feed: bool,
 }
 
 /// Bytes to text: what is no UTF-8 is replaced, everything else kept, and characters may be cut anywhere.
@@ -49,7 +51,14 @@ impl Input {
                 ("standard input".to_owned(), None, Box::new(io::stdin()))
             }
         };
-        Ok(Self { name, size, reader: BufReader::with_capacity(PIECE, reader) })
+        let reader = BufReader::with_capacity(PIECE, reader);
+        Ok(Self { name, size, reader, without_last_line_feed: false })
+    }
+
+    /// The same, and the text of a file that was named is without the line feed that editors end a file with.
+    pub(crate) fn of_a_model(mut self) -> Self {
+        self.without_last_line_feed = self.size.is_some();
+        self
     }
 
     /// What it is called in messages.
@@ -70,6 +79,20 @@ impl Input {
     /// Gives the text out piece by piece, as soon as it is there.
     pub(crate) fn pieces(mut self, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
         let mut utf8 = Utf8::default();
+        let mut held = false;
+        let without_last = self.without_last_line_feed;
+        let mut each = |piece: &str| {
+            if std::mem::take(&mut held) {
+                each("\n")?;
+            }
+            let inside = piece.strip_suffix('\n').filter(|_| without_last);
+            held = inside.is_some();
+            match inside.unwrap_or(piece) {
+                "" => Ok(()),
+                piece => each(piece),
+            }
+        };
+        let each = &mut each;
         loop {
             let bytes = match self.reader.fill_buf() {
                 Ok([]) => break,

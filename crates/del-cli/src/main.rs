@@ -26,6 +26,7 @@ mod table;
 mod terminal;
 mod tls;
 mod web;
+mod wrap;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -87,5 +88,5 @@ pub(crate) fn say(line: impl Display) {
 }
 
 fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", wrap::for_stderr(line, |_| "del: ".len()));
 }

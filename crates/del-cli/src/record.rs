@@ -128,6 +128,23 @@ impl Record {
         self.add(&[Line::Anew]);
     }
 
+    /// The conversation goes on from these entries and not from all that was kept. One without any is no more.
+    pub(crate) fn take_back(&mut self, entries: &[Entry]) {
+        if !entries.is_empty() {
+            return self.rewrite();
+        }
+        if let (Some(place), Some(_)) = (&self.place, self.file.take()) {
+            // What is left behind is one question too many in a list.
+            let _ = std::fs::remove_file(place.file(&self.id));
+        }
+        (self.set, self.written) = (None, 0);
+    }
+
+    /// How many entries are kept.
+    pub(crate) fn written(&self) -> usize {
+        self.written
+    }
+
     /// Why the conversation is not kept, if that failed; told once.
     pub(crate) fn trouble(&mut self) -> Option<String> {
         self.trouble.take()
@@ -168,14 +185,21 @@ impl Record {
     }
 }
 
+impl Place {
+    /// The file of the conversation with this id.
+    fn file(&self, id: &str) -> PathBuf {
+        self.store.folder_of(&self.directory).join(format!("{id}.jsonl"))
+    }
+}
+
 fn add(file: &mut Option<File>, place: &Place, id: &str, lines: &[Line]) -> io::Result<()> {
     let mut text = Vec::new();
     let file = match file {
         Some(file) => file,
         None => {
-            let folder = place.store.folder_of(&place.directory);
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-            let path = folder.join(format!("{id}.jsonl"));
+            let path = place.file(id);
+            let folder = path.parent().unwrap_or(&place.store.folder);
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
             let new = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
             flock(&new, FlockOperation::NonBlockingLockExclusive)?;
             let head = Head { id: id.to_owned(), working_dir: place.directory.clone(), created: now() };

@@ -2,4 +2,5 @@
 
 pub(crate) mod events;
 pub(crate) mod lines;
+pub(crate) mod near;
 pub(crate) mod transcript;

@@ -2,16 +2,19 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use del_mcp::{Config, ConfigError, Server, Servers, Source, Trust};
+use del_mcp::{Config, ConfigError, Server, Servers, Source, State, Trust};
 use del_tools::{Cancel, visible};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::folders;
 use crate::say;
+use crate::status::Status;
 use crate::tls;
 
 /// Whose tools are offered beside the built-in ones.
@@ -37,17 +40,14 @@ pub(crate) struct Project {
 
 /// The file of servers in a working directory.
 const PROJECT: &str = ".mcp.json";
+/// What takes longer is said.
+const A_WHILE: Duration = Duration::from_secs(1);
 /// The longest such file.
 const LONGEST: u64 = 1 << 20;
 
 impl ServerTools {
-    /// Starts the servers of this run; `None` when there are none.
-    pub(crate) fn start(
-        &self,
-        directory: &Path,
-        asked: &mut Asked,
-        cancel: &Cancel,
-    ) -> Result<Option<Servers>> {
+    /// Begins to start the servers of this run, in the background; `None` when there are none.
+    pub(crate) fn start(&self, directory: &Path, asked: &mut Asked) -> Result<Option<Servers>> {
         if self.no_mcp {
             return Ok(None);
         }
@@ -75,17 +75,53 @@ impl ServerTools {
             return Ok(None);
         }
         tls::prepare();
-        let started = Servers::start(servers, directory, cancel);
-        for state in started.states() {
-            match &state.outcome {
-                Err(why) => say(format!("the MCP server '{}' is left out: {why}", state.name)),
-                Ok(_) => state
-                    .warnings
-                    .iter()
-                    .for_each(|warning| say(format!("MCP server '{}': {warning}", state.name))),
+        Ok(Some(Servers::start(servers, directory)))
+    }
+}
+
+/// Waits for the servers that still start, until `cancel` is set. What became of those that have.
+pub(crate) fn gather<'s>(servers: &'s mut Servers, cancel: &Cancel) -> &'s [State] {
+    let names: Vec<&str> = servers.starting().collect();
+    if names.is_empty() {
+        return &[];
+    }
+    let waiting = format!("waiting for the MCP servers {}", names.join(", "));
+    let status = Status::new();
+    std::thread::scope(|scope| {
+        let (done, over) = mpsc::channel::<()>();
+        let (waiting, status) = (&waiting, &status);
+        scope.spawn(move || tell_of_waiting(waiting, status, &over));
+        let states = servers.gather(cancel);
+        drop(done);
+        states
+    })
+}
+
+/// Says what is wrong with servers.
+pub(crate) fn tell(states: &[State]) {
+    for state in states {
+        match &state.outcome {
+            Err(why) => say(format!("the MCP server '{}' is left out: {why}", state.name)),
+            Ok(_) => {
+                for warning in &state.warnings {
+                    say(format!("MCP server '{}': {warning}", state.name));
+                }
             }
         }
-        Ok(Some(started))
+    }
+}
+
+/// Says for what the user waits once that takes a while, until nobody holds the other end of `over`.
+fn tell_of_waiting(waiting: &str, status: &Status, over: &Receiver<()>) {
+    let begun = Instant::now();
+    let mut told = false;
+    while let Err(RecvTimeoutError::Timeout) = over.recv_timeout(A_WHILE) {
+        if status.is_watched() {
+            status.show(&format!("{waiting} ({} s); Ctrl-C stops", begun.elapsed().as_secs()));
+        } else if !told {
+            say(waiting);
+            told = true;
+        }
     }
 }
 

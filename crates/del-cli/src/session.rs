@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_agent::{Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, ToolsMode, View};
+use del_agent::{
+    Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, SettingsError, ToolsMode, View,
+};
 use del_dialects::Dialect;
 use del_tools::{Cancel, Toolset};
-use del_wire::Usage;
+use del_wire::{ApiErrorKind, Usage};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -23,6 +25,7 @@ use crate::instructions;
 use crate::interrupt::Interrupt;
 use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
+use crate::screen::near::Tried;
 use crate::server::{Server, ServerOptions};
 use crate::servers::ServerTools;
 
@@ -113,6 +116,7 @@ pub(crate) struct Session {
     agent: Agent,
     runtime: Runtime,
     common: Common,
+    workplace: Workplace,
 }
 
 /// Shows what happens.
@@ -136,12 +140,7 @@ impl Session {
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cancel = interrupt.begin();
-        hands.connect(
-            &options.servers,
-            &options.workplace,
-            &mut Asked::find(false, common.color, &cancel),
-            &cancel,
-        )?;
+        hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,
@@ -176,13 +175,49 @@ impl Session {
             settings.tools_mode = ToolsMode::Prompt;
         }
         let agent = agent(catalog, settings.clone())?;
-        let common = common.clone();
-        let mut session =
-            Self { catalog, hands, server, settings, interrupt, turns: 0, agent, runtime, common, record };
+        let (common, workplace) = (common.clone(), options.workplace.clone());
+        let mut session = Self {
+            catalog,
+            hands,
+            server,
+            settings,
+            interrupt,
+            record,
+            turns: 0,
+            agent,
+            runtime,
+            common,
+            workplace,
+        };
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Waits for the MCP servers that still start, and offers their tools. False when the user wants to wait no more.
+    pub(crate) fn gather(&mut self) -> Result<bool> {
+        if self.hands.starting_servers().is_empty() {
+            return Ok(true);
+        }
+        let cancel = self.interrupt.begin();
+        let taken = self.take_in_servers(&cancel);
+        self.interrupt.rest();
+        taken.map(|()| !cancel.is_cancelled())
+    }
+
+    /// Offers the tools of the MCP servers that have started, and waits for the others until `cancel` is set.
+    pub(crate) fn take_in_servers(&mut self, cancel: &Cancel) -> Result<()> {
+        let before = self.hands.tools().len();
+        self.hands.take_in_servers(&self.workplace, cancel);
+        if self.hands.tools().len() > before {
+            let settings = Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() };
+            let fresh = agent(self.catalog, settings.clone())?;
+            let now = std::mem::replace(&mut self.agent, fresh);
+            self.agent = now.reconfigure(settings.clone()).map_err(|error| unusable(&error))?;
+            self.settings = settings;
+        }
+        Ok(())
     }
 
     /// Leaves this conversation and goes on with another one, which is kept if this one is.
@@ -212,6 +247,16 @@ impl Session {
             in_prompt: self.agent.mode() == Mode::Prompt,
         };
         self.record.keep(&set, self.agent.entries());
+    }
+
+    /// Writes down what a failure has left of the conversation.
+    fn keep_after(&mut self, failure: &Failure) {
+        let too_long = matches!(failure, Failure::Refused { error, .. }
+            if matches!(error.kind, ApiErrorKind::ContextExceeded { .. }));
+        if too_long || self.agent.entries().len() < self.record.written() {
+            self.record.take_back(self.agent.entries());
+        }
+        self.keep();
     }
 
     /// Asks, and works until there is an answer or none can be had.
@@ -261,6 +306,7 @@ impl Session {
                 }
                 Effect::Failed(failure) => {
                     screen.turn_over(true);
+                    self.keep_after(&failure);
                     return Ok(Err(failure));
                 }
                 // Nothing is under way that could go on.
@@ -301,11 +347,12 @@ impl Session {
     }
 
     /// The dialects that answers are read in.
-    pub(crate) fn read_dialects(&self) -> Vec<String> {
-        match &self.settings.dialect {
-            Some(dialect) => vec![dialect.name.clone()],
-            None => self.catalog.all().iter().map(|dialect| dialect.name.clone()).collect(),
-        }
+    pub(crate) fn tried(&self) -> Tried {
+        let dialects = match &self.settings.dialect {
+            Some(dialect) => vec![Arc::clone(dialect)],
+            None => self.catalog.all().iter().cloned().collect(),
+        };
+        Tried { dialects, tools: self.settings.tools.clone().into() }
     }
 
     fn step(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Effect {
@@ -349,15 +396,17 @@ fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
 }
 
 fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {
-    Agent::new(catalog.all(), settings).map_err(|error| Exit::Configuration.because(error.to_string()))
+    Agent::new(catalog.all(), settings).map_err(|error| unusable(&error))
+}
+
+fn unusable(error: &SettingsError) -> anyhow::Error {
+    Exit::Configuration.because(error.to_string())
 }
 
 /// How a run ends that ends with this failure.
 pub(crate) fn exit(failure: &Failure) -> Exit {
     match failure {
-        Failure::Refused { error, .. } if error.kind == del_wire::ApiErrorKind::Authentication => {
-            Exit::Authentication
-        }
+        Failure::Refused { error, .. } if error.kind == ApiErrorKind::Authentication => Exit::Authentication,
         Failure::TurnLimit { .. } => Exit::TurnLimit,
         Failure::Cancelled => Exit::Interrupted,
         _ => Exit::Failed,

@@ -35,6 +35,11 @@ impl Status {
         Self { watched, line: Mutex::default() }
     }
 
+    /// Whether anybody can see it.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched
+    }
+
     /// Shows this text, but not too often.
     pub(crate) fn show(&self, text: &str) {
         if !self.watched {

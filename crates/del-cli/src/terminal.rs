@@ -25,9 +25,14 @@ pub(crate) fn stdout_width() -> Option<usize> {
     columns(&std::io::stdout())
 }
 
+/// Columns of the terminal that standard error goes to, if it goes to one.
+pub(crate) fn stderr_width() -> Option<usize> {
+    columns(&std::io::stderr())
+}
+
 /// Columns for what goes to standard error.
 pub(crate) fn width() -> usize {
-    columns(&std::io::stderr()).unwrap_or(COLUMNS)
+    stderr_width().unwrap_or(COLUMNS)
 }
 
 /// Data for standard output: as it is, but on a terminal nothing in it can act.

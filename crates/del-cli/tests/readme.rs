@@ -53,16 +53,26 @@ fn the_tables_of_dialects_are_fresh() {
 #[test]
 fn del_parse_prints_what_the_readme_shows() {
     let written = block("README.md", "```text\n");
-    let mut del = Command::new(env!("CARGO_BIN_EXE_del"))
-        .arg("parse")
-        .env("XDG_CONFIG_HOME", "/nonexistent")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    del.stdin.take().unwrap().write_all(written.trim_end().as_bytes()).unwrap();
-    let printed = String::from_utf8(del.wait_with_output().unwrap().stdout).unwrap();
-    assert_eq!(block("README.md", "```json\n"), printed);
+    assert!(written.ends_with('\n'), "as a file ends");
+    let folder = tempfile::tempdir().unwrap();
+    let answer = folder.path().join("answer.txt");
+    fs::write(&answer, &written).unwrap();
+    let del = |file: &[&Path], input: &str| {
+        let mut del = Command::new(env!("CARGO_BIN_EXE_del"))
+            .arg("parse")
+            .args(file)
+            .env("XDG_CONFIG_HOME", "/nonexistent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // With a file it may end before it has read anything.
+        let _ = del.stdin.take().unwrap().write_all(input.as_bytes());
+        String::from_utf8(del.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let shown = block("README.md", "```json\n");
+    assert_eq!(shown, del(&[&answer], ""));
+    assert_eq!(shown, del(&[], written.trim_end()));
 }
 
 #[test]

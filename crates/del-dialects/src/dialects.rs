@@ -185,17 +185,24 @@ impl Dialects {
         self.marks.get_or_init(|| Marks::of(self.list.iter().map(Arc::as_ref)))
     }
 
-    /// Up to three names that are much like `name`, for an error message.
+    /// Up to three dialects that `name` may be a misspelling or the beginning of, for an error message.
     pub fn similar(&self, name: &str) -> Vec<&str> {
         let name = plain(name);
-        let mut near: Vec<(usize, &str)> = self
-            .list
-            .iter()
-            .map(|dialect| (distance(&name, &plain(&dialect.name)), dialect.name.as_str()))
-            .collect();
+        let limit = (name.len() / 4).max(1);
+        let far = |known: &str| {
+            let known = plain(known);
+            let begun = name.len() > 2 && known.starts_with(&name);
+            if begun { 0 } else { distance(&name, &known) }
+        };
+        let nearest = |dialect: &Dialect| {
+            let names = std::iter::once(&dialect.name).chain(dialect.aliases.values().flatten());
+            names.map(|known| far(known)).min().unwrap_or(usize::MAX)
+        };
+        let mut near: Vec<(usize, &str)> =
+            self.list.iter().map(|dialect| (nearest(dialect), dialect.name.as_str())).collect();
+        near.retain(|(distance, _)| *distance <= limit);
         near.sort_unstable();
-        let limit = (name.len() / 2).max(2);
-        near.into_iter().filter(|(distance, _)| *distance <= limit).map(|(_, name)| name).take(3).collect()
+        near.into_iter().map(|(_, name)| name).take(3).collect()
     }
 }
 

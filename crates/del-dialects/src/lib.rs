@@ -25,6 +25,22 @@
 //! assert_eq!(message.calls[0].name, "list_dir");
 //! assert_eq!(message.calls[0].arguments, r#"{"path": "."}"#);
 //! ```
+//!
+//! In place of [`Collect`], a closure can take each [`Event`], with the bytes of the answer that it stands for:
+//!
+//! ```
+//! use del_dialects::{Dialects, End, Event, Span, Turn};
+//!
+//! let mut text = String::new();
+//! let mut take = |event: Event<'_>, bytes: Span| match event {
+//!     Event::Text(piece) => text.push_str(piece),
+//!     other => println!("bytes {} to {}: {other:?}", bytes.start, bytes.end),
+//! };
+//! let mut parser = Dialects::builtin().parser(Turn::default());
+//! parser.push("Let me look.\n<tool_call>{\"name\": \"list_dir\"}</tool_call>", &mut take);
+//! parser.finish(End::End, &mut take);
+//! assert_eq!(text, "Let me look.");
+//! ```
 #![forbid(unsafe_code)]
 
 mod codec;

@@ -1,39 +1,40 @@
 //! Servers whose tools become tools of Del's models.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use del_dialects::Tool;
-use del_tools::{Cancel, Code, Control, Failure, Foreign, ToolResult};
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientConfig,
-    ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams, ServerResult,
-};
-use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError,
-};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ServiceExt, model};
+use del_tools::{Cancel, Control, Failure, Foreign, ToolResult};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::address::{self, chain};
-use crate::child::{self, Child};
-use crate::config::{self, Launch, Server, Source};
-use crate::content;
+use crate::config::{Server, Source};
+use crate::link::{Link, Outcome, REASON, cancelled, connect};
 use crate::offer::{Offer, offers, plain, shortened};
 
-/// Servers that were started. Dropping it ends them.
+/// Servers that were started, and those that still start. Dropping it ends them.
 pub struct Servers {
     states: Vec<State>,
     tools: Vec<Arc<dyn Foreign>>,
     engine: Option<Engine>,
+    starting: Vec<Starting>,
+    outcomes: Receiver<(usize, Outcome)>,
+    /// Names of tools.
+    taken: HashSet<String>,
+}
+
+/// A server that starts, or has done so and was not taken in yet.
+struct Starting {
+    server: Server,
+    /// Its number among all.
+    place: usize,
+    outcome: Option<Outcome>,
 }
 
 /// What became of one server.
@@ -51,60 +52,76 @@ pub struct State {
     pub warnings: Vec<String>,
 }
 
-/// How long a server may take to start and to list its tools.
-const START: Duration = Duration::from_secs(10);
-/// How long a call may take where the configuration does not say.
-const CALL: Duration = Duration::from_secs(120);
 /// How long the end of all servers may take.
 const END: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(20);
-/// Pages of a list of tools.
-const PAGES: usize = 32;
-/// Characters of what a server says of a failure.
-const REASON: usize = 500;
 
 impl Servers {
-    /// Starts the servers, all at the same time, in `directory`. Those that are disabled are left out, those that do not
-    /// start in ten seconds are given up. Nothing is started any more once `cancel` is set.
-    pub fn start(servers: Vec<Server>, directory: &Path, cancel: &Cancel) -> Self {
+    /// Starts the servers, all at the same time, in `directory`, and does not wait for them. Those that are disabled are
+    /// left out, those that take too long are given up.
+    pub fn start(servers: Vec<Server>, directory: &Path) -> Self {
         let servers: Vec<Server> = servers.into_iter().filter(|server| !server.disabled).collect();
-        let none = Self { states: Vec::new(), tools: Vec::new(), engine: None };
-        if servers.is_empty() {
-            return none;
-        }
-        let Some(engine) = Engine::start() else { return none };
-        let (send, receive) = mpsc::channel();
-        let directory = directory.to_owned();
-        let sources = servers.clone();
-        engine.handle.spawn(async move {
-            let tasks: Vec<_> =
-                servers.into_iter().map(|server| tokio::spawn(connect(server, directory.clone()))).collect();
-            for (place, task) in tasks.into_iter().enumerate() {
+        let (send, outcomes) = mpsc::channel();
+        let engine = if servers.is_empty() { None } else { Engine::start() };
+        for (place, server) in servers.iter().cloned().enumerate() {
+            let Some(engine) = &engine else { break };
+            let (send, directory) = (send.clone(), directory.to_owned());
+            engine.handle.spawn(async move {
+                let outcome = tokio::spawn(connect(server, directory)).await;
                 let outcome =
-                    task.await.unwrap_or_else(|_| Err("it broke down; this is a fault of Del".to_owned()));
-                // Nobody waits for it any more after a cancellation.
+                    outcome.unwrap_or_else(|_| Err("it broke down; this is a fault of Del".to_owned()));
+                // Nobody may be there any more who wants to know.
                 let _ = send.send((place, outcome));
-            }
-        });
-        let mut outcomes: Vec<Option<Result<(Link, Listing), String>>> =
-            sources.iter().map(|_| None).collect();
-        let mut missing = outcomes.len();
-        while missing > 0 && !cancel.is_cancelled() {
-            match receive.recv_timeout(TICK) {
-                Ok((place, outcome)) => {
-                    outcomes[place] = Some(outcome);
-                    missing -= 1;
-                }
+            });
+        }
+        let starting = |(place, server)| Starting { server, place, outcome: None };
+        let starting = servers.into_iter().enumerate().map(starting).collect();
+        Self { states: Vec::new(), tools: Vec::new(), engine, starting, outcomes, taken: HashSet::new() }
+    }
+
+    /// Waits until all servers have started or failed, or `cancel` is set, and takes in those that have. What became of
+    /// them.
+    pub fn gather(&mut self, cancel: &Cancel) -> &[State] {
+        self.receive();
+        while self.starting.iter().any(|starting| starting.outcome.is_none()) && !cancel.is_cancelled() {
+            match self.outcomes.recv_timeout(TICK) {
+                Ok(outcome) => self.keep(outcome),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => self.give_up(),
             }
         }
-        let mut started = Self { states: Vec::new(), tools: Vec::new(), engine: Some(engine) };
-        let mut taken = HashSet::new();
-        for (server, outcome) in sources.into_iter().zip(outcomes) {
-            started.take(server, outcome.unwrap_or_else(|| Err("cancelled".to_owned())), &mut taken);
+        let before = self.states.len();
+        for starting in std::mem::take(&mut self.starting) {
+            match starting.outcome {
+                Some(outcome) => self.take(starting.server, outcome),
+                None => self.starting.push(starting),
+            }
         }
-        started
+        &self.states[before..]
+    }
+
+    /// The names of the servers that were not taken in yet.
+    pub fn starting(&self) -> impl Iterator<Item = &str> {
+        self.starting.iter().map(|starting| starting.server.name.as_str())
+    }
+
+    /// Keeps the outcomes that are there.
+    fn receive(&mut self) {
+        while let Ok(outcome) = self.outcomes.try_recv() {
+            self.keep(outcome);
+        }
+    }
+
+    fn keep(&mut self, (place, outcome): (usize, Outcome)) {
+        if let Some(starting) = self.starting.iter_mut().find(|starting| starting.place == place) {
+            starting.outcome = Some(outcome);
+        }
+    }
+
+    fn give_up(&mut self) {
+        for starting in &mut self.starting {
+            starting.outcome.get_or_insert_with(|| Err("it cannot be started".to_owned()));
+        }
     }
 
     /// What became of each server.
@@ -117,12 +134,7 @@ impl Servers {
         &self.tools
     }
 
-    fn take(
-        &mut self,
-        server: Server,
-        outcome: Result<(Link, Listing), String>,
-        taken: &mut HashSet<String>,
-    ) {
+    fn take(&mut self, server: Server, outcome: Outcome) {
         let mut state = State {
             name: server.name,
             source: server.source,
@@ -133,7 +145,7 @@ impl Servers {
         match outcome {
             Err(why) => state.outcome = Err(shortened(&plain(&why), REASON)),
             Ok((link, listing)) => {
-                let (offers, warnings) = offers(&state.name, listing.tools, taken);
+                let (offers, warnings) = offers(&state.name, listing.tools, &mut self.taken);
                 state.outcome = Ok(shortened(&plain(&listing.title), REASON));
                 state.warnings = listing.warnings;
                 state.warnings.extend(warnings);
@@ -149,6 +161,17 @@ impl Servers {
             }
         }
         self.states.push(state);
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        self.receive();
+        // Those that nobody has taken in end like the others.
+        let links = self.starting.drain(..).filter_map(|starting| starting.outcome?.ok());
+        if let Some(engine) = &mut self.engine {
+            engine.links.extend(links.map(|(link, _)| Arc::new(link)));
+        }
     }
 }
 
@@ -202,213 +225,6 @@ impl Drop for Engine {
     }
 }
 
-/// A server that answers.
-struct Link {
-    name: String,
-    timeout: Duration,
-    peer: Peer<RoleClient>,
-    service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
-    child: Mutex<Option<Child>>,
-}
-
-/// What a server says of itself.
-struct Listing {
-    title: String,
-    tools: Vec<model::Tool>,
-    warnings: Vec<String>,
-}
-
-async fn connect(server: Server, directory: PathBuf) -> Result<(Link, Listing), String> {
-    let launch =
-        server.launch.expanded(&|name| std::env::var(name).ok()).map_err(|error| error.to_string())?;
-    let me = Implementation::new("del", env!("CARGO_PKG_VERSION"));
-    let me = ClientConfig::new(ClientCapabilities::default(), me);
-    let (service, child) = match launch {
-        Launch::Program { command, arguments, environment, directory: own } => {
-            let place = own.map_or_else(|| directory.clone(), |own| directory.join(own));
-            let program = child::command(&command, &arguments, &environment, &place);
-            let (mut child, output, input) = Child::start(program)
-                .map_err(|error| format!("cannot start {command}: {}", config::plain(&error)))?;
-            let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
-            match within(START, me.serve(transport)).await {
-                Ok(Ok(service)) => (service, Some(child)),
-                Ok(Err(error)) => {
-                    let why = match error {
-                        ClientInitializeError::ConnectionClosed(_)
-                        | ClientInitializeError::TransportError { .. } => child.obituary().await,
-                        other => other.to_string(),
-                    };
-                    child.end().await;
-                    return Err(why);
-                }
-                Err(late) => {
-                    child.end().await;
-                    return Err(late);
-                }
-            }
-        }
-        Launch::Address { url, headers } => {
-            let transport = address::transport(&url, &headers, START)?;
-            let service =
-                within(START, Box::pin(me.serve(transport))).await?.map_err(|error| match error {
-                    ClientInitializeError::TransportError { error, .. } => chain(&error),
-                    other => chain(&other),
-                })?;
-            (service, None)
-        }
-    };
-    let link = Link {
-        name: server.name,
-        timeout: server.timeout.unwrap_or(CALL),
-        peer: service.peer().clone(),
-        service: Mutex::new(Some(service)),
-        child: Mutex::new(child),
-    };
-    match within(START, link.listing()).await {
-        Ok(Ok(listing)) => Ok((link, listing)),
-        Ok(Err(why)) | Err(why) => {
-            link.end().await;
-            Err(why)
-        }
-    }
-}
-
-async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, String> {
-    tokio::time::timeout(time, work)
-        .await
-        .map_err(|_| format!("it did not answer within {} s", time.as_secs()))
-}
-
-impl Link {
-    async fn listing(&self) -> Result<Listing, String> {
-        let mut listing = Listing { title: self.title(), tools: Vec::new(), warnings: Vec::new() };
-        let mut cursor = None;
-        for _ in 0..PAGES {
-            let params = Some(PaginatedRequestParams::default().with_cursor(cursor));
-            let request = ListToolsRequest { params, ..ListToolsRequest::default() };
-            let next = match self.peer.send_request(ClientRequest::ListToolsRequest(request)).await {
-                Ok(ServerResult::ListToolsResult(page)) => {
-                    listing.tools.extend(page.tools);
-                    page.next_cursor
-                }
-                Ok(ServerResult::CustomResult(page)) => listing.take_loosely(&page.0),
-                Ok(_) => return Err("its list of tools cannot be read".to_owned()),
-                Err(error) => return Err(self.reason(error).await),
-            };
-            match next.filter(|next| !next.is_empty()) {
-                Some(next) => cursor = Some(next),
-                None => return Ok(listing),
-            }
-        }
-        listing
-            .warnings
-            .push(format!("its list of tools goes on behind {PAGES} pages; the rest is left out"));
-        Ok(listing)
-    }
-
-    fn title(&self) -> String {
-        let info = self.peer.peer_info();
-        let server = info.as_ref().and_then(|info| info.server_info.as_ref());
-        server.map_or_else(String::new, |server| {
-            format!("{} {}", server.name, server.version).trim().to_owned()
-        })
-    }
-
-    /// Calls a tool; stops waiting when `stop` is cancelled, and tells the server.
-    async fn call(
-        &self,
-        name: String,
-        arguments: Map<String, Value>,
-        stop: CancellationToken,
-    ) -> Result<ToolResult, Failure> {
-        let params = CallToolRequestParams::new(name).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
-        // A server that does not read its input holds up the sending as well.
-        let sent = match tokio::time::timeout(self.timeout, sent).await {
-            Ok(Ok(sent)) => sent,
-            Ok(Err(error)) => return Err(self.failure(error).await),
-            Err(_) => return Err(self.late()),
-        };
-        let id = sent.id.clone();
-        let failure = tokio::select! {
-            answer = sent.await_response() => match answer {
-                Ok(ServerResult::CallToolResult(result)) => return Ok(content::result(result)),
-                Ok(_) => return Err(self.failed("sent what is no result of a tool.")),
-                Err(error) => return Err(self.failure(error).await),
-            },
-            () = stop.cancelled() => cancelled(),
-            () = tokio::time::sleep(self.timeout) => self.late(),
-        };
-        let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".to_owned()));
-        // One that does not listen is not told.
-        let _ = tokio::time::timeout(Duration::from_millis(500), self.peer.notify_cancelled(params)).await;
-        Err(failure)
-    }
-
-    async fn failure(&self, error: ServiceError) -> Failure {
-        let reason = self.reason(error).await;
-        self.failed(&format!("failed: {}.", reason.trim_end_matches('.')))
-    }
-
-    fn late(&self) -> Failure {
-        let cause =
-            format!("the MCP server '{}' did not answer within {} s.", self.name, self.timeout.as_secs());
-        Failure::new(Code::Timeout, cause)
-    }
-
-    fn failed(&self, how: &str) -> Failure {
-        Failure::new(Code::System, format!("the MCP server '{}' {how}", self.name))
-    }
-
-    async fn reason(&self, error: ServiceError) -> String {
-        let closed = self.peer.is_transport_closed();
-        let text = match error {
-            ServiceError::McpError(error) if !closed => error.message.to_string(),
-            ServiceError::TransportSend(error) if !closed => chain(&error),
-            error if !closed && !matches!(error, ServiceError::TransportClosed) => chain(&error),
-            error => match &mut *self.child.lock().await {
-                Some(child) => child.obituary().await,
-                // Which of the two it was is not told.
-                None if matches!(error, ServiceError::TransportClosed) => {
-                    "its answer broke off, or was longer than 16 MiB".to_owned()
-                }
-                None => chain(&error),
-            },
-        };
-        shortened(&plain(&text), REASON)
-    }
-
-    async fn end(&self) {
-        if let Some(mut service) = self.service.lock().await.take() {
-            // Its input is closed with it, whatever comes back.
-            let _ = service.close_with_timeout(Duration::from_millis(500)).await;
-        }
-        if let Some(mut child) = self.child.lock().await.take() {
-            child.end().await;
-        }
-    }
-}
-
-impl Listing {
-    /// Takes the tools of a page that has tools which are none. The next page.
-    fn take_loosely(&mut self, page: &Value) -> Option<String> {
-        for tool in page["tools"].as_array().into_iter().flatten() {
-            match serde_json::from_value(tool.clone()) {
-                Ok(tool) => self.tools.push(tool),
-                Err(error) => {
-                    let name = shortened(&plain(tool["name"].as_str().unwrap_or_default()), 60);
-                    self.warnings.push(format!(
-                        "the tool '{name}' is left out: {}",
-                        shortened(&plain(&error.to_string()), 100)
-                    ));
-                }
-            }
-        }
-        page["nextCursor"].as_str().map(str::to_owned)
-    }
-}
-
 /// A tool of a server.
 struct Remote {
     offer: Offer,
@@ -445,8 +261,4 @@ impl Foreign for Remote {
             }
         }
     }
-}
-
-fn cancelled() -> Failure {
-    Failure::new(Code::Cancelled, "cancelled by the user.")
 }

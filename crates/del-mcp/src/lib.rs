@@ -12,6 +12,7 @@ mod client;
 mod config;
 mod content;
 mod expand;
+mod link;
 mod offer;
 mod server;
 mod trust;

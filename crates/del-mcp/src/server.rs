@@ -237,8 +237,9 @@ async fn ask(plan: &Plan, context: &RequestContext<RoleServer>) -> Result<Answer
         let rules: Vec<String> = rules.iter().map(|rule| format!("--allow-tool '{rule}'")).collect();
         let rules = if rules.is_empty() { "--allow-tool".to_owned() } else { rules.join(" ") };
         let cause = format!(
-            "needs approval, and this host cannot ask its user. Start `del mcp serve` with {rules}, or with \
-             --approval-mode auto-edit|yolo."
+            "{}; this host cannot ask its user. Start `del mcp serve` with {rules}, or with \
+             --approval-mode auto-edit|yolo.",
+            plan.question().needs_approval()
         );
         return Err(Failure::new(Code::Denied, cause));
     }

@@ -47,6 +47,18 @@ impl Output {
         }
     }
 
+    /// Reports what stands on lines that the program has not ended.
+    pub(crate) fn finish(&mut self, control: &Control<'_>) {
+        for (cleaner, window) in [&mut self.stdout, &mut self.stderr] {
+            let rest = cleaner.finish();
+            if !rest.is_empty() {
+                window.push(&rest);
+                self.spill.push(&rest);
+                control.report(Progress::Output(&rest));
+            }
+        }
+    }
+
     /// The output as a result shows it; `named` says before each stream which it is.
     pub(crate) fn show(mut self, context: &Context, named: bool) -> Shown {
         for (cleaner, window) in [&mut self.stdout, &mut self.stderr] {

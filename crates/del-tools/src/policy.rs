@@ -266,7 +266,8 @@ impl Gate {
                     plan.question().cautions.join("; ")
                 )));
             }
-            return Err(denied("needs approval; rerun with --approval-mode auto-edit|yolo or --allow-tool"));
+            let why = plan.question().needs_approval();
+            return Err(denied(format!("{why}; rerun with --approval-mode auto-edit|yolo or --allow-tool")));
         };
         let answer = consent.ask(plan.question());
         self.take(plan, answer)

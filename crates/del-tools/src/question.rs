@@ -244,6 +244,44 @@ impl Question {
         visible(&text).into_owned()
     }
 
+    /// For a denial where nobody can be asked: that this needs approval, and why.
+    pub fn needs_approval(&self) -> String {
+        match self.reasons().as_slice() {
+            [] => "needs approval".to_owned(),
+            reasons => format!("needs approval: {}", reasons.join("; ")),
+        }
+    }
+
+    /// Why this is asked about, as far as there is more to say than what it does: what the judge objects to in a command,
+    /// and the cautions. Each once.
+    fn reasons(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        self.add_reasons(&mut reasons);
+        reasons
+    }
+
+    fn add_reasons(&self, reasons: &mut Vec<String>) {
+        let mut add = |reason: &String| {
+            if !reasons.contains(reason) {
+                reasons.push(reason.clone());
+            }
+        };
+        match &self.subject {
+            // A safe one has reasons to run.
+            Subject::Command { judgement, .. } if judgement.verdict != del_judge::Verdict::Safe => {
+                judgement.reasons.iter().for_each(&mut add);
+            }
+            Subject::Several { parts } => {
+                for part in parts {
+                    part.question.add_reasons(reasons);
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.cautions.iter().for_each(&mut add);
+    }
+
     /// The cautions of this question and of all its parts.
     pub(crate) fn all_cautions(&self) -> Vec<String> {
         let mut cautions = self.cautions.clone();

@@ -119,14 +119,14 @@ impl Toolset {
 }
 
 impl Definition {
-    /// The sets that offer the tool, under this name or another.
-    pub fn toolsets(&self) -> Vec<Toolset> {
+    /// The sets that offer the tool, each with the name that models see there.
+    pub fn names(&self) -> Vec<(Toolset, &'static str)> {
         let offered = [
-            (Toolset::Core, self.entry.core.is_some()),
-            (Toolset::Del, self.entry.del),
-            (Toolset::All, true),
+            (Toolset::Core, self.entry.core.map(|(name, _)| name)),
+            (Toolset::Del, self.entry.del.then_some(self.entry.name)),
+            (Toolset::All, Some(self.entry.name)),
         ];
-        offered.into_iter().filter(|(_, offered)| *offered).map(|(set, _)| set).collect()
+        offered.into_iter().filter_map(|(set, name)| Some((set, name?))).collect()
     }
 }
 

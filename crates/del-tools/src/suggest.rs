@@ -10,9 +10,12 @@ use crate::workspace::{Access, EntryKind, Flow, Order, Walk, Workspace};
 const MAX_LOOKED_AT: usize = 20_000;
 const SUGGESTIONS: usize = 3;
 
-/// The word among `known` that `word` resembles.
-pub(crate) fn word<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    get_close_matches(word, known, 1, 0.5).into_iter().next()
+/// Up to so many words among `known` for which `word` may be a misspelling, the nearest first: both begin with the same
+/// character, and three quarters are the same.
+pub(crate) fn near<'a>(word: &str, known: &[&'a str], count: usize) -> Vec<&'a str> {
+    let first = |word: &str| word.chars().next().map(|c| c.to_ascii_lowercase());
+    let alike: Vec<&str> = known.iter().copied().filter(|other| first(other) == first(word)).collect();
+    get_close_matches(word, &alike, count, 0.75)
 }
 
 /// Up to three files that `shown` may have meant: in the same directory first, then by name in the whole tree.
@@ -44,10 +47,11 @@ fn siblings(workspace: &Workspace, parent: &str, name: &str) -> Vec<String> {
     });
     let lower: Vec<_> = names.iter().map(|name| name.to_lowercase()).collect();
     let borrowed: Vec<_> = lower.iter().map(String::as_str).collect();
-    let mut close: Vec<_> = get_close_matches(name, &borrowed, SUGGESTIONS, 0.6);
+    let mut close = near(name, &borrowed, SUGGESTIONS);
     let stem = name.split('.').next().unwrap_or(name);
     let contains = |other: &str| {
-        let contained = other.contains(name) || (other.len() > 2 && name.contains(other));
+        let (short, long) = if other.len() < name.len() { (other, name) } else { (name, other) };
+        let contained = short.len() * 2 >= long.len() && long.contains(short);
         contained || (stem.len() > 2 && other.split('.').next() == Some(stem))
     };
     close.extend(borrowed.iter().filter(|other| contains(other)));
@@ -75,4 +79,26 @@ fn namesakes(workspace: &Workspace, name: &str) -> Vec<String> {
         if looked_at == MAX_LOOKED_AT || found.len() == SUGGESTIONS { Flow::Stop } else { Flow::On }
     });
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_near_was_meant() {
+        let tools = ["read_file", "write_file", "edit_file", "list_directory", "grep_search", "web_search"];
+        for (word, meant) in [
+            ("grep_serch", Some("grep_search")),
+            ("Read_fil", Some("read_file")),
+            ("list_direct", Some("list_directory")),
+            ("wirte_file", Some("write_file")),
+            ("delete_file", None),
+            ("create_directory", None),
+            ("research", None),
+            ("", None),
+        ] {
+            assert_eq!(near(&word.to_lowercase(), &tools, 1).first().copied(), meant, "{word}");
+        }
+    }
 }

@@ -294,7 +294,7 @@ impl Toolbox {
         let names: Vec<_> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
         // A tool that there is but that is not offered was not misspelt.
         let known = registry::find(name).is_some();
-        let meant = suggest::word(name, &names).filter(|_| !known);
+        let meant = suggest::near(name, &names, 1).first().copied().filter(|_| !known);
         let meant = meant.map(|near| format!(" Did you mean '{near}'?")).unwrap_or_default();
         let name = excerpt(name, 80);
         Failure::new(

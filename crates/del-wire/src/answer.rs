@@ -85,11 +85,15 @@ mod tests {
             reasoning: "r".into(),
             calls: vec![call(Some("7"), "{}"), call(Some("7"), "{}"), call(None, "{}")],
             parts: vec![Part::Reasoning("r".into()), Part::Text(" a ".into()), Part::Call(0)],
-            faults: vec![Report {
-                kind: FaultKind::UnclosedCall,
-                span: 10..52,
-                call: Some(call(None, "{\"a")),
-            }],
+            faults: vec![
+                Report {
+                    kind: FaultKind::UnclosedCall,
+                    span: 10..52,
+                    call: Some(call(None, "{\"a")),
+                    place: None,
+                },
+                Report { kind: FaultKind::GuessedBorder, span: 60..60, call: None, place: Some(1) },
+            ],
             evidence: vec![Evidence { dialect: "hermes-json".into(), span: 3..9 }],
         };
         let mut expected_ids = Ids::default();
@@ -112,6 +116,9 @@ mod tests {
                 "faults": [{
                     "kind": "unclosed_call", "start": 10, "end": 52,
                     "message": FaultKind::UnclosedCall.message(), "name": "f", "arguments": "{\"a",
+                }, {
+                    "kind": "guessed_border", "start": 60, "end": 60,
+                    "message": FaultKind::GuessedBorder.message(), "changes_arguments": true, "index": 1,
                 }],
                 "evidence": [{"index": 0, "dialect": "hermes-json", "start": 3, "end": 9}],
             })

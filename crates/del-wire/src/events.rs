@@ -49,6 +49,9 @@ mod tests {
         );
         let fault = Event::Fault(Fault { kind: FaultKind::OrphanMark, call: None });
         assert_eq!(event(&fault, &(1..2))["kind"], "orphan_mark");
+        assert!(event(&fault, &(1..2)).get("changes_arguments").is_none());
+        let guess = Event::Fault(Fault { kind: FaultKind::GuessedValue, call: Some(0) });
+        assert_eq!(event(&guess, &(1..2))["changes_arguments"], true);
         assert_eq!(
             event(&Event::Text("x"), &(1..2)).to_string(),
             r#"{"type":"text","text":"x","start":1,"end":2}"#

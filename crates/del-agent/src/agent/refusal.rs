@@ -3,6 +3,7 @@
 use del_wire::{ApiError, ApiErrorKind};
 
 use super::{Agent, State, Watch};
+use crate::history::Entry;
 use crate::prompt;
 use crate::reading::{Reading, Trouble};
 use crate::settings::{Mode, ToolsMode};
@@ -113,5 +114,36 @@ impl Agent {
             State::Idle | State::Asking { .. } | State::Waiting { .. } => {}
         }
         Effect::Failed(Failure::Cancelled)
+    }
+    /// After a failure the next question must not carry along what has just failed: a question of which nothing came is
+    /// dropped, and results that are too long for the model are left out. What was done or said stays.
+    pub(super) fn drop_question(&mut self, failure: &Failure) {
+        if matches!(failure, Failure::Cancelled | Failure::OutOfStep { .. }) {
+            return;
+        }
+        let Some(asked) = self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
+            return;
+        };
+        let since = &mut self.entries[asked + 1..];
+        let ran = since.iter().any(|entry| matches!(entry, Entry::Results { .. }));
+        let said = matches!(since.last(), Some(Entry::Assistant { text, .. }) if !text.is_empty());
+        if !ran && !said {
+            self.entries.truncate(asked);
+        } else if is_too_long(failure) {
+            since.iter_mut().for_each(shorten);
+        }
+    }
+}
+
+fn is_too_long(failure: &Failure) -> bool {
+    let Failure::Refused { error, .. } = failure else { return false };
+    matches!(error.kind, ApiErrorKind::ContextExceeded { .. })
+}
+
+/// Leaves out the texts of results that cost much.
+fn shorten(entry: &mut Entry) {
+    let Entry::Results { results } = entry else { return };
+    for result in results.iter_mut().filter(|result| result.text.len() > prompt::TOO_LONG.len()) {
+        prompt::TOO_LONG.clone_into(&mut result.text);
     }
 }

@@ -182,6 +182,55 @@ fn cancelling_leaves_a_conversation_that_can_go_on() {
 }
 
 #[test]
+fn a_question_that_failed_is_not_sent_again() {
+    let too_long = r#"{"error":{"message":"the request exceeds the available context size"}}"#;
+    let fails: [&dyn Fn(&mut Talk) -> Effect; 4] = [
+        &|talk| talk.refuse(400, "no", None),
+        &|talk| talk.refuse(400, too_long, None),
+        &|talk| {
+            let _ = talk.step(Input::Bytes(b"<html>"));
+            talk.step(Input::End)
+        },
+        &|talk| {
+            let _ = talk.step(Input::Chunk(r#"{"choices":[{"delta":{"role":"assistant"}}]}"#));
+            talk.step(Input::HungUp("reset"))
+        },
+    ];
+    for (place, fail) in fails.into_iter().enumerate() {
+        let mut talk = asked();
+        talk.answer_with_text(&text_answer(&["hello"]));
+        talk.ask("an endless text");
+        failure(fail(&mut talk));
+        assert_eq!(talk.agent.entries().len(), 2, "{place}");
+        let contents = contents(&talk.ask("short"));
+        assert_eq!(contents, ["You are Del.", "hi", "hello", "short"], "{place}");
+    }
+}
+
+#[test]
+fn what_was_done_before_a_failure_is_kept_and_what_was_too_long_of_it_is_not() {
+    let long = "x".repeat(1000);
+    for (body, result) in [
+        (r#"{"error":{"message":"out of memory"}}"#, long.as_str()),
+        (
+            r#"{"error":{"message":"the request exceeds the available context size"}}"#,
+            "[The tool ran. Its result is left out: it did not fit into your context.]",
+        ),
+    ] {
+        let mut talk = asked();
+        let calls = talk.answer_with_calls(&native_call("a", "read_file", &["{}"]));
+        talk.give(tool_results(&calls, &long));
+        failure(talk.refuse(400, body, None));
+        assert_eq!(contents(&talk.ask("go on")), ["You are Del.", "hi", "", result, "go on"]);
+    }
+}
+
+fn contents(body: &serde_json::Value) -> Vec<String> {
+    let text = |message: &serde_json::Value| message["content"].as_str().unwrap_or_default().to_owned();
+    body["messages"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
 fn a_caller_out_of_step_is_told_and_nothing_is_lost() {
     let mut talk = asked();
     let failure = failure(talk.step(Input::Results(Vec::new())));

@@ -4,11 +4,12 @@ mod line;
 mod word;
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
 use del_dialects::Call;
-use del_tools::{Approval, Control, Selection, visible};
+use del_tools::{Approval, Cancel, Control, Progress, Selection, visible};
 use rustyline::error::ReadlineError;
 use serde_json::json;
 use word::Word;
@@ -17,12 +18,12 @@ use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::command::{sessions, undo};
 use crate::exit::{self, Exit};
-use crate::hands;
 use crate::record::Store;
 use crate::screen::lines;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
 use crate::terminal;
+use crate::wrap;
 
 const MAX_TURNS: u32 = 50;
 
@@ -81,6 +82,11 @@ impl Chat {
         say(&format!("{head} with {} at {}", visible(model), visible(&self.session.server.base)));
         say(&format!("in {}", visible(&self.session.hands.toolbox.directory().display().to_string())));
         self.say_mode();
+        let starting = self.session.hands.starting_servers();
+        if !starting.is_empty() {
+            let names = visible(&starting.join(", ")).into_owned();
+            say(&self.paint.dim(format!("MCP servers start in the background: {names}")));
+        }
         say(&self.paint.dim("`help` says what else there is; `exit` ends"));
     }
 
@@ -120,7 +126,7 @@ impl Chat {
                 let state = if self.shown.debug { "is shown" } else { "is no longer shown" };
                 say(&format!("the model's raw text {state}"));
             }
-            Word::Tools => self.tools(),
+            Word::Tools => self.tools()?,
             Word::Clear => {
                 self.session.clear();
                 say("the conversation begins anew");
@@ -146,12 +152,22 @@ impl Chat {
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
-        let mut screen = Transcript::new(self.shown, self.paint, self.session.read_dialects());
+        if !self.session.gather()? {
+            say(&self.paint.yellow("cancelled"));
+            return Ok(());
+        }
+        let mut screen = Transcript::new(self.shown, self.paint, self.session.tried());
+        let before = self.session.entries().len();
         match self.session.ask(question, &mut screen)? {
             Ok(_) => {}
             Err(Failure::Cancelled) => say(&self.paint.yellow("cancelled")),
             Err(failure) => {
                 say(&format!("{} {}", self.paint.red("error:"), exit::line(&failure.into())));
+                say(&self.paint.dim(if self.session.entries().len() > before {
+                    "what came before that is kept: the conversation goes on from there"
+                } else {
+                    "the conversation goes on without this question"
+                }));
             }
         }
         if let Some(trouble) = self.session.record.trouble() {
@@ -174,7 +190,10 @@ impl Chat {
         });
     }
 
-    fn tools(&self) {
+    fn tools(&mut self) -> Result<()> {
+        let at_once = Cancel::new();
+        at_once.cancel();
+        self.session.take_in_servers(&at_once)?;
         for definition in self.session.hands.toolbox.definitions() {
             let class = json!(definition.class);
             say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
@@ -187,6 +206,10 @@ impl Chat {
             say(&format!("MCP server {}: {count}", visible(&state.name)));
             state.tools.iter().for_each(|tool| say(&format!("  {}", tool.name)));
         }
+        for name in self.session.hands.starting_servers() {
+            say(&format!("MCP server {}: still starts", visible(name)));
+        }
+        Ok(())
     }
 
     fn models(&self) {
@@ -241,18 +264,35 @@ impl Chat {
         }
     }
 
-    /// A command of the user's own: it is not asked about, and the model does not see it.
+    /// A command of the user's own: it is not asked about, and the model does not see it. Its output is shown as it comes.
     fn shell(&mut self, command: &str) {
         let arguments = json!({"command": command}).to_string();
-        let call = Call { id: None, name: "run_command".to_owned(), arguments };
         let cancel = self.session.interrupt.begin();
         let toolbox = &self.session.hands.toolbox;
-        let result = match toolbox.plan(&call.name, &call.arguments) {
-            Ok(plan) => hands::watched(toolbox, plan, &call.name, &cancel),
+        let at_start = AtomicBool::new(true);
+        let control = Control::new(cancel).with_progress(|progress| {
+            if let Progress::Output(text) = progress {
+                let mut stderr = std::io::stderr().lock();
+                let _ = stderr.write_all(visible(text).as_bytes()).and_then(|()| stderr.flush());
+                at_start.store(text.ends_with('\n'), Ordering::Relaxed);
+            }
+        });
+        let result = match toolbox.plan("run_command", &arguments) {
+            Ok(plan) => toolbox.run(plan, &control),
             Err(failure) => failure.into(),
         };
+        drop(control);
         self.session.interrupt.rest();
-        say(&visible(&result.text));
+        if !at_start.load(Ordering::Relaxed) {
+            say("");
+        }
+        let data = result.data.unwrap_or_default();
+        match data["exit_code"].as_i64() {
+            Some(0) => {}
+            Some(code) => say(&self.paint.dim(format!("exit code {code}"))),
+            // It did not end by itself, or did not begin; what it wrote stands there already.
+            None => say(&self.paint.yellow(visible(result.text.lines().next().unwrap_or_default()))),
+        }
     }
 
     /// The question with the files that it names as `@path`.
@@ -280,6 +320,6 @@ impl Chat {
     }
 }
 
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", wrap::for_stderr(text, wrap::second_column));
 }

@@ -88,7 +88,7 @@ struct AddOptions {
     /// Sends a header with every request; may be given again
     #[arg(long, value_name = "K: V", value_parser = header, requires = "url")]
     header: Vec<(String, String)>,
-    /// How many seconds a call may take [default: 120]
+    /// How many seconds its start may take [default: 60], and each call [default: 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
     /// Print JSON
@@ -203,14 +203,15 @@ fn test(name: &str, listed: &Listed, common: &Common) -> Result<Exit> {
     }
     server.disabled = false;
     tls::prepare();
-    let started = Servers::start(vec![server], &directory, &cancel);
-    let Some(state) = started.states().first() else {
-        return Err(Exit::Failed.because("the server cannot be started"));
-    };
-    state.warnings.iter().for_each(say);
+    let mut started = Servers::start(vec![server], &directory);
+    let states = servers::gather(&mut started, &cancel);
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);
     }
+    let Some(state) = states.first() else {
+        return Err(Exit::Failed.because("the server cannot be started"));
+    };
+    state.warnings.iter().for_each(say);
     report(state, listed.json, common)
 }
 

@@ -19,7 +19,7 @@ use crate::terminal::shown;
 /// Read what a model wrote: text, thinking and tool calls
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The model's output [default: standard input]
+    /// The model's output; a line feed that ends the file is not counted as the model's [default: standard input]
     file: Option<PathBuf>,
     /// The dialect, `auto`, or `openai-native` for an answer of the API itself
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         },
         chunk: options.chunk,
     };
-    let input = Input::open(options.file.as_deref())?;
+    let input = Input::open(options.file.as_deref())?.of_a_model();
     if options.jsonl {
         records::run(&reader, input)?;
     } else if options.events {

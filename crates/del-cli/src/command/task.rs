@@ -33,8 +33,7 @@ const MAX_TURNS: u32 = 25;
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
     let question = question(prompt)?;
     let format = options.output_format;
-    let mut session = Session::open(&options.session, common, MAX_TURNS)
-        .inspect_err(|error| print_unopened(error, format))?;
+    let mut session = open(options, common).inspect_err(|error| print_unopened(error, format))?;
     let id = session.record.id().to_owned();
     let live = format == Format::Text && std::io::stdout().is_terminal();
     let outcome = if format == Format::StreamJson {
@@ -51,7 +50,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         let reasoning = !options.session.hide_reasoning;
         let shown = Shown { live, debug, reasoning };
         let paint = Paint::stderr(common.color);
-        session.ask(&question, &mut Transcript::new(shown, paint, session.read_dialects()))?
+        session.ask(&question, &mut Transcript::new(shown, paint, session.tried()))?
     };
     let mut out = std::io::stdout().lock();
     match &outcome {
@@ -65,6 +64,12 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         Ok(_) => Ok(Exit::Done),
         Err(failure) => Err(session::exit(&failure).because(failure.to_string())),
     }
+}
+
+/// A session with all its tools.
+fn open(options: &Assistant, common: &Common) -> Result<Session> {
+    let mut session = Session::open(&options.session, common, MAX_TURNS)?;
+    if session.gather()? { Ok(session) } else { Err(Exit::Interrupted.because("interrupted")) }
 }
 
 /// The prompt, and what is piped in.

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use del_dialects::{Call, ReadCall};
 use del_tools::{Definition, Toolset};
 use del_wire::tools::{self, Format};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::Common;
 use crate::colour::Paint;
@@ -79,9 +79,15 @@ fn list(toolset: Toolset, json: bool, common: &Common) -> Result<Exit> {
             .iter()
             .map(|definition| {
                 let description = definition.tool().description;
+                let names: Map<String, Value> = definition
+                    .names()
+                    .into_iter()
+                    .map(|(set, name)| (set.to_string(), json!(name)))
+                    .collect();
+                let sets: Vec<&String> = names.keys().collect();
                 json!({
-                    "name": definition.name, "class": definition.class, "toolsets": sets(definition),
-                    "description": description,
+                    "name": definition.name, "class": definition.class, "toolsets": sets,
+                    "names": names, "description": description,
                 })
             })
             .collect();
@@ -94,14 +100,18 @@ fn list(toolset: Toolset, json: bool, common: &Common) -> Result<Exit> {
         let description = definition.tool().description;
         let first = description.lines().next().unwrap_or_default().to_owned();
         let class = class.as_str().unwrap_or_default().to_owned();
-        table.row(vec![definition.name.to_owned(), class, sets(definition).join(" "), first]);
+        table.row(vec![definition.name.to_owned(), class, sets(definition), first]);
     }
     out.write_all(table.text(Paint::stdout(common.color), terminal::stdout_width()).as_bytes())?;
     Ok(Exit::Done)
 }
 
-fn sets(definition: &Definition) -> Vec<String> {
-    definition.toolsets().iter().map(Toolset::to_string).collect()
+/// The sets that offer the tool, and where it has another name there, under which.
+fn sets(definition: &Definition) -> String {
+    let shown = |(set, name): (Toolset, &str)| {
+        if name == definition.name { set.to_string() } else { format!("{set} ({name})") }
+    };
+    definition.names().into_iter().map(shown).collect::<Vec<_>>().join(" ")
 }
 
 fn schema(toolset: Toolset, format: Format) -> Result<Exit> {

@@ -9,7 +9,9 @@ use del_tools::{ToolResult, visible};
 use crate::colour::Paint;
 use crate::hands::Onlooker;
 use crate::screen::lines;
+use crate::screen::near::Tried;
 use crate::session::Screen;
+use crate::wrap;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]
@@ -26,14 +28,18 @@ pub(crate) struct Shown {
 pub(crate) struct Transcript {
     pub(crate) shown: Shown,
     paint: Paint,
-    /// Names of the dialects that are read; for `debug`.
-    read: Vec<String>,
+    /// For `debug`.
+    tried: Tried,
+    /// What the model wrote in this turn; for `debug`.
+    raw: String,
     /// What stands on the line of the cursor.
     open: Open,
     flow: Flow,
     /// Text of this turn that has not been shown.
     text: String,
     /// What was read in this turn; for `debug`.
+    read: Vec<String>,
+    /// The dialects of its calls.
     matched: Vec<String>,
     failed: Option<io::Error>,
 }
@@ -71,15 +77,17 @@ impl Flow {
 }
 
 impl Transcript {
-    /// `read` are the names of the dialects that answers are read in.
-    pub(crate) fn new(shown: Shown, paint: Paint, read: Vec<String>) -> Self {
+    /// Answers are read in the dialects of `tried`.
+    pub(crate) fn new(shown: Shown, paint: Paint, tried: Tried) -> Self {
         Self {
             shown,
             paint,
-            read,
+            tried,
+            raw: String::new(),
             open: Open::Nothing,
             flow: Flow::default(),
             text: String::new(),
+            read: Vec::new(),
             matched: Vec::new(),
             failed: None,
         }
@@ -111,6 +119,7 @@ impl Transcript {
     }
 
     fn raw(&mut self, piece: &str) {
+        self.raw.push_str(piece);
         let first = self.open != Open::Raw;
         self.begin(Open::Raw);
         let bar = self.paint.dim("│ ");
@@ -151,12 +160,12 @@ impl Transcript {
 
     fn note(&mut self, text: &str) {
         let line = self.paint.yellow(format!("! {}", visible(text)));
-        self.line(&line);
+        self.line(&wrap::for_stderr(&line, |_| "! ".len()));
     }
 
     fn debug(&mut self, text: &str) {
         let line = self.paint.dim(format!("debug: {}", visible(text)));
-        self.line(&line);
+        self.line(&wrap::for_stderr(&line, |_| "debug: ".len()));
     }
 }
 
@@ -189,11 +198,12 @@ impl Screen for Transcript {
             View::Text(text) => self.text(text),
             View::Reasoning(text) => self.reasoning(text),
             View::CallStart { name, dialect, span, .. } => {
-                self.matched.push(format!("{dialect} matched at byte {}: a call of {name}", span.start));
+                self.read.push(format!("{dialect} matched at byte {}: a call of {name}", span.start));
+                self.matched.push(dialect.to_owned());
             }
             View::Fault { fault, span } => {
                 let text = format!("bytes {} to {}: {}", span.start, span.end, fault.kind.message());
-                self.matched.push(text);
+                self.read.push(text);
                 if fault.kind == FaultKind::InventedResult && !self.shown.debug {
                     self.note(fault.kind.message());
                 }
@@ -205,14 +215,14 @@ impl Screen for Transcript {
 
     fn turn_over(&mut self, last: bool) {
         self.close();
-        let matched = std::mem::take(&mut self.matched);
+        let (read, matched) = (std::mem::take(&mut self.read), std::mem::take(&mut self.matched));
+        let raw = std::mem::take(&mut self.raw);
         if self.shown.debug {
-            self.debug(&format!("tried {}", self.read.join(", ")));
-            if matched.is_empty() {
-                self.debug("none matched: all of it is text");
-            }
-            for line in &matched {
+            for line in &read {
                 self.debug(line);
+            }
+            if !raw.is_empty() {
+                self.debug(&self.tried.line(&raw, &matched));
             }
         }
         let text = std::mem::take(&mut self.text);

@@ -143,7 +143,8 @@ fn editor(home: &TempDir, texts: &[&str]) -> String {
     let path = home.path().join("editor");
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
-    text(&path)
+    // It is words of a shell.
+    format!("'{}'", text(&path))
 }
 
 #[test]

@@ -73,6 +73,11 @@ impl Terminal {
     }
 }
 
+/// What a question says, in one piece where rows of the terminal broke it.
+pub(crate) fn unbroken(question: &str) -> String {
+    question.replace("\r\n  ↪ ", "")
+}
+
 const PROMPT: &str = "Do this?";
 
 fn writing(content: &str) -> [String; 4] {
@@ -231,7 +236,7 @@ fn what_the_user_changed_is_shown_again_before_it_runs_and_told_to_the_model() {
     let files = directory(&[("edit.sh", "printf 'touch changed.txt\\n' > \"$1\"\n")]);
     let server =
         Server::new(vec![calls("c1", "run_command", &json!({"command": "touch a.txt"})), says("Done.")]);
-    let editor = format!("/bin/sh {}", files.path().join("edit.sh").display());
+    let editor = format!("/bin/sh '{}'", files.path().join("edit.sh").display());
     let mut terminal =
         Terminal::with(&files, &["-p", "go", "--base-url", server.url()], 80, &[("EDITOR", &editor)]);
     terminal.until(PROMPT);

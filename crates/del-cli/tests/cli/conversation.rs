@@ -31,8 +31,14 @@ fn a_conversation_goes_from_word_to_word() {
     terminal.until("asks before it writes");
     terminal.write("thank you, see @a.txt\r");
     terminal.until("You are welcome.");
+    terminal.write("!cat a.txt; printf 'at the end'; exit 3\r");
+    let before = terminal.until("forty-two\r\nat the end\r\n");
+    assert!(!before.contains("STDOUT") && !before.contains("exit code"), "{before:?}");
+    terminal.until("exit code 3");
     terminal.write("!cat a.txt\r");
-    terminal.until("forty-two");
+    let before = terminal.until("forty-two\r\n");
+    let behind = terminal.until("> ");
+    assert!(!before.contains("Success") && !behind.contains("code"), "{before:?} {behind:?}");
     terminal.write("/nosuch\r");
     terminal.until("there is no command /nosuch");
     terminal.write("exit\r");
@@ -75,6 +81,41 @@ fn a_conversation_may_come_from_a_pipe_and_an_error_does_not_end_it() {
     let got = run(&mut del(&["--base-url", server.url()]), "first\nsecond\nquit\nthird\n");
     assert_eq!(got.code, 0, "{got:#?}");
     assert!(got.err.contains("no such model"), "{got:#?}");
+    assert!(got.err.contains("the conversation goes on without this question"), "{got:#?}");
     assert_eq!(got.out.trim(), "Hello.");
-    assert_eq!(server.completions().len(), 2);
+    let requests = server.completions();
+    let messages = requests[1].body["messages"].as_array().unwrap();
+    assert_eq!((requests.len(), messages.len(), &messages[1]["content"]), (2, 2, &json!("second")));
+}
+
+#[test]
+fn help_and_errors_break_between_words() {
+    let files = directory(&[]);
+    let error = json!({"error": {"message": "the model that you have asked for is not on this server"}});
+    let server = Server::new(vec![Reply::Status(404, error.to_string())]);
+    let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "--color", "never"], 50, &[]);
+    terminal.until("> ");
+    terminal.write("help\r");
+    let help = terminal.until("next one.\r\n");
+    terminal.until("> ");
+    terminal.write("hi\r");
+    let error = terminal.until("without this question");
+    terminal.write("\u{4}");
+    terminal.end();
+    let bad =
+        Terminal::with(&files, &["parse", "--dialect", "nosuchdialect", "--color", "never"], 50, &[]).end().0;
+    for (text, says) in [
+        (
+            &help,
+            "take back the last change of files, the one with this id, or the last N; `/undo list` shows them",
+        ),
+        (&error, "the model that you have asked for is not on this server. Check the name of the model"),
+        (&bad, "error: expected the name of a dialect, got `nosuchdialect`; `del dialects` lists all"),
+    ] {
+        let rows = text.lines().map(|row| row.trim_end_matches('\r'));
+        assert!(rows.clone().all(|row| row.chars().count() <= 50), "{text}");
+        let words: Vec<&str> = rows.flat_map(str::split_whitespace).collect();
+        assert!(words.join(" ").contains(says), "expected {says:?}: {text}");
+    }
+    assert!(help.contains("\n                 files, the one with this id"), "{help}");
 }

@@ -39,6 +39,12 @@ fn a_dialect_is_shown_by_any_of_its_names() {
     assert_eq!(plain(&["dialects", "show", "vllm:hermes"]).out, shown.out);
     assert_eq!(plain(&["dialects", "show", "hermes", "--json"]).json()["name"], "hermes-json");
     plain(&["dialects", "show", "nosuch"]).fails(2, "expected the name of a dialect, got `nosuch`");
+    for (name, meant) in [("hermess", "hermes-json"), ("harmon", "harmony"), ("minimax", "minimax-m")] {
+        plain(&["dialects", "show", name]).fails(2, &format!("; did you mean {meant}"));
+    }
+    for name in ["hermes-xml", "abc", "my-dialect", "x"] {
+        plain(&["dialects", "show", name]).fails(2, &format!("got `{name}`; `del dialects` lists all"));
+    }
 }
 
 #[test]
@@ -95,8 +101,6 @@ fn what_is_wrong_with_a_description_is_said_with_its_line() {
     }
     plain(&["dialects", "check", &path("empty.toml")]).fails(52, "empty.toml:1: ");
     plain(&["dialects", "check", &path("none.toml")]).fails(52, "cannot read");
-    plain(&["dialects", "--dialect-dir", &path("taken")]).fails(52, "jamba.toml: the name `jamba` is taken");
-    plain(&["parse", "--dialect-dir", &path("bad")]).fails(52, "broken.toml:1: ");
     plain(&["parse", "--dialect-dir", &path("none")]).fails(52, "cannot read the dialects in");
 }
 
@@ -116,4 +120,44 @@ fn a_description_that_can_neither_be_written_nor_read_fails_the_check() {
     check("bad.toml").fails(52, "one that fails for one text");
     let good = check("good.toml");
     assert!(good.code == 0 && good.out.contains("there are no cases"), "{good:#?}");
+}
+
+#[test]
+fn a_broken_description_is_left_out_and_fails_only_where_it_is_asked_for() {
+    let folder = "del/dialects";
+    let home = directory(&[
+        (&format!("{folder}/broken_one.toml"), "title = \"x\"\n"),
+        (&format!("{folder}/jamba.toml"), &own()),
+        (&format!("{folder}/mine.toml"), &own()),
+    ]);
+    std::fs::write(home.path().join(folder).join("bytes.toml"), b"title = \"\xff\"").unwrap();
+    let more = directory(&[("mine.toml", &own()), ("late.toml", "title =")]);
+    let more = text(more.path());
+    let del = |arguments: &[&str]| {
+        let all = [&["--dialect-dir", &more], arguments].concat();
+        run(del(&all).env("XDG_CONFIG_HOME", home.path()), "<my_calls>[{\"name\": \"f\"}]</my_calls>")
+    };
+    let model = directory(&[("template.jinja", "<tool_call>{{ messages[0].content }}</tool_call>")]);
+    let template = text(&model.path().join("template.jinja"));
+    for command in [
+        &["parse"][..],
+        &["dialects"],
+        &["dialects", "show", "mine"],
+        &["convert", "--from", "mine", "--to", "hermes-json"],
+        &["detect", &template],
+    ] {
+        let got = del(command);
+        assert_eq!(got.code, 0, "{command:?}: {got:#?}");
+        let told = |part: &str| got.err.lines().filter(|line| line.contains(part)).count();
+        for part in ["broken_one.toml:1: ", "bytes.toml: expected UTF-8", "late.toml:1: "] {
+            assert_eq!(told(part), 1, "{command:?}, {part}: {got:#?}");
+        }
+        // One is named like a built-in dialect, one like another of the user's own.
+        assert_eq!(told("is taken by another dialect; rename the file"), 2, "{command:?}: {got:#?}");
+        assert_eq!(told("this dialect is left out"), 5, "{command:?}: {got:#?}");
+    }
+    assert_eq!(del(&["parse"]).json()["dialect"], "mine");
+    let asked = del(&["parse", "--dialect", "Broken-One"]);
+    asked.fails(52, "broken_one.toml:1: ");
+    del(&["dialects", "show", "late"]).fails(52, "late.toml:1: ");
 }

@@ -175,3 +175,19 @@ fn what_cannot_be_read_is_said_with_the_exit_code_for_it() {
     plain(&["parse", "--chunk", "0"]).fails(2, "0 is not in 1..");
     plain(&["parse", "--jsonl", "--events"]).fails(2, "cannot be used with");
 }
+
+#[test]
+fn the_line_feed_that_ends_a_file_is_not_the_models() {
+    let files = directory(&[("one", "Hello.\n"), ("two", "Hello.\n\n"), ("only", "\n"), ("none", "Hello.")]);
+    let content = |name: &str, options: &[&str]| {
+        let path = text(&files.path().join(name));
+        let got = plain(&[&["parse", path.as_str()], options].concat()).json();
+        got["content"].as_str().unwrap_or_default().to_owned()
+    };
+    for options in [&[][..], &["--chunk", "1"]] {
+        let contents = ["one", "two", "only", "none"].map(|name| content(name, options));
+        assert_eq!(contents, ["Hello.", "Hello.\n", "", "Hello."], "{options:?}");
+    }
+    let piped = run(&mut del(&["parse"]), "Hello.\n").json();
+    assert_eq!(piped["content"], "Hello.\n", "what is piped in is all the model's");
+}

@@ -33,6 +33,24 @@ fn a_verdict_has_its_reasons() {
 }
 
 #[test]
+fn a_denial_says_why_as_a_check_does() {
+    let files = directory(&[("a.txt", "a\n")]);
+    let run = |arguments: &[&str]| run(del(arguments).current_dir(files.path()), "");
+    for command in ["rm a.txt", "cat a.txt ../b", "ls; mkdir x && touch y"] {
+        let reasons = run(&["policy", "check", command, "--json"]).json()["reasons"].clone();
+        let denied = run(&["tools", "call", "run_command", &json!({"command": command}).to_string()]);
+        assert_eq!(denied.code, 1, "{denied:#?}");
+        for reason in reasons.as_array().unwrap() {
+            assert!(denied.out.contains(reason.as_str().unwrap()), "{reason}: {denied:#?}");
+        }
+        assert!(denied.out.starts_with("Denied: needs approval: "), "{denied:#?}");
+    }
+    let write = json!({"path": ".envrc", "content": "x"}).to_string();
+    let denied = run(&["tools", "call", "write_file", &write]).out;
+    assert!(denied.starts_with("Denied: needs approval: ") && denied.contains("; rerun with"), "{denied}");
+}
+
+#[test]
 fn records_are_answered_in_order_and_bad_ones_by_an_error() {
     let files = directory(&[("sub/a.txt", "a\n")]);
     let root = files.path().to_str().unwrap();

@@ -57,6 +57,32 @@ fn id(row: &Value) -> &str {
 }
 
 #[test]
+fn a_question_that_failed_is_in_no_conversation() {
+    let place = Place::new();
+    let refuses = || Reply::Status(400, json!({"error": {"message": "too much"}}).to_string());
+    let server = Server::new(vec![refuses(), says("One."), refuses(), says("Three.")]);
+    let fails = |options: &[&str]| {
+        let got = place.run(&[&["-p", "a bad one", "--base-url", server.url()], options].concat());
+        got.fails(1, "too much");
+    };
+    fails(&[]);
+    assert_eq!((place.list().len(), place.records().len()), (0, 0), "nothing came of the only question");
+    place.ask(&server, "first", &[]);
+    fails(&["-c"]);
+    place.ask(&server, "third", &["-c"]);
+    let messages = server.completions()[3].body["messages"].clone();
+    let told: Vec<&str> = messages
+        .as_array()
+        .unwrap()
+        .iter()
+        .skip(1)
+        .map(|message| message["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(told, ["first", "One.", "third"]);
+    assert_eq!(place.list().len(), 1);
+}
+
+#[test]
 fn a_conversation_goes_on_where_it_was() {
     let place = Place::new();
     let server = Server::new(vec![

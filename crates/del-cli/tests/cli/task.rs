@@ -97,8 +97,10 @@ fn debug_shows_the_raw_text_and_which_dialect_matched_where() {
     assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
     assert!(got.err.contains("│ I ␛[2Jlook.\n│ <tool_call>\n│ {\"name\": \"read_file\""), "{got:#?}");
     assert!(got.err.contains("hermes-json matched at byte "), "{got:#?}");
-    assert!(got.err.contains("debug: tried hermes-json, "), "{got:#?}");
-    assert!(got.err.contains("none matched: all of it is text"), "{got:#?}");
+    let near = got.err.lines().find(|line| line.starts_with("debug: came near")).unwrap_or_default();
+    assert!(near.contains(" (a call of read_file)") && !near.contains("hermes-json"), "{got:#?}");
+    assert!(!near.contains("functionary"), "{got:#?}");
+    assert!(got.err.contains("dialects came near: all of it is text"), "{got:#?}");
     assert!(!got.err.contains('\u{1b}'), "{got:#?}");
 }
 

@@ -20,6 +20,15 @@ fn every_set_is_listed_and_described_in_every_form() {
     assert_eq!(core.as_array().unwrap().len(), 7);
     let table = plain(&["tools"]).out;
     assert!(table.contains("run_command") && table.contains("execute"), "{table}");
+    // What models see under another name in a set is listed under that name too.
+    let list_dir = rows.as_array().unwrap().iter().find(|row| row["name"] == "list_dir").unwrap();
+    assert_eq!(list_dir["names"], json!({"core": "list_directory", "del": "list_dir", "all": "list_dir"}));
+    for (name, sets) in
+        [("list_dir", "core (list_directory) del all"), ("search_code", "core (grep_search) del all")]
+    {
+        assert!(table.lines().any(|row| row.starts_with(name) && row.contains(sets)), "{table}");
+    }
+    assert!(table.contains("  core del all  "), "{table}");
     for (format, pointer) in [
         ("openai", "/0/function/parameters/properties"),
         ("anthropic", "/0/input_schema/properties"),

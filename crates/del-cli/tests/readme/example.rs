@@ -1,4 +1,4 @@
-use del_dialects::{Collect, Dialects, End, Turn};
+use del_dialects::{Collect, Dialects, End, Event, Span, Turn};
 
 fn main() {
     let pieces = [
@@ -16,4 +16,9 @@ fn main() {
     assert_eq!(message.content, "I will look.");
     assert_eq!(message.calls[0].name, "get_weather");
     assert_eq!(message.calls[0].arguments, "{\"days\": 3}");
+
+    let mut parser = Dialects::builtin().parser(Turn::default());
+    let mut print = |event: Event<'_>, bytes: Span| println!("{bytes:?}: {event:?}");
+    parser.push(&pieces.concat(), &mut print);
+    parser.finish(End::End, &mut print);
 }

@@ -93,6 +93,8 @@ if how == "endless":
         sys.stdout.write("x" * 1_000_000)
 if how == "silent":
     time.sleep(600)
+while how == "waits" and not os.path.exists(sys.argv[2]):
+    time.sleep(0.02)
 if len(sys.argv) > 2:
     # Shows that it ran.
     open(sys.argv[2], "w").close()

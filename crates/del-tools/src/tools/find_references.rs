@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use del_code::{Label, Language, parse, words};
 use serde_json::json;
-use similar::get_close_matches;
 
 use crate::arguments::{Arguments, INCLUDE_DEFINITION, MATCH_LIMIT, PATH, SYMBOL};
 use crate::code;
@@ -15,6 +14,7 @@ use crate::outcome::{Code, Failure, ToolResult, counted, grouped};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
+use crate::suggest;
 use crate::survey::{File, survey};
 use crate::toolbox::Control;
 use crate::workspace::{Access, Place, on_one_line};
@@ -257,7 +257,7 @@ impl FindReferences {
         let mut names: Vec<_> =
             names.iter().map(String::as_str).filter(|name| *name != self.symbol.name).collect();
         names.sort_unstable();
-        let near = get_close_matches(self.symbol.name.as_str(), &names, 3, 0.6);
+        let near = suggest::near(self.symbol.name.as_str(), &names, 3);
         Ok(near.into_iter().map(str::to_owned).collect())
     }
 }

@@ -110,6 +110,7 @@ impl Job for RunCommand {
             Some(plan) => self.run_plan(plan, context, control, take),
             None => self.run_in_shell(context, control, take),
         }?;
+        output.finish(control);
         if ended.how == How::Cancelled {
             return Err(Failure::new(Code::Cancelled, "cancelled by the user."));
         }

@@ -98,7 +98,7 @@ fn a_repository_is_described_and_a_hostile_one_runs_nothing() {
     let page = desk.ok("project_context", &json!({}));
     assert!(page.contains("Git: trunk, 1 file changed") && page.contains(" First things"), "{page}");
     let canary = desk.path("canary");
-    git(&["config", "core.fsmonitor", &format!("touch {}", canary.display())]);
+    git(&["config", "core.fsmonitor", &format!("touch '{}'", canary.display())]);
     let page = desk.ok("project_context", &json!({}));
     assert!(!canary.exists(), "{page}");
 }

@@ -48,7 +48,7 @@ fn canary(desk: &Desk) -> PathBuf {
 }
 
 fn script(desk: &Desk, name: &str) {
-    desk.put(name, format!("#!/bin/sh\ntouch {}\ncat\n", canary(desk).display()));
+    desk.put(name, format!("#!/bin/sh\ntouch '{}'\ncat\n", canary(desk).display()));
     fs::set_permissions(desk.path(name), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -155,7 +155,7 @@ fn push_and_pull_go_to_the_remote_and_never_by_force() {
 
 #[test]
 fn settings_of_a_repository_run_nothing_while_somebody_looks() {
-    let run = |desk: &Desk| format!("touch {}", canary(desk).display());
+    let run = |desk: &Desk| format!("touch '{}'", canary(desk).display());
     for name in [
         "core.fsmonitor",
         "core.pager",
@@ -199,11 +199,11 @@ fn settings_of_a_repository_run_nothing_while_somebody_looks() {
 #[test]
 fn filters_of_hidden_attributes_do_not_run() {
     let desk = repository();
-    git(&desk, &["config", "filter.y.clean", &format!("touch {}", canary(&desk).display())]);
+    git(&desk, &["config", "filter.y.clean", &format!("touch '{}'", canary(&desk).display())]);
     desk.put(".git/info/attributes", "* filter=y diff=y\n");
     desk.put("attributes", "* filter=y diff=y\n");
     git(&desk, &["config", "core.attributesFile", desk.path("attributes").to_str().unwrap()]);
-    git(&desk, &["config", "diff.y.textconv", &format!("touch {}; cat", canary(&desk).display())]);
+    git(&desk, &["config", "diff.y.textconv", &format!("touch '{}'; cat", canary(&desk).display())]);
     look(&desk, "attributes");
     assert!(desk.ok("git_operation", &json!({"operation": "diff"})).contains("-a\n+b"));
 }
@@ -235,8 +235,8 @@ fn signatures_are_not_checked_and_submodules_not_entered() {
     git(&desk, &["init", "-q", "sub"]);
     git(&desk, &["-C", "sub", "commit", "-q", "--allow-empty", "-m", "s"]);
     git(&desk, &["-c", "advice.addEmbeddedRepo=false", "add", "sub"]);
-    git(&desk, &["-C", "sub", "config", "core.fsmonitor", &format!("touch {}", canary(&desk).display())]);
-    git(&desk, &["config", "submodule.sub.update", &format!("!touch {}", canary(&desk).display())]);
+    git(&desk, &["-C", "sub", "config", "core.fsmonitor", &format!("touch '{}'", canary(&desk).display())]);
+    git(&desk, &["config", "submodule.sub.update", &format!("!touch '{}'", canary(&desk).display())]);
     git(&desk, &["config", "submodule.sub.ignore", "none"]);
     git(&desk, &["config", "diff.submodule", "diff"]);
     git(&desk, &["config", "diff.ignoreSubmodules", "none"]);
@@ -248,7 +248,9 @@ fn signatures_are_not_checked_and_submodules_not_entered() {
 #[test]
 fn a_missing_object_is_not_fetched() {
     let desk = repository();
-    let remote = format!("ext::sh -c 'touch {}'", canary(&desk).display());
+    // A blank inside an argument is written so.
+    let run = format!("touch '{}'", canary(&desk).display()).replace(' ', "% ");
+    let remote = format!("ext::sh -c {run}");
     for (name, value) in [
         ("remote.origin.url", remote.as_str()),
         ("remote.origin.promisor", "true"),
@@ -320,7 +322,7 @@ fn what_lies_elsewhere_is_refused() {
 fn what_is_included_counts_as_well() {
     let desk = repository();
     git(&desk, &["config", "include.path", "../more"]);
-    let run = format!("touch {}", canary(&desk).display());
+    let run = format!("touch '{}'", canary(&desk).display());
     desk.put("more", format!("[filter \"x\"]\nclean = {run}\n[core]\nfsmonitor = {run}\nnewThing = {run}\n"));
     look(&desk, "include");
     let gate = Gate::new(Approval::Ask);
@@ -423,7 +425,7 @@ fn a_directory_that_only_looks_like_a_repository_is_none() {
     let none = desk.fails("git_operation", &json!({"operation": "status"}), "not_found");
     assert!(none.starts_with("Error: not a git repository: "), "{none}");
     git(&desk, &["init", "-q", "--bare", "."]);
-    git(&desk, &["config", "core.fsmonitor", &format!("touch {}", canary(&desk).display())]);
+    git(&desk, &["config", "core.fsmonitor", &format!("touch '{}'", canary(&desk).display())]);
     git(&desk, &["config", "core.bare", "false"]);
     git(&desk, &["config", "core.worktree", "."]);
     look(&desk, "bare");
