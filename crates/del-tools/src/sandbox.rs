@@ -268,6 +268,11 @@ impl Sandbox {
         self.scratch.as_ref().map(|scratch| scratch.path().join(ATTRIBUTES)).filter(|path| path.exists())
     }
 
+    /// Where commands that only look have their temporary files, and find what is said to them.
+    pub(crate) fn scratch(&self) -> Option<&Path> {
+        self.scratch.as_ref().map(TempDir::path)
+    }
+
     /// A command that will run `program`, to be started with the same reach. Arguments, directory and environment are
     /// still to be given.
     pub(crate) fn command(&self, program: &Path, reach: Reach) -> Command {

@@ -11,6 +11,7 @@ mod crash;
 mod crowds;
 mod desk;
 mod foreign;
+mod formatting;
 mod guards;
 mod programs;
 mod reading;
