@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use globset::GlobBuilder;
+use crate::glob;
 
 use super::{Place, Workspace};
 
@@ -86,8 +86,7 @@ fn fits(pattern: &str, path: &Path) -> bool {
         None if pattern.contains('/') => (pattern, path.to_owned()),
         None => (pattern, PathBuf::from(path.file_name().unwrap_or_default())),
     };
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    glob.is_ok_and(|glob| glob.compile_matcher().is_match(subject))
+    glob::whole(pattern).is_ok_and(|glob| glob.is_match(subject))
 }
 
 #[cfg(test)]
