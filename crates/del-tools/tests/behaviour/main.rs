@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod batch;
+mod bounds;
 mod code;
 mod commands;
 mod confinement;
