@@ -3,6 +3,8 @@
 //! A program that runs before anybody was asked gets copies: a tree of its own with the files of configuration that it
 //! would find, at the same paths, so that nothing in it leads elsewhere and nothing is swapped under it.
 
+mod named;
+
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -17,8 +19,6 @@ use crate::workspace::{Access, without_home};
 
 /// Files that take over from each other.
 const MAX_CHAIN: usize = 8;
-/// What is looked at behind a key that names other files.
-const MAX_VALUE: usize = 4096;
 
 /// The files in which a project configures a program.
 #[derive(Debug, Deserialize)]
@@ -61,10 +61,26 @@ impl Configuration {
         let names = || self.names.iter().chain(self.beside.iter());
         for path in upward(directory, context).flat_map(|place| names().map(|name| place.join(name))) {
             if let Some(found) = read(&path, context)? {
-                self.stays_inside(&found, context)?;
+                self.stays_inside(&found, context, 0)?;
             }
         }
         Ok(())
+    }
+
+    /// What a program says that failed, unless it may be of a file above the working directory, where it looks as well.
+    pub(crate) fn complaint(&self, said: String, context: &Context) -> String {
+        let above = context.workspace.root().ancestors().skip(1);
+        let names = || self.names.iter().chain(self.beside.iter());
+        let mut files = above.flat_map(|place| names().map(move |name| place.join(name)));
+        match files.find(|file| fs::symlink_metadata(file).is_ok()) {
+            Some(file) => {
+                let file = without_home(&file);
+                format!(
+                    "What it said is not shown: it may be of {file}, which lies outside of the working directory."
+                )
+            }
+            None => said,
+        }
     }
 
     /// The words that tell the program of its configuration, which has to be inside.
@@ -105,15 +121,23 @@ impl Configuration {
         Ok(at(&parsed, self.table.split('.')).is_some())
     }
 
-    fn stays_inside(&self, found: &Found, context: &Context) -> Result<(), Failure> {
+    /// Refuses a file that names one outside, itself or through those that it names.
+    fn stays_inside(&self, found: &Found, context: &Context, depth: usize) -> Result<(), Failure> {
         let directory = found.path.parent().unwrap_or(&found.path);
-        for value in named_behind(&found.text, &self.leads) {
+        for value in named::values(&found.path, &found.text, &self.leads)? {
             if value.starts_with(['~', '$']) {
                 return Err(leads_out(&found.path, &value));
             }
-            match context.workspace.resolve(&directory.join(&value).to_string_lossy(), Access::Read) {
+            let path = directory.join(&value);
+            match context.workspace.resolve(&path.to_string_lossy(), Access::Read) {
                 Err(failure) if failure.code == Code::Outside => {
                     return Err(leads_out(&found.path, &value));
+                }
+                Ok(place) if place.exists && depth < MAX_CHAIN && path != found.path => {
+                    // A directory, or a program, is not what names further files.
+                    if let Ok(Some(text)) = small(&place, context) {
+                        self.stays_inside(&Found { path: plain(&path), text }, context, depth + 1)?;
+                    }
                 }
                 _ => {}
             }
@@ -245,12 +269,7 @@ fn read(path: &Path, context: &Context) -> Result<Option<Found>, Failure> {
 }
 
 fn parsed(found: &Found) -> Result<toml::Value, Failure> {
-    if found.path.extension().is_some_and(|extension| extension == "json") {
-        return serde_json::from_str(&found.text).map_err(|error| broken(&found.path, &error));
-    }
-    let table: toml::Table =
-        toml::from_str(&found.text).map_err(|error| broken(&found.path, &error.message()))?;
-    Ok(toml::Value::Table(table))
+    named::parsed(&found.path, &found.text)
 }
 
 fn at<'v, 'k>(value: &'v toml::Value, keys: impl Iterator<Item = &'k str>) -> Option<&'v toml::Value> {
@@ -277,21 +296,6 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-/// What looks like a path behind one of the keys, in any of the forms in which configuration is written.
-fn named_behind(text: &str, keys: &Names) -> Vec<String> {
-    let mut found = Vec::new();
-    for key in keys.iter() {
-        for (start, _) in text.match_indices(key) {
-            let rest = &text[start + key.len()..];
-            let end = (0..=rest.len().min(MAX_VALUE)).rev().find(|end| rest.is_char_boundary(*end));
-            let words =
-                rest[..end.unwrap_or(0)].split(|c: char| c.is_whitespace() || "\"'`,[]{}()=".contains(c));
-            found.extend(words.filter(|word| word.starts_with(['/', '~', '$', '.'])).map(str::to_owned));
-        }
-    }
-    found
-}
-
 fn leads_out(path: &Path, value: &str) -> Failure {
     let value: String = value.chars().take(200).collect();
     let cause = format!(
@@ -300,10 +304,6 @@ fn leads_out(path: &Path, value: &str) -> Failure {
         crate::workspace::on_one_line(&value)
     );
     Failure::new(Code::Outside, cause)
-}
-
-fn broken(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(Code::Failed, format!("{} cannot be read: {error}.", without_home(path)))
 }
 
 fn unwritten(error: &std::io::Error) -> Failure {
@@ -410,19 +410,5 @@ mod tests {
         }
         let climbing = Tree::new(&[(".clang-format", "BasedOnStyle: InheritParentConfig\n")]);
         assert_eq!(climbing.taken("clang-format").map(|_| ()).unwrap_err().code, Code::Outside);
-    }
-
-    #[test]
-    fn paths_are_found_behind_their_keys_in_every_form() {
-        let keys: Names = "extends plugins".to_owned().into();
-        for (text, path) in [
-            ("{\"extends\": [\"/root/x\"]}", "/root/x"),
-            ("extends:\n  - ../x.yml\n", "../x.yml"),
-            ("extends = '~/x'", "~/x"),
-            ("module.exports = {extends: [`./x`]}", "./x"),
-        ] {
-            assert_eq!(named_behind(text, &keys), [path]);
-        }
-        assert!(named_behind("{\"include\": [\"/root/x\"]}", &keys).is_empty());
     }
 }

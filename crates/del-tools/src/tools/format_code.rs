@@ -306,7 +306,11 @@ impl Target {
         }
         if !self.formatter.done.contains(&finished.code) || finished.cut || finished.stdout.is_empty() {
             let said = [finished.err(), finished.out()].concat();
-            let said = first_lines(copies.named(&said).trim_start(), COMPLAINT_LINES);
+            let said = match &self.formatter.configuration {
+                Some(configuration) if !self.formatter.harmless => configuration.complaint(said, context),
+                _ => copies.named(&said),
+            };
+            let said = first_lines(said.trim_start(), COMPLAINT_LINES);
             let remark =
                 context.sandbox.remark(&said).map(|remark| format!("\n{remark}")).unwrap_or_default();
             let cause = format!(

@@ -228,7 +228,11 @@ impl LintCode {
                 .complaints
                 .push(format!("{} took longer than {TIMEOUT} s and was ended.", run.linter.title));
         } else if finished.code != 0 && !any {
-            let said = first_lines(output.trim(), COMPLAINT_LINES);
+            let said = match &run.linter.configuration {
+                Some(configuration) => configuration.complaint(output.clone(), context),
+                None => output.clone(),
+            };
+            let said = first_lines(said.trim(), COMPLAINT_LINES);
             report
                 .complaints
                 .push(format!("{} failed (exit code {}):\n{said}", run.linter.title, finished.code));

@@ -18,7 +18,7 @@ use crate::workspace::{Access, Obstacle, Place};
 
 const MAX_OPERATIONS: usize = 100;
 /// For finding the texts of all operations.
-const BUDGET: Duration = Duration::from_secs(20);
+const BUDGET: Duration = Duration::from_secs(10);
 
 pub(crate) static TOOL: Entry = Entry {
     name: "multi_edit",

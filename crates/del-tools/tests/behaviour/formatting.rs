@@ -96,9 +96,31 @@ fn a_linter_reads_no_configuration_from_elsewhere() {
         desk.put("ruff.toml", format!("extend = \"{extend}\"\n"));
         desk.fails("lint_code", &json!({}), "outside");
     }
+    desk.put("ruff.toml", "\"ext\\u0065nd\" = \"\\u002e./outside/secret.txt\"\n");
+    desk.fails("lint_code", &json!({}), "outside");
+    desk.put("ruff.toml", "extend = \"conf/base.toml\"\n");
+    desk.put("conf/base.toml", "extend = \"../../outside/secret.txt\"\n");
+    desk.fails("lint_code", &json!({}), "outside");
+    std::fs::remove_file(desk.path("conf/base.toml")).unwrap();
+    symlink(desk.outside().join("secret.txt"), desk.path("conf/base.toml")).unwrap();
+    desk.fails("lint_code", &json!({}), "outside");
     desk.put("base.toml", "line-length = 80\n");
     desk.put("ruff.toml", "extend = \"./base.toml\"\n");
     assert!(desk.ok("lint_code", &json!({})).contains("No problems found"));
+}
+
+#[test]
+fn what_a_linter_says_of_configuration_above_is_not_shown() {
+    let desk = Desk::new();
+    desk.put("a.py", "x = 1\n");
+    let above = desk.outside().with_file_name("ruff.toml");
+    desk.put(".venv/bin/ruff", format!("#!/bin/sh\ncat {} || echo none\nexit 2\n", above.display()));
+    let program = desk.path(".venv/bin/ruff");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(desk.fails("lint_code", &json!({}), "failed").contains("none"), "there is nothing above");
+    std::fs::write(&above, "hunter2\n").unwrap();
+    let said = desk.fails("lint_code", &json!({}), "failed");
+    assert!(!said.contains("hunter2") && said.contains("ruff.toml, which lies outside"), "{said}");
 }
 
 #[test]
