@@ -5,6 +5,7 @@
 
 mod named;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -19,6 +20,8 @@ use crate::workspace::{Access, without_home};
 
 /// Files that take over from each other.
 const MAX_CHAIN: usize = 8;
+/// Files that are looked at for what they name.
+const MAX_FILES: usize = 64;
 
 /// The files in which a project configures a program.
 #[derive(Debug, Deserialize)]
@@ -58,10 +61,11 @@ struct Found {
 impl Configuration {
     /// Refuses where a file that the program would read, in `directory` or above, leads out.
     pub(crate) fn check(&self, directory: &Path, context: &Context) -> Result<(), Failure> {
+        let mut seen = HashSet::new();
         let names = || self.names.iter().chain(self.beside.iter());
         for path in upward(directory, context).flat_map(|place| names().map(|name| place.join(name))) {
             if let Some(found) = read(&path, context)? {
-                self.stays_inside(&found, context, 0)?;
+                self.stays_inside(&found, context, &mut seen)?;
             }
         }
         Ok(())
@@ -122,7 +126,19 @@ impl Configuration {
     }
 
     /// Refuses a file that names one outside, itself or through those that it names.
-    fn stays_inside(&self, found: &Found, context: &Context, depth: usize) -> Result<(), Failure> {
+    fn stays_inside(
+        &self,
+        found: &Found,
+        context: &Context,
+        seen: &mut HashSet<PathBuf>,
+    ) -> Result<(), Failure> {
+        if !seen.insert(found.path.clone()) {
+            return Ok(());
+        }
+        if seen.len() > MAX_FILES {
+            let cause = format!("{} names more than {MAX_FILES} files.", without_home(&found.path));
+            return Err(Failure::new(Code::TooLarge, cause));
+        }
         let directory = found.path.parent().unwrap_or(&found.path);
         for value in named::values(&found.path, &found.text, &self.leads)? {
             if value.starts_with(['~', '$']) {
@@ -133,10 +149,10 @@ impl Configuration {
                 Err(failure) if failure.code == Code::Outside => {
                     return Err(leads_out(&found.path, &value));
                 }
-                Ok(place) if place.exists && depth < MAX_CHAIN && path != found.path => {
+                Ok(place) if place.exists => {
                     // A directory, or a program, is not what names further files.
                     if let Ok(Some(text)) = small(&place, context) {
-                        self.stays_inside(&Found { path: plain(&path), text }, context, depth + 1)?;
+                        self.stays_inside(&Found { path: plain(&path), text }, context, seen)?;
                     }
                 }
                 _ => {}

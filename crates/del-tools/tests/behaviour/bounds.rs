@@ -46,6 +46,19 @@ fn lines_that_a_pattern_would_take_too_long_on_are_not_searched() {
 }
 
 #[test]
+fn many_places_and_many_patterns_are_counted_at_once() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a\n".repeat(300_000));
+    desk.put(".gitattributes", "*a*b?c[0-9] eol=crlf\n".repeat(40_000));
+    desk.put(".editorconfig", "[*{a,b}c]\nend_of_line = crlf\n".repeat(30_000));
+    let since = Instant::now();
+    let edit = json!({"path": "a.txt", "old_string": "a", "new_string": "b"});
+    assert!(desk.fails("edit_file", &edit, "not_unique").contains("occurs 300000 times"));
+    desk.ok("write_file", &json!({"path": "new.txt", "content": "x\n"}));
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+}
+
+#[test]
 fn many_edits_that_find_nothing_end_in_time() {
     let desk = Desk::new();
     desk.put("a.txt", "some line of a text\n".repeat(20_000));

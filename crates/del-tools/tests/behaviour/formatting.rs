@@ -104,6 +104,11 @@ fn a_linter_reads_no_configuration_from_elsewhere() {
     std::fs::remove_file(desk.path("conf/base.toml")).unwrap();
     symlink(desk.outside().join("secret.txt"), desk.path("conf/base.toml")).unwrap();
     desk.fails("lint_code", &json!({}), "outside");
+    let all: Vec<_> = (0..30).map(|number| format!("f{number}.toml")).collect();
+    for name in all.iter().map(String::as_str).chain(["ruff.toml"]) {
+        desk.put(name, format!("extend = {all:?}\n"));
+    }
+    desk.ok("lint_code", &json!({}));
     desk.put("base.toml", "line-length = 80\n");
     desk.put("ruff.toml", "extend = \"./base.toml\"\n");
     assert!(desk.ok("lint_code", &json!({})).contains("No problems found"));
