@@ -309,7 +309,7 @@ impl Hands {
         if cancel.is_cancelled() {
             return cancelled();
         }
-        let mut plan = match self.toolbox.plan(&call.name, &call.arguments) {
+        let mut plan = match self.gate.plan(&self.toolbox, &call.name, &call.arguments) {
             Ok(plan) => plan,
             Err(failure) => return failure.into(),
         };
@@ -343,7 +343,7 @@ impl Hands {
             .iter()
             .take(PARALLEL)
             .map_while(|ReadCall { call, .. }| {
-                let plan = self.toolbox.plan(&call.name, &call.arguments).ok()?;
+                let plan = self.gate.plan(&self.toolbox, &call.name, &call.arguments).ok()?;
                 (plan.class() == Class::Read && self.gate.verdict(&plan) == Verdict::Run).then_some(plan)
             })
             .collect()

@@ -158,7 +158,11 @@ impl Host {
             () = context.ct.cancelled() => return Err(gone()),
         };
         let desk = Arc::clone(&self.desk);
-        let plan = blocking(move || desk.toolbox.plan(&name, &arguments)).await?.map_err(said)?;
+        let plan = move || {
+            desk.gate().admit(&desk.toolbox, &name, &arguments)?;
+            desk.toolbox.plan(&name, &arguments)
+        };
+        let plan = blocking(plan).await?.map_err(said)?;
         let verdict = self.desk.gate().verdict(&plan);
         match verdict {
             Verdict::Run => {}

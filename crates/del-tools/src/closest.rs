@@ -1,6 +1,6 @@
 //! The part of a text that is most like one that was sought in vain: a hint, never a match.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use similar::TextDiff;
 
@@ -17,6 +17,8 @@ const MAX_COMPARED: usize = 400;
 /// Lines of the hint that are shown.
 const MAX_SHOWN: usize = 40;
 const BUCKETS: usize = 32;
+/// After this, lines that differ count as nothing like each other.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Lines of a text, counted from 1, and how like they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +45,8 @@ pub(crate) fn closest(text: &str, old: &str) -> Option<Closest> {
     rough.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let ours: Vec<_> = lines.iter(text).collect();
     let theirs: Vec<_> = wanted.iter(old).collect();
-    let close = |at: usize| exact_likeness(&ours[at..at + size], &theirs);
+    let deadline = Instant::now() + PATIENCE;
+    let close = |at: usize| exact_likeness(&ours[at..at + size], &theirs, deadline);
     let best =
         rough.iter().take(CANDIDATES).map(|(_, at)| (close(*at), *at)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let (like, at) = best;
@@ -96,12 +99,16 @@ fn likeness(window: &[Sketch], wanted: &[Sketch]) -> f32 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lines are short")]
-fn exact_likeness(window: &[&str], wanted: &[&str]) -> f32 {
+fn exact_likeness(window: &[&str], wanted: &[&str], deadline: Instant) -> f32 {
     let (mut same, mut total) = (0.0, 0.0);
     for (at, theirs) in wanted.iter().enumerate() {
         let ours = window.get(at).copied().unwrap_or_default();
         let weight = (ours.len() + theirs.len()).min(2 * MAX_COMPARED) as f32;
-        let ratio = if ours == *theirs { 1.0 } else { ratio(ours, theirs) };
+        let ratio = match () {
+            () if ours == *theirs => 1.0,
+            () if Instant::now() > deadline => 0.0,
+            () => ratio(ours, theirs),
+        };
         same += ratio * weight;
         total += weight;
     }

@@ -39,10 +39,7 @@ pub(crate) fn find(text: &str, old: &str, new: &str, all: bool) -> Result<Edit, 
         let found: Vec<_> =
             text.match_indices(attempt.old.as_ref()).map(|(at, found)| at..at + found.len()).collect();
         if found.len() > 1 && !all {
-            return Err(Miss::NotUnique {
-                lines: found.iter().map(|r| line_at(text, r.start)).collect(),
-                loose: false,
-            });
+            return Err(Miss::NotUnique { lines: lines_at(text, &found), loose: false });
         }
         if !found.is_empty() {
             let span = |range: Range<usize>| Span { range, with: attempt.new.clone().into_owned() };
@@ -210,6 +207,17 @@ impl Lines {
     pub(crate) fn iter<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().map(|line| &text[line.clone()])
     }
+}
+
+/// The lines, counted from 1, in which ascending ranges begin.
+fn lines_at(text: &str, found: &[Range<usize>]) -> Vec<usize> {
+    let (mut line, mut counted) = (1, 0);
+    let begins = |range: &Range<usize>| {
+        line += text.as_bytes()[counted..range.start].iter().filter(|byte| **byte == b'\n').count();
+        counted = range.start;
+        line
+    };
+    found.iter().map(begins).collect()
 }
 
 /// The line, counted from 1, in which the byte `at` lies.

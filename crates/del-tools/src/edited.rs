@@ -61,6 +61,20 @@ impl Wanted {
         &self.new
     }
 
+    /// The line at which the new text stands in `text` already, as whole lines. Less text than what it replaces may stand
+    /// anywhere by chance.
+    fn stands_in(&self, text: &str) -> Option<usize> {
+        let (old, new) = (self.old.trim_matches('\n'), self.new.trim_matches('\n'));
+        if new.trim().is_empty() || new.len() < old.len() {
+            return None;
+        }
+        let whole = |(at, found): &(usize, &str)| {
+            let (before, after) = (&text[..*at], &text[at + found.len()..]);
+            (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'))
+        };
+        text.match_indices(new).find(whole).map(|(at, _)| edit::line_at(text, at))
+    }
+
     /// Whether it makes a file where there is none.
     pub(crate) fn creates(&self) -> bool {
         self.old.is_empty()
@@ -192,8 +206,10 @@ impl Edited {
 
     fn no_match(&self, context: &Context, wanted: &Wanted, text: &str) -> String {
         let shown = &self.place.shown;
-        if !wanted.new.trim().is_empty() && text.contains(&wanted.new) {
-            return format!("old_string not found in {shown}. The new text is already in the file.");
+        if let Some(line) = wanted.stands_in(text) {
+            return format!(
+                "old_string not found in {shown}. The new text is already in the file, at line {line}."
+            );
         }
         let Some(closest) = closest(text, &wanted.old) else {
             let tool = context.name_of("read_file");

@@ -71,6 +71,16 @@ impl Hits {
         Instant::now() > self.deadline
     }
 
+    /// A file and how many matches are in it, on the line `shown`.
+    pub(crate) fn file(&mut self, shown: &str, matches: usize) {
+        if self.found.files >= self.style.limit {
+            self.found.more = true;
+        } else if self.push(shown) {
+            self.found.files += 1;
+            self.found.matches += matches;
+        }
+    }
+
     pub(crate) fn finish(self) -> Found {
         self.found
     }
@@ -171,6 +181,19 @@ impl Sink for InFile<'_> {
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
         self.gap = true;
+        Ok(true)
+    }
+}
+
+/// Counts the lines that match.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(pub(crate) usize);
+
+impl Sink for Counter {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, _: &SinkMatch<'_>) -> io::Result<bool> {
+        self.0 += 1;
         Ok(true)
     }
 }

@@ -9,12 +9,12 @@
 //! let toolbox = Toolbox::open(directory.path(), &[], Toolset::Core)?;
 //! let mut gate = Gate::new(Approval::Ask);
 //!
-//! let plan = toolbox.plan("read_file", r#"{"file_path": "hello.txt"}"#)?;
+//! let plan = gate.plan(&toolbox, "read_file", r#"{"file_path": "hello.txt"}"#)?;
 //! gate.pass(&plan, None)?;
 //! let result = toolbox.run(plan, &Control::default());
 //! assert_eq!(result.text, "     1\thello");
 //!
-//! let plan = toolbox.plan("write_file", r#"{"file_path": "hello.txt", "content": "bye\n"}"#)?;
+//! let plan = gate.plan(&toolbox, "write_file", r#"{"file_path": "hello.txt", "content": "bye\n"}"#)?;
 //! assert!(gate.pass(&plan, None).is_err(), "nobody is there to ask");
 //! # Ok(())
 //! # }
@@ -34,6 +34,7 @@ mod capture;
 mod closest;
 mod code;
 mod commit;
+mod configuration;
 mod context;
 mod diff;
 mod edit;
@@ -47,6 +48,7 @@ mod glob;
 mod hits;
 mod limits;
 mod outcome;
+mod outline;
 mod output;
 mod pager;
 mod pattern;

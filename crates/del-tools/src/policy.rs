@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
+use crate::outline::Outline;
 use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
@@ -168,6 +169,17 @@ impl Gate {
         };
         let allowed = self.allowed.iter().any(|rule| rule.allows(question)) || self.has_reached(question);
         if unasked || allowed || granted { Verdict::Run } else { Verdict::Ask }
+    }
+
+    /// Why a call is denied of which no more than this is known, if that is enough to deny it.
+    pub(crate) fn refuses(&self, outline: &Outline) -> Option<Failure> {
+        let Outline { tool, least, paths } = outline;
+        let meant =
+            |rule: &&Rule| rule.is_for_all(tool) || paths.iter().any(|path| rule.matches_path(tool, path));
+        if let Some(rule) = self.denied.iter().find(meant) {
+            return Some(forbidden(rule));
+        }
+        (self.approval == Approval::Plan && *least > Class::Read).then(|| only_reading(tool))
     }
 
     /// What the policy says to several things at once: what is denied to one of them is denied to all, and each has to

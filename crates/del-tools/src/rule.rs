@@ -5,9 +5,10 @@ use std::fmt;
 use std::path::Path;
 
 use del_judge::{Ground, Judge, Member, Members, Verdict, members};
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 
 use crate::foreign;
+use crate::glob;
 use crate::registry;
 
 /// Which calls are meant: a tool, and perhaps what it is called with.
@@ -117,10 +118,7 @@ impl Rule {
                 let start = start.strip_suffix(":*").or_else(|| start.strip_suffix(" *")).unwrap_or(start);
                 What::Start(start.split_whitespace().map(str::to_owned).collect())
             }
-            Some(path) => {
-                let glob = GlobBuilder::new(path).literal_separator(true).build().map_err(|_| form())?;
-                What::Path(glob.compile_matcher())
-            }
+            Some(path) => What::Path(glob::whole(path).map_err(|_| form())?),
         };
         Ok(Self { written: rule.trim().to_owned(), tool, what })
     }

@@ -253,6 +253,11 @@ impl Sandbox {
         Some(PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))
     }
 
+    /// Where commands that only look have their temporary files, and find what is said to them.
+    pub(crate) fn scratch(&self) -> Option<&Path> {
+        self.scratch.as_ref().map(TempDir::path)
+    }
+
     /// A command that will run `program`, to be started with the same reach and limits. Arguments, directory and
     /// environment are still to be given.
     pub(crate) fn command(&self, program: &Path, reach: Reach, limits: Limits) -> Command {

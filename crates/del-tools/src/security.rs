@@ -18,6 +18,8 @@ pub(crate) static RULES: LazyLock<Rules> =
 const MAX_FOUND: usize = 200;
 /// Bytes of a line that are shown of nothing: a longer line is generated, and only its start is looked at.
 const MAX_LINE: usize = 20_000;
+/// Bytes behind a pattern that are looked at.
+const MAX_BEHIND: usize = 400;
 /// What lets a line pass, or the line below it: `del:allow`, or `del:allow(rule, rule)`.
 const ALLOW: &str = "del:allow";
 
@@ -36,6 +38,14 @@ impl Severity {
             Self::Low => "LOW",
             Self::Medium => "MEDIUM",
             Self::High => "HIGH",
+        }
+    }
+
+    /// One level more.
+    fn higher(self) -> Self {
+        match self {
+            Self::Low => Self::Medium,
+            Self::Medium | Self::High => Self::High,
         }
     }
 
@@ -96,6 +106,18 @@ struct Rule {
     /// Bits for each character that the secret has at least.
     #[serde(default)]
     entropy: f64,
+    /// For what comes behind the pattern.
+    #[serde(default)]
+    follows: String,
+    /// For lines on which the pattern means something else.
+    #[serde(default)]
+    unless: String,
+    /// For lines on which it counts one level more.
+    #[serde(default)]
+    sure: String,
+    /// A value without a mixture of letters and digits counts one level less.
+    #[serde(default)]
+    graded: bool,
     /// It may begin inside a string.
     #[serde(default)]
     inside: bool,
@@ -138,6 +160,9 @@ pub(crate) struct Rules {
 struct Line {
     rule: Rule,
     regex: Regex,
+    follows: Option<Regex>,
+    unless: Option<Regex>,
+    sure: Option<Regex>,
     files: GlobSet,
     languages: Vec<&'static Language>,
     secret: bool,
@@ -149,9 +174,20 @@ impl Rules {
         let both = secrets.chain(written.code.into_iter().map(|rule| (rule, false)));
         let lines: Vec<_> = both
             .filter_map(|(rule, secret)| {
-                let regex = RegexBuilder::new(&rule.pattern).unicode(false).build().ok()?;
+                let regex = compiled(&rule.pattern)?;
+                let (follows, unless, sure) =
+                    (compiled(&rule.follows), compiled(&rule.unless), compiled(&rule.sure));
                 let languages = rule.languages.split_whitespace().filter_map(Language::named).collect();
-                Some(Line { regex, files: names(&rule.files), languages, secret, rule })
+                Some(Line {
+                    regex,
+                    follows,
+                    unless,
+                    sure,
+                    files: names(&rule.files),
+                    languages,
+                    secret,
+                    rule,
+                })
             })
             .collect();
         let patterns = lines.iter().map(|line| line.rule.pattern.as_str());
@@ -211,6 +247,13 @@ impl Line {
                 continue;
             };
             let Some(whole) = captures.get(0) else { continue };
+            let behind = &reading.text.as_bytes()[start + whole.end()..];
+            let behind = &behind[..behind.len().min(MAX_BEHIND)];
+            let fits =
+                |regex: &Option<Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(line.as_bytes()));
+            if self.follows.as_ref().is_some_and(|follows| !follows.is_match(behind)) || fits(&self.unless) {
+                continue;
+            }
             let value = captures.name("value").map(|value| String::from_utf8_lossy(value.as_bytes()));
             let value = value.as_deref();
             if value.is_some_and(|value| entropy(value) < self.rule.entropy || is_placeholder(value)) {
@@ -233,7 +276,17 @@ impl Line {
                 Some(value) => format!("{} ({})", self.rule.message, masked(value)),
                 None => self.rule.message.clone(),
             };
-            findings.found.push(finding(&self.rule, path, number + 1, message));
+            let mut found = finding(&self.rule, path, number + 1, message);
+            if fits(&self.sure) {
+                found.severity = found.severity.higher();
+            }
+            if self.rule.graded && value.is_some_and(is_plain) {
+                found.severity = found.severity.lower();
+            }
+            if self.secret && reading.is_prose(path, start, line) {
+                found.severity = found.severity.lower();
+            }
+            findings.found.push(found);
             if findings.found.len() > MAX_FOUND {
                 return;
             }
@@ -253,6 +306,13 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    /// Whether the line at the byte `start` tells of something: in a comment, in a text of several lines, in a document.
+    fn is_prose(&self, path: &str, start: usize, line: &str) -> bool {
+        let document = [".md", ".rst", ".txt", ".adoc"].iter().any(|end| path.to_lowercase().ends_with(end));
+        let indent = line.len() - line.trim_start().len();
+        document || (self.language.is_some() && !self.is_code(start + indent, false))
+    }
+
     fn is_code(&self, at: usize, inside: bool) -> bool {
         let (text, language, is_over) = (self.text, self.language, self.is_over);
         let source = self.source.get_or_init(|| parse(text, language?, is_over).ok());
@@ -262,6 +322,10 @@ impl Reading<'_> {
             Some(Matter::Code) | None => true,
         }
     }
+}
+
+fn compiled(written: &str) -> Option<Regex> {
+    if written.is_empty() { None } else { RegexBuilder::new(written).unicode(false).build().ok() }
 }
 
 fn finding(rule: &'static Rule, path: &str, line: usize, message: String) -> Finding {
@@ -274,8 +338,28 @@ fn is_trial(path: &str) -> bool {
     let lower = path.to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
     let trial = [
-        "test", "tests", "testing", "testdata", "spec", "specs", "fixture", "fixtures", "example",
-        "examples", "sample", "mock", "mocks", "template",
+        "test",
+        "tests",
+        "testing",
+        "testdata",
+        "spec",
+        "specs",
+        "fixture",
+        "fixtures",
+        "example",
+        "examples",
+        "sample",
+        "samples",
+        "mock",
+        "mocks",
+        "template",
+        "templates",
+        "doc",
+        "docs",
+        "demo",
+        "demos",
+        "tutorial",
+        "tutorials",
     ];
     words.into_iter().any(|word| trial.contains(&word))
 }
@@ -305,12 +389,38 @@ fn is_remark(line: &str) -> bool {
     ["//", "#", "--", "/*", "*", ";", "<!--"].iter().any(|mark| line.trim_start().starts_with(mark))
 }
 
-/// Words that stand where a secret will be.
+/// Words that stand where a secret will be, or that documents give for one.
 fn is_placeholder(value: &str) -> bool {
     let lower = value.to_lowercase();
     let words =
         ["example", "changeme", "change_me", "placeholder", "your", "xxxx", "dummy", "<", "todo", "redacted"];
-    words.iter().any(|word| lower.contains(word))
+    let whole = [
+        "pass",
+        "password",
+        "passwd",
+        "passw0rd",
+        "pwd",
+        "pw",
+        "secret",
+        "secretpass",
+        "xxx",
+        "***",
+        "...",
+        "tiger",
+        "guest",
+        "user",
+        "username",
+        "mypassword",
+        "mypass",
+        "token",
+    ];
+    words.iter().any(|word| lower.contains(word)) || whole.contains(&lower.as_str())
+}
+
+/// Whether a value looks like a word rather than like a secret.
+fn is_plain(value: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.as_bytes().iter().any(kind);
+    value.len() < 8 || !has(u8::is_ascii_digit) || !has(u8::is_ascii_alphabetic)
 }
 
 /// The first four characters and no more.
@@ -398,6 +508,43 @@ mod tests {
         assert_eq!(scan("eval(x)  # del:allow(other)\n"), (1, 0));
         assert_eq!(scan("# del:allow\neval(x)\neval(y)\n"), (1, 1));
         assert_eq!(scan("# eval(x)\n'eval(x)'\n"), (0, 0));
+    }
+
+    #[test]
+    fn only_what_is_sure_is_high() {
+        let severity = |path: &str, text: &str| {
+            let text = text.replace('…', "");
+            RULES.text(path, &text, &|| false).found.first().map(|finding| finding.severity)
+        };
+        for (path, text, expected) in [
+            ("a.py", "exec(code, scope)", Some(Severity::Medium)),
+            ("a.py", "exec(request.form['code'])", Some(Severity::High)),
+            ("a.py", "cur.execute(\"SELECT * FROM %s\" % table)", Some(Severity::Medium)),
+            ("a.py", "cur.execute(\"SELECT * FROM t WHERE a = '%s'\" % a)", Some(Severity::High)),
+            ("a.py", "subprocess.run(command, shell=True)", Some(Severity::Medium)),
+            ("a.py", "subprocess.run(f'ls {d}', shell=True)", Some(Severity::High)),
+            ("a.py", "url = 'http://me:pq9…k3Zt81@db.internal/x'", Some(Severity::High)),
+            ("a.py", "url = 'http://me:hun…ter@db.internal/x'", Some(Severity::Medium)),
+            (
+                "a.py",
+                "def f():\n    \"\"\"Takes\n    http://me:pq9…k3Zt81@db.internal/x\n    \"\"\"",
+                Some(Severity::Medium),
+            ),
+            ("a.rst", "http://me:pq9…k3Zt81@db.internal/x", Some(Severity::Medium)),
+            ("docs/a.py", "exec(request.form['code'])", Some(Severity::Medium)),
+            ("a.py", "url = 'http://username:password@host/x'", None),
+            (".env", "DB_PASSWORD=postgres", Some(Severity::Medium)),
+            (".env", "DB_PASSWORD=pq9…k3Zt81", Some(Severity::High)),
+            ("a.py", "subprocess.run('git pull %s' % REPOSITORY, shell=True)", Some(Severity::Medium)),
+            ("a.py", "os.popen('%s -l' % self.program)", Some(Severity::Medium)),
+            ("a.py", "os.system('ping ' + request.args['host'])", Some(Severity::High)),
+            ("a.js", "eval(text)", Some(Severity::Medium)),
+            ("a.js", "eval(req.body.code)", Some(Severity::High)),
+            ("a.py", "session.verify = False", Some(Severity::Medium)),
+            ("a.py", "requests.get(url, verify=False)", Some(Severity::High)),
+        ] {
+            assert_eq!(severity(path, text), expected, "{path}: {text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Finding the files that hold a match: several threads look, one hears of the files in their order.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -35,6 +36,8 @@ pub(crate) struct Sought<'a> {
     pub(crate) matcher: &'a RegexMatcher,
     /// Larger files are not looked into.
     pub(crate) max_file: u64,
+    /// Nor are files with longer lines.
+    pub(crate) max_line: usize,
     /// After this nothing more is said.
     pub(crate) deadline: Instant,
 }
@@ -174,18 +177,22 @@ fn sift(
     // A clone has its own scratch space, which threads would otherwise wait for.
     let matcher = sought.matcher.clone();
     let sought = Sought { matcher: &matcher, ..sought };
-    let mut searcher =
-        SearcherBuilder::new().line_number(false).binary_detection(BinaryDetection::quit(0)).build();
+    let mut searcher = SearcherBuilder::new()
+        .line_number(false)
+        .heap_limit(Some(sought.max_line))
+        .binary_detection(BinaryDetection::quit(0))
+        .build();
     loop {
         let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Batch { number, files }) = next else { return };
         let mut found = Vec::with_capacity(files.len());
         for file in files {
             // What is not finished in time is not told of at all.
-            if stopped.load(Ordering::Relaxed) || Instant::now() > sought.deadline {
+            let is_over = || stopped.load(Ordering::Relaxed) || Instant::now() > sought.deadline;
+            found.push(look(sought, &mut searcher, file, &is_over));
+            if is_over() {
                 return;
             }
-            found.push(look(sought, &mut searcher, file));
         }
         if verdicts.send(Sifted { number, verdicts: found }).is_err() {
             return;
@@ -193,14 +200,33 @@ fn sift(
     }
 }
 
-fn look(sought: Sought<'_>, searcher: &mut Searcher, file: Kept) -> Verdict {
+fn look(sought: Sought<'_>, searcher: &mut Searcher, file: Kept, is_over: &dyn Fn() -> bool) -> Verdict {
     let Ok((opened, metadata)) = file.open() else { return Verdict::Unreadable };
     if metadata.len() > sought.max_file {
         return Verdict::TooLarge;
     }
     let mut first = First(false);
-    let _ = searcher.search_file(sought.matcher, &opened, &mut first);
-    if first.0 { Verdict::Match(file) } else { Verdict::NoMatch }
+    let searched = searcher.search_reader(sought.matcher, InTime { file: &opened, is_over }, &mut first);
+    match searched {
+        _ if first.0 => Verdict::Match(file),
+        Ok(()) => Verdict::NoMatch,
+        Err(_) => Verdict::TooLarge,
+    }
+}
+
+/// A file that is read until time is over.
+pub(crate) struct InTime<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) is_over: &'a dyn Fn() -> bool,
+}
+
+impl Read for InTime<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.is_over)() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.file.read(buffer)
+    }
 }
 
 /// Whether there is a match; the first is enough.

@@ -9,6 +9,8 @@ use crate::workspace::{Access, EntryKind, Flow, Order, Walk, Workspace};
 /// Entries looked at for a file of that name elsewhere.
 const MAX_LOOKED_AT: usize = 20_000;
 const SUGGESTIONS: usize = 3;
+/// Bytes of a name that a file may have.
+const MAX_NAME: usize = 255;
 
 /// Up to so many words among `known` for which `word` may be a misspelling, the nearest first: both begin with the same
 /// character, and three quarters are the same.
@@ -24,6 +26,9 @@ pub(crate) fn files(workspace: &Workspace, shown: &str) -> Vec<String> {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
         return Vec::new();
     };
+    if name.len() > MAX_NAME {
+        return Vec::new();
+    }
     let parent = path.parent().and_then(Path::to_str).filter(|parent| !parent.is_empty()).unwrap_or(".");
     let mut found = siblings(workspace, parent, &name);
     if found.len() < SUGGESTIONS {

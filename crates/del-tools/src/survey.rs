@@ -134,7 +134,7 @@ pub(crate) fn survey<T: Send>(
         let walked = hunt.tree(context, control, place, wanted);
         let Hunt { sender, sources, too_large, over, .. } = hunt;
         drop(sender);
-        walked.map(|()| (sources, too_large, over))
+        walked.map(|_| (sources, too_large, over))
     });
     control.check()?;
     let (sources, too_large, mut over) = walked.map_err(|obstacle| context.failure(&obstacle, place))?;
@@ -175,7 +175,7 @@ impl Hunt<'_> {
         control: &Control<'_>,
         place: &Place,
         wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<(), Obstacle> {
+    ) -> Result<bool, Obstacle> {
         let walk = Walk { depth: usize::MAX, respect_ignored: true, hidden: true, order: Order::Path };
         let prefix = place.prefix();
         let walked = context.workspace.walk(place, walk, &mut |entry| {

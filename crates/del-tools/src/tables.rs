@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::configuration::Configuration;
 use crate::summary::Summary;
 use crate::template::Template;
 
@@ -26,25 +27,19 @@ pub(crate) struct Formatter {
     pub(crate) local: Vec<String>,
     /// `{path}` stands for the file.
     pub(crate) arguments: Vec<String>,
-    /// It runs nothing that the project names, so it may run before anybody is asked.
+    /// It runs nothing that the project names, so it may run before anybody is asked, with copies of its configuration
+    /// and without the right to write.
     #[serde(default)]
     pub(crate) harmless: bool,
     /// It is run in `/`, where no project tells it what to do.
     #[serde(default)]
     pub(crate) nowhere: bool,
+    /// What the project tells it.
     #[serde(default)]
     pub(crate) configuration: Option<Configuration>,
     /// Exit codes of success.
     #[serde(default = "zero")]
     pub(crate) done: Vec<i32>,
-}
-
-/// A file of configuration that has to be named.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Configuration {
-    pub(crate) names: Vec<String>,
-    pub(crate) option: String,
 }
 
 /// Looks for faults.
@@ -78,6 +73,9 @@ pub(crate) struct Linter {
     /// Or a form that has no lines.
     #[serde(default)]
     pub(crate) form: Option<Form>,
+    /// What the project tells it.
+    #[serde(default)]
+    pub(crate) configuration: Option<Configuration>,
     /// Beginnings of rules that are errors where the line does not say.
     #[serde(default)]
     pub(crate) errors: Vec<String>,
@@ -159,6 +157,14 @@ impl From<String> for Names {
 impl Names {
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|own| own == name)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

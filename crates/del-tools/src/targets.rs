@@ -1,13 +1,16 @@
 //! The files at a path, and the projects around it.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::context::Context;
-use crate::outcome::Failure;
-use crate::workspace::{Access, EntryKind, Flow, Order, Place, Walk};
+use crate::outcome::{Code, Failure, sized};
+use crate::workspace::{Access, EntryKind, Flow, Obstacle, Order, Place, Walk};
 
 /// Files that one call looks at.
 const MAX_FILES: usize = 2000;
+/// Manifests and configuration are not larger.
+const MAX_SMALL: u64 = 1 << 20;
 
 /// The files at a path.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ impl Targets {
         let walk = Walk { depth: usize::MAX, respect_ignored: true, hidden: false, order: Order::Path };
         let base = context.workspace.absolute(&targets.place);
         let mut paths = Vec::new();
-        context
+        let late = context
             .workspace
             .walk(&targets.place, walk, &mut |entry| {
                 if entry.kind == EntryKind::File && wanted(kind(entry.path)) {
@@ -45,7 +48,7 @@ impl Targets {
                 if paths.len() > MAX_FILES { Flow::Stop } else { Flow::On }
             })
             .map_err(|obstacle| context.failure(&obstacle, &targets.place))?;
-        targets.more = paths.len() > MAX_FILES;
+        targets.more = late || paths.len() > MAX_FILES;
         paths.truncate(MAX_FILES);
         // What has gone since is no target.
         let resolved =
@@ -76,6 +79,33 @@ pub(crate) fn upward<'p>(directory: &'p Path, context: &Context) -> impl Iterato
         .enumerate()
         .take_while(move |(place, path)| *place == 0 || (inside && path.starts_with(&root)))
         .map(|(_, path)| path)
+}
+
+/// The text of a small file that is to be looked at beside others; nothing where there is no file.
+pub(crate) fn small(place: &Place, context: &Context) -> Result<Option<String>, Failure> {
+    if !place.exists {
+        return Ok(None);
+    }
+    let failure = |obstacle: Obstacle| context.failure(&obstacle, place);
+    let (file, metadata) = context.workspace.open_file(place).map_err(failure)?;
+    if metadata.len() > MAX_SMALL {
+        let cause = format!(
+            "{} has {}; at most {} are read of it.",
+            place.shown,
+            sized(metadata.len()),
+            sized(MAX_SMALL)
+        );
+        return Err(Failure::new(Code::TooLarge, cause));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_SMALL).read_to_end(&mut bytes).map_err(|error| failure(error.into()))?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The text of the small file at `path`, where there is one inside that can be read.
+pub(crate) fn text_at(path: &Path, context: &Context) -> Option<String> {
+    let place = context.workspace.resolve(path.to_str()?, Access::Read).ok()?;
+    small(&place, context).ok().flatten()
 }
 
 /// The folders in `names`, in `directory` and above, in which a project keeps programs.

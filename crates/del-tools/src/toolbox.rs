@@ -12,11 +12,13 @@ use crate::arguments::{Arguments, object, unwrapped};
 use crate::context::{Context, Limits};
 use crate::foreign::{self, Foreign};
 use crate::outcome::{Code, Failure, FileChange, ToolResult, excerpt};
+use crate::outline::Outline;
 use crate::policy::{Class, Grant};
 use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
+use crate::tools::batch_operations;
 use crate::undo::{Selection, Undo, UndoError, UndoStore, Undoable};
 use crate::web::Web;
 use crate::workspace::{Workspace, WorkspaceError, on_one_line};
@@ -194,7 +196,8 @@ impl Toolbox {
     }
 
     /// Understands a call: the name in any spelling, the arguments with aliases and types put right, the path resolved.
-    /// Nothing is changed yet. A failure is the result to give to the model.
+    /// Nothing is changed yet, but files may be read and programs asked that cannot write; [`crate::Gate::plan`] denies
+    /// before that. A failure is the result to give to the model.
     pub fn plan(&self, name: &str, arguments: &str) -> Result<Plan, Failure> {
         if let Some(tool) = self.find_foreign(name) {
             let job = foreign::prepare(Arc::clone(tool), arguments)?;
@@ -208,6 +211,19 @@ impl Toolbox {
         let notes = read.notes().to_vec();
         let job = (entry.prepare)(read, &self.context)?;
         self.planned(entry.name.to_owned(), job, arguments, notes)
+    }
+
+    /// What the arguments of a call say of it: of each call in it, for one that holds several.
+    pub(crate) fn outlines(&self, name: &str, arguments: &str) -> Vec<Outline> {
+        let Some(definition) = self.definition(name) else { return Vec::new() };
+        let entry = definition.entry;
+        let schema = &self.tools[self.position(entry.name).unwrap_or_default()].parameters;
+        let read = Arguments::read(definition.name, arguments, entry.parameters, &schema["properties"]);
+        let Ok(read) = read else { return Vec::new() };
+        if entry.name == batch_operations::TOOL.name {
+            return batch_operations::outlines(read, &self.context);
+        }
+        vec![Outline::of(entry, read.called(name), &self.context)]
     }
 
     fn planned(

@@ -28,8 +28,9 @@ use rustix::fs::OFlags;
 
 pub(crate) use entries::Found;
 pub(crate) use replace::Staged;
+pub(crate) use roam::Roamed;
 pub(crate) use stamp::Stamp;
-pub(crate) use walk::{Entry, EntryKind, Flow, Kept, Order, Walk};
+pub(crate) use walk::{Entry, EntryKind, Flow, Kept, LATE, Order, Walk};
 pub(crate) use writing::Writing;
 
 /// Why a directory could not become a workspace.

@@ -62,6 +62,8 @@ parameters! {
     CONTEXT_LINES = "context_lines", Kind::Integer { min: 0, max: 10 }, ["context", "c"];
     LITERAL = "literal", Kind::Flag, ["literaltext", "fixedstrings"];
     MATCH_LIMIT = "limit", Kind::Integer { min: 1, max: 1000 }, ["maxresults", "headlimit", "count"];
+    MODE = "mode", Kind::Text, ["outputmode", "output"];
+    FILE_TYPE = "type", Kind::Text, ["filetype", "language", "lang"];
     RECURSIVE = "recursive", Kind::Flag, ["r"];
     DEPTH = "depth", Kind::Integer { min: 1, max: 10 }, ["maxdepth"];
     ALL = "all", Kind::Flag, ["hidden", "showhidden"];

@@ -9,6 +9,7 @@ use member::{Member, Shown};
 use crate::arguments::{Arguments, OPERATIONS, STOP_ON_ERROR};
 use crate::context::Context;
 use crate::outcome::{Code, Failure, ToolResult};
+use crate::outline::Outline;
 use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
@@ -61,6 +62,14 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         shown.push(next);
     }
     Ok(Box::new(Batch { members, shown, stop_on_error }))
+}
+
+/// What the arguments say of the batch and of each operation in it.
+pub(crate) fn outlines(mut arguments: Arguments, context: &Context) -> Vec<Outline> {
+    let items = arguments.need_list(&OPERATIONS).unwrap_or_default();
+    let members = items.iter().take(MAX_OPERATIONS).filter_map(|item| Member::read(item, context).ok());
+    let whole = Outline { tool: TOOL.name, least: Class::Read, paths: Vec::new() };
+    std::iter::once(whole).chain(members.filter_map(|member| member.outline(context))).collect()
 }
 
 impl Job for Batch {

@@ -1,5 +1,8 @@
 //! `format_code`: files as their formatters would write them. The formatters get copies; what they make of them is shown
 //! first, and written as everything else is.
+//!
+//! A formatter runs before anybody is asked only where the sandbox keeps it from writing, and with nothing but copies of
+//! what the project says to it. Every other runs with consent.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,6 +12,7 @@ use serde_json::json;
 
 use crate::arguments::{Arguments, CHECK, PATH};
 use crate::commit::Change;
+use crate::configuration::Copies;
 use crate::context::{Context, Loaded};
 use crate::diff::{Difference, difference, first_lines};
 use crate::environment;
@@ -18,9 +22,9 @@ use crate::process::Spec;
 use crate::program::{self, find};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
-use crate::sandbox::Reach;
+use crate::sandbox::{Level, Reach};
 use crate::tables::{Formatter, formatters};
-use crate::targets::{Targets, kind, local, upward};
+use crate::targets::{Targets, kind, local, text_at, upward};
 use crate::text::decode;
 use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle, Place};
@@ -57,7 +61,7 @@ struct Target {
     place: Place,
     formatter: &'static Formatter,
     program: PathBuf,
-    /// Whether the formatter runs nothing of the project's.
+    /// Whether it may run before anybody is asked.
     harmless: bool,
 }
 
@@ -104,6 +108,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
 fn choose(place: &Place, context: &Context) -> Option<Target> {
     let path = context.workspace.absolute(place);
     let directory = path.parent()?;
+    let confined = matches!(context.sandbox.level(), Level::Partial | Level::Full);
     let mut fitting = formatters().iter().filter(|formatter| formatter.extensions.has(kind(&path)));
     fitting.find_map(|formatter| {
         let own = local(&formatter.local, directory, context);
@@ -113,7 +118,7 @@ fn choose(place: &Place, context: &Context) -> Option<Target> {
         let (program, harmless) = match own {
             Some(program) => (program, false),
             None => match trusted() {
-                Some(program) => (program, formatter.harmless),
+                Some(program) => (program, formatter.harmless && confined),
                 None => (find(&formatter.program, &[])?, false),
             },
         };
@@ -146,10 +151,11 @@ impl FormatCode {
     /// Runs the formatters over copies of the files.
     fn format(&self, context: &Context, control: &Control<'_>) -> Result<Vec<Formatted>, Failure> {
         let deadline = Instant::now() + Duration::from_secs(TIMEOUT);
+        let copies = Copies::new(context)?;
         let mut formatted = Vec::new();
         for target in &self.files {
             let left = deadline.saturating_duration_since(Instant::now());
-            formatted.extend(target.format(context, control, left)?);
+            formatted.extend(target.format(&copies, context, control, left)?);
         }
         Ok(formatted)
     }
@@ -209,8 +215,9 @@ impl Job for FormatCode {
             },
             (Some(_), None) => Subject::Read { path: self.shown.clone() },
             (None, _) => {
-                let command =
-                    |target: &Target| target.command(&context.workspace.absolute(&target.place), context);
+                let command = |target: &Target| {
+                    target.command(&context.workspace.absolute(&target.place), Vec::new(), context)
+                };
                 let mut commands: Vec<_> = self.files.iter().map(command).collect();
                 commands.dedup();
                 Subject::Program {
@@ -275,6 +282,7 @@ impl Target {
     /// What the formatter makes of the file, if that is something else.
     fn format(
         &self,
+        copies: &Copies,
         context: &Context,
         control: &Control<'_>,
         left: Duration,
@@ -289,21 +297,7 @@ impl Target {
             return Ok(None);
         }
         context.editable(&place, &before)?;
-        let path = context.workspace.absolute(&place);
-        let mut words = self.command(&path, context);
-        let arguments = words.split_off(1).into_iter().map(OsString::from).collect();
-        let directory =
-            path.parent().filter(|_| !self.formatter.nowhere).unwrap_or(Path::new("/")).to_owned();
-        let environment = environment::users(&directory, &context.kept_variables);
-        let spec = Spec {
-            program: self.program.clone(),
-            arguments,
-            directory,
-            environment,
-            input: before.bytes.clone(),
-            timeout: left.max(Duration::from_millis(1)),
-            reach: Reach::Write,
-        };
+        let spec = self.spec(&place, before.bytes.clone(), left, copies, context)?;
         let finished = program::finish(&spec, context, control)?;
         if finished.timed_out {
             let cause =
@@ -312,6 +306,10 @@ impl Target {
         }
         if !self.formatter.done.contains(&finished.code) || finished.cut || finished.stdout.is_empty() {
             let said = [finished.err(), finished.out()].concat();
+            let said = match &self.formatter.configuration {
+                Some(configuration) if !self.formatter.harmless => configuration.complaint(said, context),
+                _ => copies.named(&said),
+            };
             let said = first_lines(said.trim_start(), COMPLAINT_LINES);
             let remark =
                 context.sandbox.remark(&said).map(|remark| format!("\n{remark}")).unwrap_or_default();
@@ -330,23 +328,53 @@ impl Target {
         Ok(Some(Formatted { place, before, content, difference }))
     }
 
-    /// The command for the file.
-    fn command(&self, path: &Path, context: &Context) -> Vec<String> {
-        let directory = path.parent().unwrap_or(path);
+    /// How the formatter is run over a file of this content.
+    fn spec(
+        &self,
+        place: &Place,
+        content: Vec<u8>,
+        timeout: Duration,
+        copies: &Copies,
+        context: &Context,
+    ) -> Result<Spec, Failure> {
+        let path = context.workspace.absolute(place);
+        let directory = path.parent().unwrap_or(&path);
+        let apart = self.formatter.harmless;
+        let settings = match &self.formatter.configuration {
+            None => Vec::new(),
+            Some(configuration) if apart => copies.take(configuration, directory, context)?,
+            Some(configuration) => configuration.words(directory, context)?,
+        };
+        let named = if apart { copies.path(&path) } else { path.clone() };
+        let mut words = self.command(&named, settings, context);
+        let arguments = words.split_off(1).into_iter().map(OsString::from).collect();
+        let directory = if self.formatter.nowhere { Path::new("/") } else { directory }.to_owned();
+        let root = context.workspace.root();
+        Ok(Spec {
+            program: self.program.clone(),
+            arguments,
+            environment: environment::users(&directory, &context.kept_variables),
+            directory,
+            input: content,
+            timeout: timeout.max(Duration::from_millis(1)),
+            reach: if apart { context.sandbox.reach_of(&self.program, root) } else { Reach::Write },
+        })
+    }
+
+    /// The command for the file at `path`, with what the formatter is told of its configuration.
+    fn command(&self, path: &Path, settings: Vec<String>, context: &Context) -> Vec<String> {
+        let actual = context.workspace.absolute(&self.place);
         let fill = |word: &String| match word.as_str() {
-            "{edition}" => edition(directory, context),
+            "{edition}" => edition(actual.parent().unwrap_or(&actual), context),
             word => word.replace("{path}", &path.to_string_lossy()),
         };
         let mut words = vec![self.program.to_string_lossy().into_owned()];
-        words.extend(self.formatter.arguments.iter().map(fill));
-        if let Some(configuration) = &self.formatter.configuration {
-            let named = |place: &Path| {
-                configuration.names.iter().map(|name| place.join(name)).find(|path| path.is_file())
-            };
-            if let Some(file) = upward(directory, context).find_map(named) {
-                words.extend([configuration.option.clone(), file.to_string_lossy().into_owned()]);
-            }
-        }
+        // What stands for the input comes last.
+        let (inputs, options): (Vec<_>, Vec<_>) =
+            self.formatter.arguments.iter().partition(|word| *word == "-");
+        words.extend(options.into_iter().map(fill));
+        words.extend(settings);
+        words.extend(inputs.into_iter().cloned());
         words
     }
 }
@@ -370,7 +398,7 @@ fn with_ends_of(before: &[u8], content: Vec<u8>) -> Vec<u8> {
 
 /// The edition that the nearest Cargo.toml says.
 fn edition(directory: &Path, context: &Context) -> String {
-    let read = |place: &Path| std::fs::read_to_string(place.join("Cargo.toml")).ok();
+    let read = |place: &Path| text_at(&place.join("Cargo.toml"), context);
     let manifests: Vec<String> = upward(directory, context).filter_map(read).collect();
     let line = |text: &str| {
         let line = text.lines().map(str::trim).find(|line| line.starts_with("edition"))?;

@@ -59,12 +59,8 @@ struct Wish {
 }
 
 fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
-    let operation = if arguments.is_called("git_status") {
-        "status".to_owned()
-    } else {
-        arguments.need_text(&OPERATION)?.trim().to_lowercase()
-    };
-    let operation = operation.strip_prefix("git ").unwrap_or(&operation);
+    let operation = operation(&mut arguments)?;
+    let operation = operation.as_str();
     let wish = Wish {
         files: arguments.words(&FILES).filter(|files| !files.is_empty()),
         message: arguments.text(&MESSAGE),
@@ -72,15 +68,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         limit: arguments.number(&COMMITS).unwrap_or(COMMITS_SHOWN),
         staged: arguments.flag(&STAGED).unwrap_or(false),
     };
-    let act = match operation {
-        "status" | "diff" | "log" => None,
-        "branch" => wish.branch.is_some().then_some(Act::Switch),
-        "add" => Some(Act::Add),
-        "commit" => Some(Act::Commit),
-        "push" => Some(Act::Push),
-        "pull" => Some(Act::Pull),
-        other => return Err(unknown(other)),
-    };
+    let act = act(operation, wish.branch.is_some())?;
     let git = Git::open(context)?;
     let mut job = GitOperation {
         cautions: git.doubts(),
@@ -104,6 +92,36 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
         job.cautions.extend(job.git.runs(act, context)?);
     }
     Ok(Box::new(job))
+}
+
+/// What a call with these arguments does at least.
+pub(crate) fn least(arguments: &mut Arguments) -> Class {
+    let branch = arguments.text(&BRANCH).is_some_and(|branch| !branch.trim().is_empty());
+    match operation(arguments).and_then(|operation| act(&operation, branch)) {
+        Ok(Some(_)) => Class::Execute,
+        Ok(None) | Err(_) => Class::Read,
+    }
+}
+
+fn operation(arguments: &mut Arguments) -> Result<String, Failure> {
+    if arguments.is_called("git_status") {
+        return Ok("status".to_owned());
+    }
+    let operation = arguments.need_text(&OPERATION)?.trim().to_lowercase();
+    Ok(operation.strip_prefix("git ").unwrap_or(&operation).to_owned())
+}
+
+/// What an operation changes; nothing when it only looks.
+fn act(operation: &str, branch: bool) -> Result<Option<Act>, Failure> {
+    Ok(match operation {
+        "status" | "diff" | "log" => None,
+        "branch" => branch.then_some(Act::Switch),
+        "add" => Some(Act::Add),
+        "commit" => Some(Act::Commit),
+        "push" => Some(Act::Push),
+        "pull" => Some(Act::Pull),
+        other => return Err(unknown(other)),
+    })
 }
 
 fn unknown(operation: &str) -> Failure {

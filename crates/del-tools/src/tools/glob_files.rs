@@ -16,7 +16,7 @@ use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::toolbox::Control;
-use crate::workspace::{Access, EntryKind, Flow, Order, Place, Walk, on_one_line};
+use crate::workspace::{Access, EntryKind, Flow, LATE, Order, Place, Roamed, Walk, on_one_line};
 
 const MAX_SHOWN: usize = 200;
 /// Entries that are looked at at most.
@@ -85,15 +85,20 @@ impl Job for GlobFiles {
     }
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
-        let (mut found, left_out) = self.files(context, control, true)?;
-        let ignored = found.is_empty() && left_out;
+        let (mut found, Roamed { ignored: left_out, mut late }) = self.files(context, control, true)?;
+        let ignored = found.is_empty() && left_out && !late;
         if ignored {
-            (found, _) = self.files(context, control, false)?;
+            let again = self.files(context, control, false)?;
+            (found, late) = (again.0, again.1.late);
         }
         if found.is_empty() {
             let pattern = on_one_line(&self.pattern);
             let text = format!("No files match {pattern} under {}.", self.place.shown);
-            return Ok(ToolResult::success(text).with_data(json!({"matches": 0})));
+            let mut result = ToolResult::success(text).with_data(json!({"matches": 0}));
+            if late {
+                result.note(LATE);
+            }
+            return Ok(result.shortened(late));
         }
         found.sort();
         let mut text = String::new();
@@ -115,7 +120,10 @@ impl Job for GlobFiles {
         if shown < found.len() {
             result.note(&format!("[{shown} of {} matches shown]", grouped(found.len() as u64)));
         }
-        Ok(result.shortened(shown < found.len()))
+        if late {
+            result.note(LATE);
+        }
+        Ok(result.shortened(late || shown < found.len()))
     }
 }
 
@@ -123,13 +131,13 @@ impl Job for GlobFiles {
 type Found = (Reverse<SystemTime>, String);
 
 impl GlobFiles {
-    /// The files that match, with when they were changed; and whether ignore files left out anything.
+    /// The files that match, with when they were changed; and how the walk ended.
     fn files(
         &self,
         context: &Context,
         control: &Control<'_>,
         respect_ignored: bool,
-    ) -> Result<(Vec<Found>, bool), Failure> {
+    ) -> Result<(Vec<Found>, Roamed), Failure> {
         let walk = Walk { depth: usize::MAX, respect_ignored, hidden: true, order: Order::Path };
         let prefix = self.place.prefix();
         let found = Mutex::new(Vec::new());
@@ -150,7 +158,7 @@ impl GlobFiles {
             if enough || control.check().is_err() { Flow::Stop } else { Flow::On }
         });
         control.check()?;
-        let left_out = walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
-        Ok((found.into_inner().unwrap_or_else(PoisonError::into_inner), left_out))
+        let roamed = walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
+        Ok((found.into_inner().unwrap_or_else(PoisonError::into_inner), roamed))
     }
 }

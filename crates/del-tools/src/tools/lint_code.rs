@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -170,6 +170,7 @@ impl Job for LintCode {
     }
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
+        self.check_configuration(context)?;
         let before = if self.fix { Some(self.keep(context)?) } else { None };
         let mut report = Report::default();
         for run in &self.runs {
@@ -195,6 +196,21 @@ impl Job for LintCode {
 }
 
 impl LintCode {
+    /// Refuses where a linter would read configuration from elsewhere, and show it in its complaints.
+    fn check_configuration(&self, context: &Context) -> Result<(), Failure> {
+        let files = self.targets.files.iter().map(|file| context.workspace.absolute(file));
+        let mut directories: Vec<_> = files.filter_map(|path| path.parent().map(Path::to_owned)).collect();
+        directories.extend(self.runs.iter().map(|run| run.directory.clone()));
+        directories.sort();
+        directories.dedup();
+        for configuration in self.runs.iter().filter_map(|run| run.linter.configuration.as_ref()) {
+            for directory in &directories {
+                configuration.check(directory, context)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads what a linter wrote; findings elsewhere than at the path are left out.
     fn take(&self, run: &Run, finished: &Finished, context: &Context, report: &mut Report) {
         let output = [finished.out(), finished.err()].join("\n");
@@ -212,7 +228,11 @@ impl LintCode {
                 .complaints
                 .push(format!("{} took longer than {TIMEOUT} s and was ended.", run.linter.title));
         } else if finished.code != 0 && !any {
-            let said = first_lines(output.trim(), COMPLAINT_LINES);
+            let said = match &run.linter.configuration {
+                Some(configuration) => configuration.complaint(output.clone(), context),
+                None => output.clone(),
+            };
+            let said = first_lines(said.trim(), COMPLAINT_LINES);
             report
                 .complaints
                 .push(format!("{} failed (exit code {}):\n{said}", run.linter.title, finished.code));

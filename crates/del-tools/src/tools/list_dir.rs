@@ -11,7 +11,7 @@ use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::toolbox::Control;
-use crate::workspace::{Access, Entry as Found, EntryKind, Flow, Order, Place, Walk, on_one_line};
+use crate::workspace::{Access, Entry as Found, EntryKind, Flow, LATE, Order, Place, Walk, on_one_line};
 
 const MAX_SHOWN: usize = 500;
 /// Entries that are counted at most.
@@ -91,8 +91,12 @@ impl Job for ListDir {
             if enough { Flow::Stop } else { Flow::On }
         });
         control.check()?;
-        walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
-        Ok(self.result(&listing))
+        let late = walked.map_err(|obstacle| context.failure(&obstacle, &self.place))?;
+        let mut result = self.result(&listing);
+        if late {
+            result.note(LATE);
+        }
+        Ok(result.shortened(late))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `multi_edit`: several replacements in one or more files, all of them or none.
 
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -16,6 +17,8 @@ use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle, Place};
 
 const MAX_OPERATIONS: usize = 100;
+/// For finding the texts of all operations.
+const BUDGET: Duration = Duration::from_secs(10);
 
 pub(crate) static TOOL: Entry = Entry {
     name: "multi_edit",
@@ -108,7 +111,15 @@ fn evaluate(
 ) -> Result<(Vec<Operation>, Outcome), Failure> {
     let (total, mut failures, mut done) = (operations.len(), Vec::new(), Vec::new());
     let mut outcome = Outcome { files: Vec::new(), edits: Vec::new(), notes: Vec::new() };
+    let deadline = Instant::now() + BUDGET;
     for (place, operation) in operations.into_iter().enumerate() {
+        if Instant::now() > deadline {
+            let cause = format!(
+                "finding the texts of {place} operations took longer than {} s; nothing was changed. Send fewer at once.",
+                BUDGET.as_secs()
+            );
+            return Err(Failure::new(Code::Timeout, cause));
+        }
         match operation.and_then(|operation| outcome.apply(context, &operation).map(|()| operation)) {
             Ok(operation) => done.push(operation),
             Err(failure) => failures.push((place + 1, failure)),

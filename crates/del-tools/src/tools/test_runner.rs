@@ -21,7 +21,7 @@ use crate::registry::{Entry, Job, Prepared};
 use crate::sandbox::Reach;
 use crate::summary::{Failing, Outcome};
 use crate::tables::{Runner, Sign, runners, summaries};
-use crate::targets::{Targets, local, upward};
+use crate::targets::{Targets, local, text_at, upward};
 use crate::toolbox::Control;
 use crate::workspace::{Access, on_one_line};
 
@@ -71,8 +71,9 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let mut missing = Vec::new();
     for directory in upward(&start, context) {
         let mut found = Vec::new();
-        for runner in
-            runners().iter().filter(|runner| runner.detect.iter().any(|sign| sign.stands_in(directory)))
+        for runner in runners()
+            .iter()
+            .filter(|runner| runner.detect.iter().any(|sign| sign.stands_in(directory, context)))
         {
             match locate(runner, directory, context) {
                 Ok(located) => found.push((runner, located)),
@@ -151,7 +152,7 @@ fn locate(runner: &Runner, directory: &Path, context: &Context) -> Result<Locate
 }
 
 impl Sign {
-    fn stands_in(&self, directory: &Path) -> bool {
+    fn stands_in(&self, directory: &Path, context: &Context) -> bool {
         if self.file.contains('*') {
             let (folder, name) = self.file.rsplit_once('/').unwrap_or((".", &self.file));
             let Ok(glob) = glob::whole(name) else { return false };
@@ -165,7 +166,7 @@ impl Sign {
         if self.line.is_none() && self.script.is_none() {
             return true;
         }
-        let Ok(text) = std::fs::read_to_string(path) else { return false };
+        let Some(text) = text_at(&path, context) else { return false };
         let line =
             self.line.as_ref().is_none_or(|start| text.lines().any(|line| line.starts_with(start.as_str())));
         let script = self.script.as_ref().is_none_or(|name| {

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Instant;
 
 use cap_std::fs::{Dir, DirEntry, ReadDir};
 
@@ -58,11 +59,20 @@ pub(super) struct Listing {
     pub(super) ignored: bool,
 }
 
-/// The `entries` of `dir`, which lies at the absolute path `at`. Its own rules are added to `rules`.
-pub(super) fn list(dir: &Dir, entries: ReadDir, at: &Path, walk: Walk, rules: &mut Rules) -> Listing {
+/// The `entries` of `dir`, which lies at the absolute path `at`, as many as there is time for. Its own rules are added to
+/// `rules`.
+pub(super) fn list(
+    dir: &Dir,
+    entries: ReadDir,
+    at: &Path,
+    walk: Walk,
+    rules: &mut Rules,
+    deadline: Instant,
+) -> Listing {
     // An entry that vanishes while we look is not there.
+    let in_time = entries.take_while(|_| Instant::now() <= deadline);
     let mut listed: Vec<_> =
-        entries.filter_map(|entry| entry.ok().and_then(|entry| Listed::new(&entry))).collect();
+        in_time.filter_map(|entry| entry.ok().and_then(|entry| Listed::new(&entry))).collect();
     if walk.respect_ignored {
         rules.enter(dir, at, |name| listed.iter().any(|entry| entry.name == name));
     }
@@ -75,6 +85,9 @@ pub(super) fn list(dir: &Dir, entries: ReadDir, at: &Path, walk: Walk, rules: &m
         }
         if rules.depth() == 0 {
             return true;
+        }
+        if Instant::now() > deadline {
+            return false;
         }
         path.push(name);
         let left_out = rules.leave_out(&path, *kind == EntryKind::Directory);

@@ -3,12 +3,14 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use globset::GlobBuilder;
+use crate::glob;
 
 use super::{Place, Workspace};
 
 /// Bytes that are read of such a file.
 const LONGEST: u64 = 1 << 20;
+/// Lines that are looked at: each may be a pattern to compile.
+const MAX_LINES: usize = 1000;
 
 impl Workspace {
     /// Whether lines of a new file at `place` are to end in `\r\n`. The nearest file that says something counts, and
@@ -48,7 +50,7 @@ enum Said {
 /// What `.gitattributes` says of a path in its directory: the last line that fits.
 fn attributes(text: &str, path: &Path) -> Said {
     let mut said = Said::Nothing;
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
+    for line in text.lines().take(MAX_LINES).filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         let Some(pattern) = words.next() else { continue };
         let eol = words.filter_map(|word| word.strip_prefix("eol=")).next_back();
@@ -63,7 +65,7 @@ fn attributes(text: &str, path: &Path) -> Said {
 fn editor(text: &str, path: &Path) -> Said {
     let mut said = Said::Nothing;
     let mut here = None;
-    for line in text.lines().map(str::trim) {
+    for line in text.lines().take(MAX_LINES).map(str::trim) {
         if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             here = Some(fits(section, path));
             continue;
@@ -86,8 +88,7 @@ fn fits(pattern: &str, path: &Path) -> bool {
         None if pattern.contains('/') => (pattern, path.to_owned()),
         None => (pattern, PathBuf::from(path.file_name().unwrap_or_default())),
     };
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    glob.is_ok_and(|glob| glob.compile_matcher().is_match(subject))
+    glob::whole(pattern).is_ok_and(|glob| glob.is_match(subject))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use cap_std::fs::{Dir, ReadDir};
 
@@ -17,15 +18,16 @@ const MAX_THREADS: usize = 4;
 
 impl Workspace {
     /// Shows `visit` what [`Workspace::walk`] shows, but from several threads. A directory still comes before what is
-    /// in it. True when ignore files left out anything on the way.
+    /// in it.
     pub(crate) fn roam(
         &self,
         place: &Place,
         walk: Walk,
         visit: &(dyn Fn(&Entry<'_>) -> Flow + Sync),
-    ) -> Result<bool, Obstacle> {
-        let Start { dir, entries, rules, absolute } = self.start(place, walk)?;
-        let roamer = Roamer { walk, absolute, visit, queue: Mutex::default(), changed: Condvar::new() };
+    ) -> Result<Roamed, Obstacle> {
+        let Start { dir, entries, rules, absolute, deadline } = self.start(place, walk)?;
+        let roamer =
+            Roamer { walk, absolute, deadline, visit, queue: Mutex::default(), changed: Condvar::new() };
         let mut top = Turn::new(&roamer);
         top.directory(&dir, entries, Below { path: PathBuf::new(), rules, depth: 1 });
         drop(top);
@@ -35,13 +37,24 @@ impl Workspace {
             }
             roamer.work();
         });
-        Ok(roamer.queue().ignored)
+        let ignored = roamer.queue().ignored;
+        Ok(Roamed { ignored, late: Instant::now() > deadline })
     }
+}
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Roamed {
+    /// Ignore files left out something on the way.
+    pub(crate) ignored: bool,
+    /// Time ran out.
+    pub(crate) late: bool,
 }
 
 struct Roamer<'a> {
     walk: Walk,
     absolute: PathBuf,
+    deadline: Instant,
     visit: &'a (dyn Fn(&Entry<'_>) -> Flow + Sync),
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -74,6 +87,10 @@ struct Below {
 }
 
 impl Roamer<'_> {
+    fn visit(&self, entry: &Entry<'_>) -> Flow {
+        if Instant::now() > self.deadline { Flow::Stop } else { (self.visit)(entry) }
+    }
+
     fn work(&self) {
         while let Some(pending) = self.next() {
             Turn::of(self).show(pending);
@@ -129,7 +146,7 @@ impl<'a> Turn<'a> {
         let denied = !cut && inner.is_none();
         let kind = EntryKind::Directory;
         let entry = Entry { dir: &above, name: &name, path: &below.path, kind, denied, cut };
-        self.flow = (self.roamer.visit)(&entry);
+        self.flow = self.roamer.visit(&entry);
         drop(above);
         if let (Flow::On, Some((dir, entries))) = (self.flow, inner) {
             self.directory(&dir, entries, below);
@@ -138,8 +155,8 @@ impl<'a> Turn<'a> {
 
     fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, below: Below) {
         let Below { mut path, mut rules, depth } = below;
-        let Roamer { walk, absolute, visit, .. } = self.roamer;
-        let listing = list(dir, entries, &absolute.join(&path), *walk, &mut rules);
+        let Roamer { walk, absolute, deadline, .. } = self.roamer;
+        let listing = list(dir, entries, &absolute.join(&path), *walk, &mut rules, *deadline);
         self.ignored |= listing.ignored;
         for Listed { name, kind } in listing.entries {
             path.push(&name);
@@ -148,7 +165,7 @@ impl<'a> Turn<'a> {
                 self.found.push(Pending { above: Arc::clone(dir), name, below });
             } else {
                 let entry = Entry { dir, name: &name, path: &path, kind, denied: false, cut: false };
-                self.flow = visit(&entry);
+                self.flow = self.roamer.visit(&entry);
             }
             path.pop();
             if self.flow == Flow::Stop {

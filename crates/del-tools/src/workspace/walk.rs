@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, Metadata, ReadDir};
 
@@ -13,6 +14,10 @@ use super::{Obstacle, Place, Workspace, on_one_line, open_regular};
 
 /// One handle is open for each level.
 const MAX_DEPTH: usize = 200;
+/// What is said where time ran out.
+pub(crate) const LATE: &str = "[stopped after 20 s; not everything was looked at. Narrow path.]";
+/// After this a walk ends where it is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How to walk.
 #[derive(Debug, Clone, Copy)]
@@ -118,24 +123,25 @@ impl Kept {
 }
 
 impl Workspace {
-    /// Shows `visit` what is below `place`, each directory before what is in it.
+    /// Shows `visit` what is below `place`, each directory before what is in it. True when time ran out on the way.
     pub(crate) fn walk(
         &self,
         place: &Place,
         walk: Walk,
         visit: &mut dyn FnMut(&Entry<'_>) -> Flow,
-    ) -> Result<(), Obstacle> {
-        let Start { dir, entries, rules, absolute } = self.start(place, walk)?;
-        let mut walker = Walker { walk, rules, absolute, path: PathBuf::new(), visit };
+    ) -> Result<bool, Obstacle> {
+        let Start { dir, entries, rules, absolute, deadline } = self.start(place, walk)?;
+        let mut walker = Walker { walk, rules, absolute, path: PathBuf::new(), deadline, visit };
         walker.directory(&dir, entries, 1);
-        Ok(())
+        Ok(Instant::now() > deadline)
     }
 
     pub(super) fn start(&self, place: &Place, walk: Walk) -> Result<Start, Obstacle> {
         let dir = self.open_dir(place)?;
         let entries = dir.entries()?;
         let rules = if walk.respect_ignored { self.rules_above(place) } else { Rules::default() };
-        Ok(Start { dir: Arc::new(dir), entries, rules, absolute: self.absolute(place) })
+        let deadline = Instant::now() + PATIENCE;
+        Ok(Start { dir: Arc::new(dir), entries, rules, absolute: self.absolute(place), deadline })
     }
 
     /// The rules from the top of the repository down to, but not of, `place`.
@@ -162,6 +168,8 @@ pub(super) struct Start {
     /// The rules that hold there, without its own.
     pub(super) rules: Rules,
     pub(super) absolute: PathBuf,
+    /// When the walk ends, wherever it is.
+    pub(super) deadline: Instant,
 }
 
 impl Walk {
@@ -183,6 +191,7 @@ struct Walker<'a> {
     rules: Rules,
     absolute: PathBuf,
     path: PathBuf,
+    deadline: Instant,
     visit: &'a mut dyn FnMut(&Entry<'_>) -> Flow,
 }
 
@@ -190,7 +199,7 @@ impl Walker<'_> {
     fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, depth: usize) -> Flow {
         let outer = self.rules.depth();
         let at = self.absolute.join(&self.path);
-        let mut listed = list(dir, entries, &at, self.walk, &mut self.rules).entries;
+        let mut listed = list(dir, entries, &at, self.walk, &mut self.rules, self.deadline).entries;
         listed.sort_unstable_by(|one, other| one.compare(other, self.walk.order));
         let mut flow = Flow::On;
         for Listed { name, kind } in listed {
@@ -206,6 +215,9 @@ impl Walker<'_> {
     }
 
     fn entry(&mut self, dir: &Arc<Dir>, name: &OsStr, kind: EntryKind, depth: usize) -> Flow {
+        if Instant::now() > self.deadline {
+            return Flow::Stop;
+        }
         let cut = self.walk.cuts(kind, depth);
         let entered = kind == EntryKind::Directory && !cut;
         let inner = if entered { enter(dir, name) } else { None };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use del_tools::{Control, ToolResult, Toolbox, Toolset, UndoStore};
+use del_tools::{Confinement, Control, Level, ToolResult, Toolbox, Toolset, UndoStore};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -26,6 +26,17 @@ impl Desk {
         fs::write(root.path().join("outside/secret.txt"), "secret\n").unwrap();
         let toolbox = Toolbox::open(&root.path().join("project"), &[], toolset).unwrap();
         Self { root, toolbox }
+    }
+
+    /// A desk with a sandbox, as far as there is one here.
+    pub(crate) fn confined(mut self) -> Self {
+        self.toolbox.confine(&Confinement::default()).unwrap();
+        self
+    }
+
+    /// Whether the sandbox keeps commands from writing.
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self.toolbox.sandbox().level(), Level::Partial | Level::Full)
     }
 
     /// Tools over a directory of somebody else's desk.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod batch;
+mod bounds;
 mod code;
 mod commands;
 mod confinement;
@@ -11,6 +12,7 @@ mod crash;
 mod crowds;
 mod desk;
 mod foreign;
+mod formatting;
 mod guards;
 mod held;
 mod programs;

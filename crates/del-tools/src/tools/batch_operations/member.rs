@@ -6,6 +6,7 @@ use super::arrange;
 use crate::arguments::{Arguments, PATH, folded};
 use crate::context::Context;
 use crate::outcome::{Code, Failure, ToolResult, excerpt};
+use crate::outline::Outline;
 use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
 use crate::registry::{self, Entry, Job};
@@ -57,6 +58,16 @@ impl Member {
         let arguments = arguments(&object, key);
         let name = if arrange::is_own(entry) { entry.name } else { context.name_of(entry.name) };
         Ok(Self { entry, name, arguments })
+    }
+
+    /// What its arguments say of it.
+    pub(super) fn outline(&self, context: &Context) -> Option<Outline> {
+        if !arrange::is_own(self.entry) {
+            return Some(Outline::of(self.entry, self.arguments().ok()?, context));
+        }
+        let places = self.places(context).unwrap_or_default();
+        let paths = places.into_iter().map(|place| place.shown).collect();
+        Some(Outline { tool: super::TOOL.name, least: self.entry.class, paths })
     }
 
     /// What can be shown of it before anything runs; `before` comes earlier in the batch.
