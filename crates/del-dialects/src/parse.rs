@@ -141,6 +141,10 @@ struct Engine {
     quotation: Quotation,
     /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
     empty_to: u64,
+    /// Where a value ends was guessed, or a call broke inside one: a call that follows may be a part of that value.
+    doubtful: bool,
+    /// So many calls are known to be doubtful.
+    doubted_calls: u32,
     /// The walk of the last whole call: a closer of its values behind it shows that it ended inside one of them.
     called_by: Option<usize>,
     /// The number of the next call, or of the open one.
@@ -202,8 +206,6 @@ enum State {
         scan: Scan,
         /// Finds the end of its arguments.
         skip: Option<Skip>,
-        /// It broke inside a value, of which what comes may be a part.
-        inside: bool,
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),
@@ -297,6 +299,8 @@ impl Engine {
             unquoted: false,
             quotation: Quotation::default(),
             empty_to: 0,
+            doubtful: false,
+            doubted_calls: 0,
             called_by: None,
             call: 0,
             call_from: 0,

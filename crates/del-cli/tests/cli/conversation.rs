@@ -100,6 +100,7 @@ fn help_and_errors_break_between_words() {
     terminal.until("> ");
     terminal.write("hi\r");
     let error = terminal.until("without this question");
+    terminal.until("> ");
     terminal.write("\u{4}");
     terminal.end();
     let bad =

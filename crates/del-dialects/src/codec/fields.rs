@@ -245,6 +245,11 @@ impl FieldsReader {
         reader
     }
 
+    /// True when a value has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     /// True when this key has its value.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.keys.contains(key)

@@ -201,11 +201,6 @@ impl LooseReader {
         Spelling { python: loose.quoted_keys, max_depth: self.max_depth }
     }
 
-    /// True in a text, or behind what may be its end.
-    pub(crate) fn is_in_a_text(&self) -> bool {
-        matches!(self.state, State::Text | State::Escape | State::Lost | State::Within(_) | State::Behind(_))
-    }
-
     /// What finds the end of arguments that cannot be read.
     pub(crate) fn skip(&self, loose: &Loose) -> Skip {
         let word = if self.state == State::Bare { self.word.as_str() } else { "" };
@@ -332,12 +327,15 @@ impl LooseReader {
         let found = on.given.marks.ends.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
         match found {
             Anchored::More => None,
-            Anchored::Found(_) => {
+            Anchored::Found(hit) => {
                 on.back(on.kept);
                 if bare && !self.bare_ends(on) {
                     return Some(LooseProgress::Broken);
                 }
-                self.notes.add(FaultKind::MissingCloser, on.look);
+                // Where nothing escapes quotes, what opens a call may stand in the text before.
+                let guess = on.given.marks.opens(hit) && !on.given.form.quoted_keys;
+                let kind = if guess { FaultKind::GuessedBorder } else { FaultKind::MissingCloser };
+                self.notes.add(kind, on.look);
                 self.close_all(on)
             }
             Anchored::Nothing => {

@@ -166,10 +166,11 @@ impl Engine {
         let message = channels.message[pattern as usize].trim();
         let said = Said::read(&io.text[io.at..io.at + from], channels, message);
         if channels.known && !self.knows(&said, marked, channels, &heading.group, plan) {
-            let body = io.at + behind;
-            match io.bytes.get(body + white_space(&io.bytes[body..])) {
+            let rest = &io.bytes[io.at + behind..];
+            let space = white_space(rest);
+            match rest.get(space) {
                 Some(b'{') => {}
-                None => return Flow::More,
+                None if space <= MAX_HEADER => return Flow::More,
                 _ => return self.no_header(io),
             }
         }
@@ -240,7 +241,7 @@ impl Engine {
         if name.is_empty() || name.len() > self.turn.limits.name {
             let kind = if name.is_empty() { FaultKind::BadCall } else { FaultKind::Limit };
             io.fault(kind, None, start, body);
-            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None, inside: false };
+            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return;
         }
         if self.call >= self.turn.limits.calls {
@@ -252,6 +253,7 @@ impl Engine {
         name.clone_into(&mut self.name);
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call, name, id: None, dialect }, start, body);
+        self.doubt(io, start);
         self.state = State::Reading(Reading::new(number, walk, false, depth, &mut self.spare));
     }
 

@@ -21,8 +21,6 @@ pub(super) struct Gap {
     separated: bool,
     /// The call before did not count, so nobody misses its closers.
     broken: bool,
-    /// That call broke inside a value, and nothing closed it: what follows may be a part of the value.
-    inside: bool,
     /// The name in a closing mark, such as `</get_weather>`, was looked for.
     renamed: bool,
 }
@@ -32,26 +30,12 @@ const MAX_SPACE: usize = 256;
 
 impl Gap {
     pub(super) fn new(walk: usize, step: usize) -> Self {
-        Self {
-            walk,
-            step,
-            scan: Scan::default(),
-            token: 0,
-            separated: false,
-            broken: false,
-            inside: false,
-            renamed: false,
-        }
+        Self { walk, step, scan: Scan::default(), token: 0, separated: false, broken: false, renamed: false }
     }
 
     /// Behind a call that did not count.
     pub(super) fn behind_broken(walk: usize, step: usize) -> Self {
         Self { broken: true, ..Self::new(walk, step) }
-    }
-
-    /// The same, where that call broke inside a value.
-    pub(super) fn inside(self) -> Self {
-        Self { inside: true, ..self }
     }
 
     /// True when a mark between two calls was read.
@@ -129,7 +113,7 @@ impl Engine {
                     if byte == b'"' && listed && !walk.is_bare() && matches!(walk.body, Body::Call) {
                         let walk = gap.walk;
                         io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
-                        self.state = State::Rescue { walk, scan: Scan::default(), skip: None, inside: false };
+                        self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
                         return Flow::Next;
                     }
                     if walk.echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
@@ -189,8 +173,7 @@ impl Engine {
         self.in_block &= !block;
         let start = io.look - io.at;
         let number = gap.walk;
-        let opening = if gap.inside { Opening::inside_broken } else { Opening::behind };
-        self.state = State::Opening(opening(number, start));
+        self.state = State::Opening(Opening::behind(number, start));
         self.candidates.clear();
         // The next call may be of another form of the same dialect.
         let forms = io.plan.walks.iter().enumerate().rev();

@@ -45,8 +45,6 @@ pub(super) struct Opening {
     bare_tag: bool,
     /// The head is half of what it should be: it names nothing but a tool that is known.
     doubted: bool,
-    /// It stands in a broken call that nothing closed, perhaps inside one of its values.
-    inside: bool,
     /// The walk that came furthest of those that failed, and how far: what it passed is surely markup.
     broken: Option<(usize, usize)>,
 }
@@ -88,11 +86,6 @@ impl Opening {
         Self::new(walk, start, start, From::Gap)
     }
 
-    /// The same, behind a broken call that nothing closed.
-    pub(super) fn inside_broken(walk: usize, start: usize) -> Self {
-        Self { inside: true, ..Self::behind(walk, start) }
-    }
-
     /// A call that a header announced; the header begins at the first held byte.
     pub(super) fn behind_header(walk: usize) -> Self {
         Self { marked: true, ..Self::new(walk, 0, 0, From::Gap) }
@@ -127,7 +120,6 @@ impl Opening {
             id: None,
             bare_tag: false,
             doubted: false,
-            inside: false,
             broken: None,
         }
     }
@@ -235,7 +227,7 @@ impl Engine {
         self.settle_before(io, &opening);
         io.fault(FaultKind::BadCall, None, io.at, io.look);
         io.at = io.look;
-        self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None, inside: false };
+        self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
         Flow::Next
     }
 
@@ -373,13 +365,29 @@ impl Engine {
         }
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call, name, id, dialect }, start, io.at);
-        if opening.inside {
-            io.fault(FaultKind::GuessedBorder, Some(self.call), start, start);
-        }
+        self.doubt(io, start);
         if opening.missed && opening.from != From::Gap {
             io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
         }
         true
+    }
+
+    /// Markup stands where none can, so one of the calls before may have ended inside a value, and those behind may be
+    /// parts of it.
+    pub(super) fn doubt_calls(&mut self, io: &mut Io<'_>, at: usize) {
+        for call in self.doubted_calls..self.call {
+            io.fault(FaultKind::GuessedBorder, Some(call), at, at);
+        }
+        self.doubted_calls = self.call;
+        self.doubtful = true;
+    }
+
+    /// Tells that the call which begins at `start` may be a part of a value, if it may.
+    pub(super) fn doubt(&mut self, io: &mut Io<'_>, start: usize) {
+        if self.doubtful {
+            self.doubted_calls = self.call + 1;
+            io.fault(FaultKind::GuessedBorder, Some(self.call), start, start);
+        }
     }
 
     /// The name of the tool that is meant: some models put a plain name in a namespace of its own.

@@ -220,7 +220,7 @@ impl Engine {
         }
         let inside = self.called_by.is_some_and(|walk| mark.values.contains(&walk));
         if inside {
-            io.fault(FaultKind::GuessedBorder, Some(self.call - 1), hit.start, hit.start);
+            self.doubt_calls(io, hit.start);
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
             (Some(framing), ..) => (None, framing),

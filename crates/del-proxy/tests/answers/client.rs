@@ -80,7 +80,8 @@ impl Received {
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut received = Self::default();
         let text = std::str::from_utf8(bytes).unwrap();
-        for event in text.split_terminator("\n\n") {
+        let comment = |event: &&str| event.starts_with(": x-del-changed-arguments: ");
+        for event in text.split_terminator("\n\n").filter(|event| !comment(event)) {
             let data = event.strip_prefix("data: ").unwrap_or_else(|| panic!("no event: {event}"));
             assert!(!received.done, "nothing comes behind [DONE]");
             if data == "[DONE]" {

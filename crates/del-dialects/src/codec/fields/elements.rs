@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::header::Header;
 use super::xml::{SECTION, unescaped};
-use crate::dialect::{FieldForm, Nest};
+use crate::dialect::{FieldForm, KeyKind, Nest};
 use crate::fault::FaultKind;
 use crate::parse::automaton::{Automaton, Scan};
 use crate::schema::{Place, Spelling, TooDeep, Typed, Types, escape, graver, typed};
@@ -72,7 +72,9 @@ pub(super) fn read(
             };
             let (key, word) = Header::attributes(header, &form.key);
             let item = key == nest.key;
-            if key.as_deref().is_some_and(|key| !is_key(key)) || (key.is_none() && !item) {
+            // Where keys are attributes, nothing else looks like one.
+            let any = matches!(form.key, KeyKind::Attribute(_));
+            if key.as_deref().is_some_and(|key| !any && !is_key(key)) || (key.is_none() && !item) {
                 continue;
             }
             last.text.push_str(&text[from..hit.start]);

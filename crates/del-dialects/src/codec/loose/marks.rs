@@ -9,8 +9,9 @@ pub(crate) struct LooseMarks {
     pub(super) quotes: Automaton,
     /// For each quote of more than one byte, what may end a text in it.
     pub(super) closers: Vec<Option<TextEnds>>,
-    /// What ends a call whose brackets are not closed.
+    /// What ends a call whose brackets are not closed: its closers, and so many in, what opens something else.
     pub(super) ends: Automaton,
+    closers_of_call: usize,
     /// What follows a call for sure.
     pub(super) next: Automaton,
     /// A mark behind the arguments is a parenthesis itself, as in `print(f(…))`.
@@ -70,9 +71,17 @@ impl LooseMarks {
             quotes: Automaton::new(loose.quotes.iter().map(String::as_str)),
             closers: loose.quotes.iter().map(closer).collect(),
             ends: Automaton::new(ends.map(String::as_str)),
+            closers_of_call: closers.len(),
             next: Automaton::new(next.iter().map(String::as_str)),
             wrapped: closers.iter().any(|mark| mark.starts_with(')')),
         }
+    }
+}
+
+impl LooseMarks {
+    /// True for what opens something else than the call at hand.
+    pub(super) fn opens(&self, hit: Match) -> bool {
+        hit.pattern as usize >= self.closers_of_call
     }
 }
 

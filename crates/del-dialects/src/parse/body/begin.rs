@@ -93,8 +93,7 @@ impl Engine {
             self.settle_before(io, &opening);
             io.fault(FaultKind::Limit, None, io.at, io.look);
             io.at = io.look;
-            self.state =
-                State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None, inside: false };
+            self.state = State::Rescue { walk: opening.walk, scan: Scan::default(), skip: None };
             return false;
         }
         if !self.commit(io, &opening, &name, id.as_deref()) {
@@ -140,7 +139,7 @@ impl Engine {
             Some(_) if io.plan.walks[walk].channels().is_some() => {
                 io.fault(FaultKind::BadCall, None, io.at, io.look);
                 io.at = io.look;
-                self.state = State::Rescue { walk, scan: Scan::default(), skip: None, inside: false };
+                self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
                 Flow::Next
             }
             Some(opening) => self.try_next(io, opening),

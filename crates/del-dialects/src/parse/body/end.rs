@@ -48,6 +48,12 @@ impl Engine {
         if reading.pending.is_some() || self.silent {
             return;
         }
+        let border = |kind| matches!(kind, FaultKind::GuessedBorder | FaultKind::DuplicateKey);
+        let raw = io.plan.walks[reading.walk].writes_raw();
+        if raw && reading.notes.iter().any(|(kind, _)| border(*kind)) {
+            self.doubt_calls(io, io.at);
+        }
+        let State::Reading(reading) = &mut self.state else { return };
         reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
         for (kind, at) in reading.notes.drain(..) {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), at..at);
@@ -63,11 +69,9 @@ impl Engine {
             (Kind::Loose(reader), Codec::Object(Literal::Loose(loose))) => Some(reader.skip(loose)),
             _ => None,
         };
-        let inside = match &reading.kind {
-            Kind::Fields(_) | Kind::Lines(_) => true,
-            Kind::Loose(reader) => reader.is_in_a_text(),
-            _ => false,
-        };
+        if io.plan.walks[walk].writes_raw() && reading.kind.has_begun() {
+            self.doubt_calls(io, io.look);
+        }
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
         if !std::mem::take(&mut self.silent) {
@@ -75,12 +79,12 @@ impl Engine {
             self.call += 1;
         }
         io.at = io.look;
-        self.state = State::Rescue { walk, scan: Scan::default(), skip, inside };
+        self.state = State::Rescue { walk, scan: Scan::default(), skip };
         Flow::Next
     }
 
     pub(in crate::parse) fn rescue(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Rescue { walk, scan, skip, inside } = &mut self.state else { return Flow::Next };
+        let State::Rescue { walk, scan, skip } = &mut self.state else { return Flow::Next };
         let number = *walk;
         let walk = &io.plan.walks[number];
         let mut hit = None;
@@ -111,8 +115,7 @@ impl Engine {
             Some(hit) => {
                 io.at = hit.start;
                 io.rewind(hit.start);
-                let gap = Gap::behind_broken(number, walk.args + 1);
-                self.state = State::Gap(if *inside { gap.inside() } else { gap });
+                self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 Flow::Next
             }
         }

@@ -96,6 +96,11 @@ impl<'a> On<'a, '_> {
 }
 
 impl Kind {
+    /// True when a value has begun, as far as that is known.
+    pub(super) fn has_begun(&self) -> bool {
+        if let Self::Fields(reader) = self { reader.has_begun() } else { true }
+    }
+
     /// Lets the codec read what is there.
     pub(super) fn read(&mut self, on: &mut On<'_, '_>) -> Outcome {
         match (&mut *self, &on.walk.body, on.walk.dialect.codec()) {

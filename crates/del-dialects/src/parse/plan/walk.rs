@@ -281,6 +281,15 @@ impl Walk {
         })
     }
 
+    /// True where nothing escapes the markup that a value may hold.
+    pub(in crate::parse) fn writes_raw(&self) -> bool {
+        match self.dialect.codec() {
+            Codec::Fields(_) | Codec::Lines(_) | Codec::Raw { .. } => true,
+            Codec::Object(Literal::Loose(loose)) => !loose.quoted_keys,
+            Codec::Object(Literal::Json) | Codec::Call(_) => false,
+        }
+    }
+
     /// What ends a value: all of the mark, or what stands in it before the key.
     pub(in crate::parse) fn value_closers(&self) -> impl Iterator<Item = &str> {
         let closers = match self.dialect.codec() {
