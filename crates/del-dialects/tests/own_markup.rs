@@ -212,10 +212,10 @@ fn thrown(dialect: &Arc<Dialect>) -> Vec<(String, String, Call)> {
     let mut keys = ["content", "path", "mode", "other"];
     for _ in 0..150 {
         keys.swap(dice.below(4), dice.below(4));
-        let keys = &keys[..1 + dice.below(4)];
+        let keys = &keys[..=dice.below(4)];
         let place = dice.below(keys.len());
         let mut value = ["A ", "To write:\n", "x"][dice.below(3)].to_owned();
-        for _ in 0..1 + dice.below(4) {
+        for _ in 0..=dice.below(4) {
             value += &pieces[dice.below(pieces.len())].1;
             value += joints[dice.below(joints.len())];
         }
