@@ -4,6 +4,7 @@ pub(crate) mod automaton;
 mod body;
 mod channels;
 mod cited;
+mod doubt;
 mod echo;
 mod fence;
 mod gap;

@@ -372,24 +372,6 @@ impl Engine {
         true
     }
 
-    /// Markup stands where none can, so one of the calls before may have ended inside a value, and those behind may be
-    /// parts of it.
-    pub(super) fn doubt_calls(&mut self, io: &mut Io<'_>, at: usize) {
-        for call in self.doubted_calls..self.call {
-            io.fault(FaultKind::GuessedBorder, Some(call), at, at);
-        }
-        self.doubted_calls = self.call;
-        self.doubtful = true;
-    }
-
-    /// Tells that the call which begins at `start` may be a part of a value, if it may.
-    pub(super) fn doubt(&mut self, io: &mut Io<'_>, start: usize) {
-        if self.doubtful {
-            self.doubted_calls = self.call + 1;
-            io.fault(FaultKind::GuessedBorder, Some(self.call), start, start);
-        }
-    }
-
     /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
     fn registered<'n>(&self, name: &'n str, walk: &Walk) -> Cow<'n, str> {
         if walk.has_attributes() {
