@@ -47,6 +47,20 @@ fn a_native_call_runs_and_its_result_goes_back() {
 }
 
 #[test]
+fn a_call_with_guessed_arguments_is_told_to_the_model_and_not_run() {
+    const CUT: &str = "<tool_call>\n<function=write_file>\n<parameter=file_path>\na.txt\n</parameter>\n\
+         <parameter=content>\nHow to\n</function>\n</tool_call>";
+    let files = files();
+    let server = Server::new(vec![says(CUT), says("I could not.")]);
+    let got = run_in(&files, task(&server, &["--unsafe"]));
+    assert_eq!((got.code, got.out.as_str()), (0, "I could not.\n"), "{got:#?}");
+    let told = &server.completions()[1].body["messages"];
+    let last = told.as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+    assert!(last.contains("where a value ends is a guess. Write the call again, whole."), "{last}");
+    assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "forty-two\n");
+}
+
+#[test]
 fn a_call_as_text_runs_in_prompt_mode() {
     let files = files();
     let server = Server::new(vec![says(TEXT_CALL), says("Forty-two.")]);
