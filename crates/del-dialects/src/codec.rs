@@ -20,6 +20,8 @@ pub(crate) mod reading;
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Notes {
     any: bool,
+    /// The dialect's own markup was guessed, and not only what stands in a value.
+    pub(crate) markup: bool,
     first: [Option<usize>; NOTED.len()],
 }
 
@@ -44,6 +46,12 @@ impl Notes {
         }
     }
 
+    /// Remembers a guess about the dialect's own markup.
+    pub(crate) fn add_markup(&mut self, kind: FaultKind, at: usize) {
+        self.add(kind, at);
+        self.markup = true;
+    }
+
     /// Remembers what was odd in a value.
     pub(crate) fn add_read(&mut self, read: &Typed, at: usize) {
         if !read.fits {
@@ -59,6 +67,7 @@ impl Notes {
         for (kind, at) in others.iter().flat_map(Self::iter) {
             self.add(kind, at);
         }
+        self.markup |= others.is_some_and(|others| others.markup);
     }
 
     /// What was noted since this was asked last, if anything was: it mostly is not, piece after piece.

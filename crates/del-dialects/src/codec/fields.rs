@@ -319,7 +319,7 @@ impl FieldsReader {
     /// Notes a guess about where a value or a key ends.
     fn guess(&mut self, at: usize) {
         self.guessed = true;
-        self.notes.add(FaultKind::GuessedBorder, at);
+        self.notes.add_markup(FaultKind::GuessedBorder, at);
     }
 
     fn enter(&mut self, phase: Phase) {

@@ -334,8 +334,11 @@ impl LooseReader {
                 }
                 // Where nothing escapes quotes, what opens a call may stand in the text before.
                 let guess = on.given.marks.opens(hit) && !on.given.form.quoted_keys;
-                let kind = if guess { FaultKind::GuessedBorder } else { FaultKind::MissingCloser };
-                self.notes.add(kind, on.look);
+                if guess {
+                    self.notes.add_markup(FaultKind::GuessedBorder, on.look);
+                } else {
+                    self.notes.add(FaultKind::MissingCloser, on.look);
+                }
                 self.close_all(on)
             }
             Anchored::Nothing => {
@@ -354,7 +357,7 @@ impl LooseReader {
         match on.given.marks.quotes.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
             Anchored::More => None,
             Anchored::Found(hit) if hit.end - hit.start > 1 && !on.given.form.quoted_keys => {
-                self.notes.add(FaultKind::GuessedBorder, hit.start);
+                self.notes.add_markup(FaultKind::GuessedBorder, hit.start);
                 on.look = hit.end;
                 self.state = State::After;
                 None

@@ -34,6 +34,8 @@ pub(super) struct Reading {
     size: u64,
     /// What was odd, of each kind the first place in the answer. It is told when the call is over.
     notes: Vec<(FaultKind, u64)>,
+    /// Markup was guessed: calls beside this one may be parts of a value.
+    doubts: bool,
     /// The search for the closing mark without which this is no call, and where reading goes on when it is there.
     proof: Option<(Scan, usize)>,
 }
@@ -74,13 +76,22 @@ impl Reading {
                 _ => FieldsReader::new(depth),
             })),
         };
-        Self { walk: number, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), proof: None }
+        Self {
+            walk: number,
+            kind,
+            pending: None,
+            kept: 0,
+            size: 0,
+            notes: Vec::new(),
+            doubts: false,
+            proof: None,
+        }
     }
 
     /// The object of a call that does not say its name.
     pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
         let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
-        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), proof: None }
+        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), doubts: false, proof: None }
     }
 
     /// A reading that may still turn out to be no call.
@@ -179,6 +190,7 @@ impl Engine {
         };
         let outcome = kind.read(&mut on);
         let On { kept, notes, .. } = on;
+        reading.doubts |= notes.is_some_and(|notes| notes.markup);
         for (kind, at) in notes.iter().flat_map(Notes::iter) {
             if !reading.notes.iter().any(|(known, _)| *known == kind) {
                 reading.notes.push((kind, base + at as u64));

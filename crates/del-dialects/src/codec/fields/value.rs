@@ -101,7 +101,7 @@ impl FieldsReader {
     pub(super) fn open_field(&mut self, on: &On<'_, '_>, header: &Header, at: usize) {
         let tool = on.given.tool;
         if self.is_given(&header.key) {
-            self.notes.add(FaultKind::DuplicateKey, at);
+            self.notes.add_markup(FaultKind::DuplicateKey, at);
         }
         self.key.clone_from(&header.key);
         self.types = types_of(tool, &header.key);

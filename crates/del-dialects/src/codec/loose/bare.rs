@@ -80,7 +80,7 @@ impl LooseReader {
             (_, Some(text)) if !python => {
                 let types = if types.excludes_string() { types } else { Types::TEXT };
                 let Ok(read) = typed(text, types, self.spelling(on.given.form)) else { return false };
-                self.notes.add(FaultKind::GuessedBorder, on.look);
+                self.notes.add_markup(FaultKind::GuessedBorder, on.look);
                 read.json
             }
             _ if word.is_empty() || (!python && runs_on(word)) => return false,

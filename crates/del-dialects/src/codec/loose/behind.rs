@@ -121,7 +121,7 @@ impl LooseReader {
             }
             (true, false) => {
                 self.text.nested = true;
-                self.notes.add(FaultKind::GuessedBorder, on.kept);
+                self.notes.add_markup(FaultKind::GuessedBorder, on.kept);
                 on.back(on.kept);
                 if !self.pass_on_quote(on) {
                     return Some(LooseProgress::Broken);

@@ -111,7 +111,7 @@ impl LooseReader {
         self.keys.begin();
         self.keys.add(key.as_bytes());
         if self.keys.is_repeated() {
-            self.notes.add(FaultKind::DuplicateKey, on.look);
+            self.notes.add_markup(FaultKind::DuplicateKey, on.look);
         }
         self.types = if self.stack.len() == 1 { types_of(on.given.tool, key) } else { Types::default() };
         self.scratch.clear();

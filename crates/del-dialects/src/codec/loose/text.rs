@@ -183,7 +183,7 @@ impl LooseReader {
         };
         on.back(on.kept + 1);
         if found && !self.text.key {
-            self.notes.add(FaultKind::GuessedBorder, on.look - 1);
+            self.notes.add_markup(FaultKind::GuessedBorder, on.look - 1);
             if let Some(stop) = self.value_ends(on) {
                 return Some(stop);
             }

@@ -48,9 +48,7 @@ impl Engine {
         if reading.pending.is_some() || self.silent {
             return;
         }
-        let border = |kind| matches!(kind, FaultKind::GuessedBorder | FaultKind::DuplicateKey);
-        let raw = io.plan.walks[reading.walk].writes_raw();
-        if raw && reading.notes.iter().any(|(kind, _)| border(*kind)) {
+        if reading.doubts && io.plan.walks[reading.walk].writes_raw() {
             self.doubt_calls(io, io.at);
         }
         let State::Reading(reading) = &mut self.state else { return };
