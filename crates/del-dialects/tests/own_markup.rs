@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use del_dialects::{Call, Dialect, Dialects, End, Message, Parser, Tool, Turn};
-use reading::{Dice, kept, read};
+use reading::{Dice, chunks, kept, read};
 use serde_json::{Value, json};
 
 /// What stands for a value until the real one is put in its place.
@@ -242,6 +242,8 @@ fn trial(make: Make, parser: &dyn Fn(&Arc<Dialect>) -> Parser) {
         let mut counts = Counts::default();
         for (about, text, meant) in make(dialect) {
             let (message, _) = read(parser(dialect), [text.as_str()], End::End);
+            let (pieces, _) = read(parser(dialect), chunks(&text, 1), End::End);
+            assert_eq!(pieces, message, "{}: cutting shows in {text:?}", dialect.name);
             judge(dialect, &message, &meant, &format!("{}: {about}", dialect.name), &text, &mut counts);
         }
         eprintln!("{:<20} {counts}", dialect.name);
