@@ -129,10 +129,10 @@ async fn what_is_copied_from_a_neutralised_result_is_restored() {
 
 #[tokio::test]
 async fn calls_whose_arguments_were_guessed_are_named() {
-    const GUESSED: &str =
-        "<tool_call>\n<function=get_weather>\n<parameter=city>\nPar</function>\n</tool_call>";
-    const WHOLE: &str = "<tool_call>\n<function=get_weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>";
-    let model = Model::new(|seen| says(seen, &format!("{WHOLE}\n{GUESSED}"), 3));
+    const JSON: &str =
+        "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": CITY}}\n</tool_call>\n";
+    let text = JSON.replace("CITY", "\"Oslo\"") + &JSON.replace("CITY", "True");
+    let model = Model::new(move |seen| says(seen, &text, 3));
     let stand = Stand::new(model).await;
     let response = stand.post(&weather()).send().await.unwrap();
     let named = response.headers()["x-del-changed-arguments"].to_str().unwrap().to_owned();
