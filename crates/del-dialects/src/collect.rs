@@ -69,9 +69,14 @@ pub struct ReadCall {
 impl Message {
     /// The complete calls, each with what was guessed in it.
     pub fn read_calls(&self) -> Vec<ReadCall> {
-        let guess = |place| self.guesses(place).next().map(|report| report.kind);
-        let calls = self.calls.iter().enumerate();
-        calls.map(|(place, call)| ReadCall { call: call.clone(), guess: guess(place) }).collect()
+        let mut calls: Vec<ReadCall> =
+            self.calls.iter().map(|call| ReadCall { call: call.clone(), guess: None }).collect();
+        for report in self.faults.iter().filter(|report| report.kind.changes_arguments()) {
+            if let Some(read) = report.place.and_then(|place| calls.get_mut(place)) {
+                read.guess.get_or_insert(report.kind);
+            }
+        }
+        calls
     }
 
     /// What recovery may have changed in the arguments of the call at this place in [`Message::calls`].
@@ -87,7 +92,7 @@ impl Message {
 pub struct Collect {
     message: Message,
     open: Option<(Call, Evidence)>,
-    /// The numbers of the complete calls.
+    /// The numbers of the complete calls, which grow.
     numbers: Vec<u32>,
     /// For each fault the number of its call.
     owners: Vec<Option<u32>>,
@@ -102,7 +107,7 @@ impl Collect {
     /// The answer so far; an open call is not in it.
     pub fn into_message(mut self) -> Message {
         for (report, owner) in self.message.faults.iter_mut().zip(&self.owners) {
-            report.place = self.numbers.iter().position(|number| Some(*number) == *owner);
+            report.place = owner.and_then(|owner| self.numbers.binary_search(&owner).ok());
         }
         self.message
     }

@@ -1,5 +1,7 @@
 //! One choice of an answer, as the client is told of it.
 
+use std::collections::BTreeSet;
+
 use del_dialects::{Dialects, End, Event, Sink, Span};
 use del_wire::{Delta, Finish, Ids, Reading};
 
@@ -46,7 +48,7 @@ struct Told {
     /// The complete calls by the numbers that the reader gives them, and their ids for the client.
     ids: Vec<(u32, String)>,
     /// Calls, by the same numbers, in whose arguments something was guessed.
-    guessed: Vec<u32>,
+    guessed: BTreeSet<u32>,
     broken: bool,
     dialect: Option<String>,
 }
