@@ -264,21 +264,6 @@ impl Loose {
         !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
     }
 
-    /// What stands before a closing quote of several characters, whose opening one is missing.
-    pub(crate) fn unopened<'w>(&self, word: &'w str) -> Option<&'w str> {
-        self.quotes.iter().filter(|quote| quote.len() > 1).find_map(|quote| word.strip_suffix(quote.as_str()))
-    }
-
-    /// The quote of several characters; empty where there is none.
-    pub(crate) fn long_quote(&self) -> &str {
-        self.quotes.iter().find(|quote| quote.len() > 1).map_or("", String::as_str)
-    }
-
-    /// True when this byte alone is a quote.
-    pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
-        self.quotes.iter().any(|quote| quote.as_bytes() == [byte])
-    }
-
     /// True when the outer level is written as the objects inside.
     pub(crate) fn is_uniform(&self) -> bool {
         self.open == b'{' && self.quoted_keys

@@ -56,6 +56,7 @@ pub mod parse;
 pub mod render;
 mod schema;
 pub mod template;
+mod value;
 
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
@@ -66,3 +67,4 @@ pub use grammar::{Choice, Grammar, GrammarError, RegexError, Warning};
 pub use message::{Call, CallResult, Tool};
 pub use parse::{End, Limits, Parser, Start, Turn};
 pub use render::{Detail, RenderError};
+pub use value::Brackets;

@@ -37,11 +37,10 @@ use tentative::Tentative;
 pub use turn::{End, Limits, Start, Turn};
 
 use crate::codec::call::CallReader;
-use crate::codec::json::white_space;
-use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
+use crate::value::{Brackets, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish.
 #[derive(Debug)]
@@ -206,7 +205,7 @@ enum State {
         walk: usize,
         scan: Scan,
         /// Finds the end of its arguments.
-        skip: Option<Skip>,
+        skip: Option<Brackets>,
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),

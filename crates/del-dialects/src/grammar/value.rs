@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 use super::integers::{self, MAX_FREE_DIGITS};
 use super::rules::{Class, Expr, RuleId, Rules};
 use super::shape::{Member, Parameters, Shape};
-use crate::codec::loose;
 use crate::dialect::{Literal, Loose};
 use crate::render::spaced;
 use crate::schema::quoted;
+use crate::value;
 
 /// Builds the values of one dialect.
 pub(super) struct Values<'r> {
@@ -145,7 +145,7 @@ impl<'r> Values<'r> {
         let Some(syntax) = &self.syntax.loose else { return json };
         let mut out = String::new();
         if let Ok(raw) = RawValue::from_string(json) {
-            loose::write(syntax, &raw, &mut out);
+            value::write(syntax, &raw, &mut out);
         }
         out
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 /// The keys of the objects that are open, as hashes of their spelling.
 #[derive(Debug, Default)]
-pub(in crate::codec) struct Keys {
+pub(super) struct Keys {
     levels: Vec<Level>,
     open: usize,
     /// The key that is being read.
@@ -22,11 +22,11 @@ const FEW: usize = 16;
 const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl Keys {
-    pub(in crate::codec) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.open = 0;
     }
 
-    pub(in crate::codec) fn enter(&mut self) {
+    pub(super) fn enter(&mut self) {
         if self.open == self.levels.len() {
             self.levels.push(Level::default());
         }
@@ -36,23 +36,28 @@ impl Keys {
         self.open += 1;
     }
 
-    pub(in crate::codec) fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
 
-    pub(in crate::codec) fn begin(&mut self) {
+    /// True where no key was read yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.open.checked_sub(1).and_then(|at| self.levels.get(at)).is_none_or(|level| level.few.is_empty())
+    }
+
+    pub(super) fn begin(&mut self) {
         self.hash = SEED;
     }
 
     /// More bytes of the key.
-    pub(in crate::codec) fn add(&mut self, bytes: &[u8]) {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
 
     /// The key is whole; true when its object has it already.
-    pub(in crate::codec) fn is_repeated(&mut self) -> bool {
+    pub(super) fn is_repeated(&mut self) -> bool {
         let Some(level) = self.open.checked_sub(1).and_then(|at| self.levels.get_mut(at)) else {
             return false;
         };

@@ -1,24 +1,23 @@
-//! The end of arguments that cannot be read.
+//! Where a value ends, by its brackets and quotes alone.
 
-/// Finds where the brackets of a broken call are closed, so that the calls behind it can be read.
-#[derive(Debug, Default)]
-pub(crate) struct Skip {
+/// Follows the brackets and quotes of one value through any number of pieces, without reading it.
+#[derive(Debug, Clone, Default)]
+pub struct Brackets {
     depth: usize,
     quote: Option<u8>,
     escaped: bool,
 }
 
-impl Skip {
-    /// So many brackets are open; perhaps a text in this quote, or a bare word.
-    pub(super) fn new(depth: usize, quote: Option<u8>, word: &str) -> Self {
-        let mut skip = Self { depth, quote, escaped: false };
-        skip.read(word.as_bytes());
-        skip
+impl Brackets {
+    /// Inside a value of which so many brackets are open; perhaps in a text in this quote.
+    pub(super) fn within(depth: usize, quote: Option<u8>) -> Self {
+        Self { depth, quote, escaped: false }
     }
 
-    /// Reads on; where the last bracket is closed, if it is.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (at, &byte) in bytes.iter().enumerate() {
+    /// Follows `text`; where the outermost bracket closes, the number of bytes up to behind it. What stands behind it is
+    /// not looked at.
+    pub fn follow(&mut self, text: &[u8]) -> Option<usize> {
+        for (at, &byte) in text.iter().enumerate() {
             match (self.quote, byte) {
                 _ if self.escaped => self.escaped = false,
                 (Some(_), b'\\') => self.escaped = true,

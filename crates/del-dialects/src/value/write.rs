@@ -1,4 +1,4 @@
-//! Writing arguments as loose literals.
+//! Writing values as literals that are no JSON.
 
 use std::fmt::Write as _;
 

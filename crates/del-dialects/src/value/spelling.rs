@@ -1,41 +1,4 @@
-//! Passing text on in slices, and the bytes that mean something in it.
-
-use super::Emit;
-
-pub(super) struct Run<'t, 'e> {
-    pub(super) text: &'t str,
-    pub(super) bytes: &'t [u8],
-    pub(super) at: usize,
-    /// The first byte that has not been passed on.
-    pub(super) kept: usize,
-    /// The first byte that may not be passed on yet, where the state holds something back.
-    pub(super) hold: usize,
-    pub(super) emit: Emit<'e>,
-}
-
-impl Run<'_, '_> {
-    /// Passes on everything before `end`.
-    pub(super) fn flush(&mut self, end: usize) {
-        if self.kept < end {
-            (self.emit)(&self.text[self.kept..end], self.kept..end);
-            self.kept = end;
-        }
-    }
-
-    /// Writes `json` before the byte at hand.
-    pub(super) fn insert(&mut self, json: &str) {
-        self.flush(self.at);
-        (self.emit)(json, self.at..self.at);
-    }
-
-    /// Writes `json` for the bytes at hand.
-    pub(super) fn replace(&mut self, json: &str, len: usize) {
-        self.flush(self.at);
-        (self.emit)(json, self.at..self.at + len);
-        self.at += len;
-        self.kept = self.at;
-    }
-}
+//! The bytes that mean something in JSON, and texts as JSON strings.
 
 /// How many bytes at the start are white space between tokens.
 pub(crate) fn white_space(bytes: &[u8]) -> usize {
@@ -71,3 +34,36 @@ pub(crate) const ESCAPES: [&str; 32] = [
     "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c",
     "\\u001d", "\\u001e", "\\u001f",
 ];
+
+/// `text` as a JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    escape(text, &mut out);
+    out.push('"');
+    out
+}
+
+/// Appends `text` as it stands inside a JSON string.
+pub(crate) fn escape(text: &str, out: &mut String) {
+    let bytes = text.as_bytes();
+    let (mut from, mut at) = (0, 0);
+    loop {
+        at += plain(&bytes[at..]);
+        let Some(&byte) = bytes.get(at) else { break };
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            0..=0x1f => ESCAPES[byte as usize],
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        out.push_str(&text[from..at]);
+        out.push_str(escape);
+        at += 1;
+        from = at;
+    }
+    out.push_str(&text[from..]);
+}
