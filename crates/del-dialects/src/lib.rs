@@ -54,8 +54,10 @@ pub mod message;
 mod neutral;
 pub mod parse;
 pub mod render;
+mod scan;
 mod schema;
 pub mod template;
+mod turn;
 
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
@@ -64,5 +66,6 @@ pub use event::{Event, Sink, Span};
 pub use fault::{Fault, FaultKind};
 pub use grammar::{Choice, Grammar, GrammarError, RegexError, Warning};
 pub use message::{Call, CallResult, Tool};
-pub use parse::{End, Limits, Parser, Start, Turn};
+pub use parse::Parser;
 pub use render::{Detail, RenderError};
+pub use turn::{End, Limits, Start, Turn};
