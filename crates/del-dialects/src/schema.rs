@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
+use crate::turn::End;
 use crate::value::{Family, Given, Marks, Progress, Reader, Syntax, number};
 pub(crate) use crate::value::{escape, quoted};
 

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
-use crate::parse::automaton::{Automaton, Scan};
+use crate::scan::{Automaton, Scan};
 use crate::schema::Types;
 use crate::value::Emit;
 use ahead::Outline;

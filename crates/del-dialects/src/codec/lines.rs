@@ -8,7 +8,7 @@ use super::fields::{FieldsProgress, Next};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
-use crate::parse::automaton::{Automaton, Scan};
+use crate::scan::{Automaton, Scan};
 use crate::schema::{Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
 use crate::value::{Emit, white_space};
 

@@ -1,7 +1,7 @@
 //! What every reader of arguments is given, and where it is.
 
 use crate::message::Tool;
-use crate::parse::End;
+use crate::turn::End;
 use crate::value::Emit;
 
 /// The text at hand, and what is known of it: how the arguments are written, and by which marks that is found.

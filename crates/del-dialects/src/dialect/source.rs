@@ -13,7 +13,7 @@ use super::{
     Block, CallForm, Codec, Content, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
     Need, Piece, Reasoning, Results,
 };
-use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
+use crate::scan::{MAX_WORD, SUFFIX, is_word};
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
 /// Reads a description; [`check`](super::check) has the last word on its meaning.

@@ -6,7 +6,6 @@ mod kind;
 
 use std::ops::Range;
 
-use super::automaton::Scan;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
@@ -18,6 +17,7 @@ use crate::codec::literals::LiteralsReader;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 use crate::value::Reader;
 use kind::{Kind, On, Outcome};
 

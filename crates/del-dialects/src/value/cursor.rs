@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Bracket, Family, Marks, Reader, Syntax};
-use crate::parse::End;
+use crate::turn::End;
 
 /// Takes JSON text, and the place in the input that it stands for.
 pub(crate) type Emit<'e> = &'e mut dyn FnMut(&str, Range<usize>);

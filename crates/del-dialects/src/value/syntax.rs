@@ -1,7 +1,7 @@
 //! How values are written, and the delimiters around them.
 
 use crate::dialect::{CallForm, Loose};
-use crate::parse::automaton::{Anchored, Automaton, Match, Scan};
+use crate::scan::{Anchored, Automaton, Match, Scan};
 
 /// How values are written: what is read here without a fault.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use super::window::{self, Close};
 use super::words::{escape_len, push_escape};
 use super::{ESCAPES, Family, Progress, Reader, State, Stop, Syntax, escape, plain};
 use crate::fault::FaultKind;
-use crate::parse::automaton::Scan;
+use crate::scan::Scan;
 
 /// What opens and closes a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,8 +9,8 @@ use super::syntax::{Marks, TextEnd, TextEnds};
 use super::text::Quote;
 use super::{Progress, Reader, Stop, white_space};
 use crate::fault::FaultKind;
-use crate::parse::End;
-use crate::parse::automaton::{Anchored, Scan};
+use crate::scan::{Anchored, Scan};
+use crate::turn::End;
 
 impl Reader {
     pub(super) fn unescaped(&mut self, on: &mut Cursor<'_, '_>) -> Stop {

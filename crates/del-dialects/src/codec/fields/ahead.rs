@@ -5,8 +5,8 @@
 
 use super::marks::Own;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
-use crate::parse::End;
-use crate::parse::automaton::Anchored;
+use crate::scan::Anchored;
+use crate::turn::End;
 use crate::value::white_space;
 
 /// So far is looked ahead, in bytes.

@@ -5,8 +5,8 @@ use super::lead::{MAX_HEADER, beyond, window};
 use super::marks::{Own, ValueEnd};
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::dialect::KeyKind;
-use crate::parse::End;
-use crate::parse::automaton::{Anchored, is_word};
+use crate::scan::{Anchored, is_word};
+use crate::turn::End;
 use crate::value::white_space;
 
 /// The longest word that a message may begin with, in bytes.

@@ -3,7 +3,7 @@
 use super::header::{Header, is_quoted};
 use super::marks::Between;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
-use crate::parse::automaton::{Anchored, Match};
+use crate::scan::{Anchored, Match};
 use crate::schema::may_have;
 use crate::value::white_space;
 

@@ -11,9 +11,9 @@ use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
 use crate::codec::members;
 use crate::dialect::FieldForm;
+use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::is_token;
 use crate::schema::{Place, Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
 use crate::value::white_space;
 

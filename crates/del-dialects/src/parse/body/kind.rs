@@ -10,9 +10,9 @@ use crate::codec::literals::{LiteralsProgress, LiteralsReader};
 use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, takes_nothing};
+use crate::turn::End;
 use crate::value::{self, Progress, Reader, Syntax, white_space};
 
 #[derive(Debug)]
