@@ -55,7 +55,6 @@ mod neutral;
 pub mod parse;
 pub mod render;
 mod schema;
-pub mod template;
 
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};

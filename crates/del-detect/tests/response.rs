@@ -1,16 +1,29 @@
 //! A checkpoint's response template becomes a description that reads and writes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-mod reading;
+use std::sync::{Arc, LazyLock};
 
-use std::sync::Arc;
-
-use del_dialects::{Dialect, End, template};
-use reading::{call, chunks, read, turn};
+use del_detect::response;
+use del_dialects::{Call, Collect, Dialect, End, Message, Tool, Turn};
 use serde_json::{Value, json};
 
+static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
+    let tools: Vec<Tool> = serde_json::from_str(include_str!("../src/probe/tools.json")).unwrap();
+    tools.into()
+});
+
+fn read<'p>(dialect: &Arc<Dialect>, pieces: impl IntoIterator<Item = &'p str>) -> Message {
+    let mut parser = dialect.parser(Turn::new(Arc::clone(&TOOLS)));
+    let mut collect = Collect::new();
+    for piece in pieces {
+        parser.push(piece, &mut collect);
+    }
+    parser.finish(End::End, &mut collect);
+    collect.into_message()
+}
+
 fn loaded(template: &Value) -> Arc<Dialect> {
-    let text = template::describe("Example", &template.to_string()).expect("a description");
+    let text = response::describe("Example", &template.to_string()).expect("a description");
     let dialect = Dialect::from_toml("example", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     Arc::new(dialect)
 }
@@ -18,14 +31,20 @@ fn loaded(template: &Value) -> Arc<Dialect> {
 /// Expects these calls, text and thinking, whole and a character at a time, and that the calls can be written.
 fn expect(template: &Value, text: &str, calls: &[(&str, &str)], content: &str, reasoning: &str) {
     let dialect = loaded(template);
-    let calls: Vec<_> = calls.iter().map(|(name, arguments)| call(name, arguments)).collect();
-    for pieces in [vec![text], chunks(text, 1)] {
-        let (message, _) = read(dialect.parser(turn()), pieces, End::End);
+    let call = |&(name, arguments): &(&str, &str)| Call {
+        id: None,
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    let calls: Vec<_> = calls.iter().map(call).collect();
+    let characters = text.split_inclusive(|_| true).collect();
+    for pieces in [vec![text], characters] {
+        let message = read(&dialect, pieces);
         assert_eq!(message.calls, calls, "{text:?}");
         assert_eq!((message.content.trim(), message.reasoning.trim()), (content, reasoning), "{text:?}");
     }
-    let written = dialect.render_calls(&calls, &turn().tools).expect("calls that can be written");
-    assert_eq!(read(dialect.parser(turn()), [written.as_str()], End::End).0.calls, calls, "{written:?}");
+    let written = dialect.render_calls(&calls, &TOOLS).expect("calls that can be written");
+    assert_eq!(read(&dialect, [written.as_str()]).calls, calls, "{written:?}");
 }
 
 /// Header and tags, as Beam's checkpoints have them.
@@ -115,7 +134,7 @@ fn what_a_description_cannot_say_is_refused_by_name() {
     let with = |key: &str, value: Value| {
         let mut template = tagged();
         template["fields"]["tool_calls"][key] = value;
-        template::describe("Example", &template.to_string()).unwrap_err().to_string()
+        response::describe("Example", &template.to_string()).unwrap_err().to_string()
     };
     for (key, value, place) in [
         ("open_pattern", json!("<call>.*(?P<name>x)"), "tool_calls.open_pattern"),
@@ -134,7 +153,7 @@ fn what_a_description_cannot_say_is_refused_by_name() {
         (r#"{"fields": {"citations": {}, "tool_calls": {}}}"#, "citations: "),
         (r#"{"fields": {"content": {"close": "x"}}}"#, "fields: expected a field tool_calls"),
     ] {
-        let error = template::describe("Example", text).unwrap_err().to_string();
+        let error = response::describe("Example", text).unwrap_err().to_string();
         assert!(error.starts_with(start), "{error}");
     }
 }

@@ -8,12 +8,13 @@ mod pattern;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::describe::{list, quoted};
 use pattern::Bit;
 
 /// Why a response template is no description.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: expected {expected}, got {got}")]
-pub struct TemplateError {
+pub struct ResponseError {
     /// The key of the template, as a path.
     pub place: String,
     /// What can be read there.
@@ -22,7 +23,7 @@ pub struct TemplateError {
     pub got: String,
 }
 
-impl TemplateError {
+impl ResponseError {
     fn new(place: impl Into<String>, expected: &'static str, got: &Value) -> Self {
         let mut got = got.to_string();
         if let Some((at, _)) = got.char_indices().nth(80) {
@@ -38,20 +39,20 @@ impl TemplateError {
 ///
 /// # Errors
 /// Says which part of the template a description has no word for.
-pub fn describe(title: &str, json: &str) -> Result<String, TemplateError> {
-    let value: Value = serde_json::from_str(json).map_err(|error| TemplateError {
+pub fn describe(title: &str, json: &str) -> Result<String, ResponseError> {
+    let value: Value = serde_json::from_str(json).map_err(|error| ResponseError {
         place: "template".to_owned(),
         expected: "a JSON object",
         got: error.to_string(),
     })?;
     let template = value.get("response_template").unwrap_or(&value);
     if let Some(version) = template.get("version").filter(|version| **version != 1) {
-        return Err(TemplateError::new("version", "1", version));
+        return Err(ResponseError::new("version", "1", version));
     }
     let fields = template
         .get("fields")
         .and_then(Value::as_object)
-        .ok_or_else(|| TemplateError::new("fields", "an object", template))?;
+        .ok_or_else(|| ResponseError::new("fields", "an object", template))?;
     let mut ends = Vec::new();
     let mut reasoning = String::new();
     let mut call = None;
@@ -67,10 +68,10 @@ pub fn describe(title: &str, json: &str) -> Result<String, TemplateError> {
                 ends.extend(field.spellings("close")?);
             }
             "tool_calls" => call = Some(field.call()?),
-            _ => return Err(TemplateError::new(name, "thinking, content or tool_calls", value)),
+            _ => return Err(ResponseError::new(name, "thinking, content or tool_calls", value)),
         }
     }
-    let call = call.ok_or_else(|| TemplateError::new("fields", "a field tool_calls", template))?;
+    let call = call.ok_or_else(|| ResponseError::new("fields", "a field tool_calls", template))?;
     Ok(format!(
         "title = {}\nfamily = \"response template\"\nsource = \"the checkpoint's response template\"\nends = {}\n{reasoning}{call}",
         quoted(title),
@@ -85,15 +86,15 @@ struct Field<'v> {
 }
 
 impl<'v> Field<'v> {
-    fn of(name: &'v str, value: &'v Value) -> Result<Self, TemplateError> {
+    fn of(name: &'v str, value: &'v Value) -> Result<Self, ResponseError> {
         match value.as_object() {
             Some(members) => Ok(Self { name, members }),
-            None => Err(TemplateError::new(name, "an object", value)),
+            None => Err(ResponseError::new(name, "an object", value)),
         }
     }
 
-    fn wrong(&self, key: &str, expected: &'static str) -> TemplateError {
-        TemplateError::new(
+    fn wrong(&self, key: &str, expected: &'static str) -> ResponseError {
+        ResponseError::new(
             format!("{}.{key}", self.name),
             expected,
             self.members.get(key).unwrap_or(&Value::Null),
@@ -105,7 +106,7 @@ impl<'v> Field<'v> {
     }
 
     /// The literal spellings of an anchor: `open` or `open_pattern`.
-    fn spellings(&self, anchor: &str) -> Result<Vec<String>, TemplateError> {
+    fn spellings(&self, anchor: &str) -> Result<Vec<String>, ResponseError> {
         let literals = match self.members.get(anchor) {
             Some(Value::String(one)) => vec![one.clone()],
             Some(Value::Array(many)) => {
@@ -125,7 +126,7 @@ impl<'v> Field<'v> {
     }
 
     /// The tables of the calls.
-    fn call(&self) -> Result<String, TemplateError> {
+    fn call(&self) -> Result<String, ResponseError> {
         let mut pieces: Vec<String> = Vec::new();
         let open = self.spellings_or_bits()?;
         let named = open.iter().any(|bit| matches!(bit, Bit::Group(_)));
@@ -163,7 +164,7 @@ impl<'v> Field<'v> {
         ))
     }
 
-    fn spellings_or_bits(&self) -> Result<Vec<Bit>, TemplateError> {
+    fn spellings_or_bits(&self) -> Result<Vec<Bit>, ResponseError> {
         match self.text("open_pattern") {
             Some(pattern) => pattern::read(pattern).ok_or_else(|| {
                 self.wrong("open_pattern", "literal text, alternatives and one group for the name")
@@ -177,7 +178,7 @@ impl<'v> Field<'v> {
     }
 
     /// The arguments, and where the name is when no mark holds it.
-    fn arguments(&self, named: bool) -> Result<String, TemplateError> {
+    fn arguments(&self, named: bool) -> Result<String, ResponseError> {
         let args = self.members.get("content_args").unwrap_or(&Value::Null);
         let content = self.text("content").unwrap_or("text");
         let (name, arguments) = self.transform();
@@ -235,14 +236,4 @@ impl<'v> Field<'v> {
         let slot = |key: &str| function.and_then(|function| function.get(key)).and_then(Value::as_str);
         (slot("name"), slot("arguments"))
     }
-}
-
-/// A string of TOML. JSON's escapes are TOML's.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
-}
-
-fn list(all: &[String]) -> String {
-    let all: Vec<String> = all.iter().map(|text| quoted(text)).collect();
-    format!("[{}]", all.join(", "))
 }
