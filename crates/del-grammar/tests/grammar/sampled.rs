@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use del_dialects::dialect::{Codec, Frame};
-use del_dialects::{Choice, Dialect, Dialects, FaultKind, Tool};
+use del_dialects::{Dialect, Dialects, FaultKind, Tool};
+use del_grammar::Choice;
 use serde_json::{Value, json};
 
 use super::gbnf::Gbnf;
-use super::{read, tool};
+use super::{built, read, tool};
 
 fn tools() -> Vec<Tool> {
     let node = json!({"type": "object", "properties": {
@@ -90,7 +91,7 @@ fn what_a_grammar_lets_through_is_read_as_calls() {
         |dialect: &&Arc<Dialect>| matches!(dialect.codec(), Codec::Fields(form) if form.repeats_key());
     for dialect in Dialects::builtin().iter().filter(|dialect| !says_it_again(dialect)) {
         for (choice, parallel) in [(Choice::Required, true), (Choice::Named("add_item".to_owned()), false)] {
-            let grammar = dialect.grammar(&tools, &choice, parallel).unwrap().to_gbnf();
+            let grammar = built(dialect, &tools, &choice, parallel).unwrap().to_gbnf();
             let gbnf = Gbnf::read(&grammar).unwrap();
             for seed in 0..25 {
                 let text = gbnf.sample(seed);

@@ -1,11 +1,12 @@
 //! What the writer writes is accepted in every dialect, and what is no call of these tools is not.
 
 use del_dialects::dialect::{Codec, Frame, Mark, Need, Route};
-use del_dialects::{Call, Choice, Dialects, GrammarError, Tool};
+use del_dialects::{Call, Dialects, Tool};
+use del_grammar::{Choice, Grammar, GrammarError, Options};
 use serde_json::json;
 
 use super::gbnf::Gbnf;
-use super::{call, dialect, grammar, read, tool};
+use super::{built, call, dialect, grammar, read, tool};
 
 fn tools() -> Vec<Tool> {
     vec![
@@ -119,7 +120,7 @@ fn tools_with_a_form_of_their_own() {
     assert!(!both.accepts("<am:request_tools>a</am:request_tools>b</am:request_tools>"));
     assert!(!both.accepts("<am:tool_call name=\"request_tools\">\n<query>a</query>\n</am:tool_call>"));
     assert!(!auto.accepts("So I write <am:request_tools> now."));
-    let one = amrita.grammar(&tools, &Choice::Named("request_tools".to_owned()), true).unwrap();
+    let one = built(amrita, &tools, &Choice::Named("request_tools".to_owned()), true).unwrap();
     assert_eq!(one.triggers(), ["<am:request_tools>"]);
 }
 
@@ -273,7 +274,7 @@ fn auto_text_holds_no_opener() {
 fn calls_begin_with_a_trigger() {
     let tools = tools();
     for dialect in Dialects::builtin().iter() {
-        let grammar = dialect.grammar(&tools, &Choice::Auto, true).unwrap();
+        let grammar = built(dialect, &tools, &Choice::Auto, true).unwrap();
         for trigger in grammar.triggers() {
             assert!(trigger.len() >= 5, "{}: {trigger:?}", dialect.name);
         }
@@ -288,8 +289,8 @@ fn calls_begin_with_a_trigger() {
 #[test]
 fn needs_a_tool_to_call() {
     let hermes = dialect("hermes-json");
-    assert_eq!(hermes.grammar(&[], &Choice::Auto, true).unwrap_err(), GrammarError::NoTools);
-    let error = hermes.grammar(&tools(), &Choice::Named("get".to_owned()), true).unwrap_err();
+    assert_eq!(built(hermes, &[], &Choice::Auto, true).unwrap_err(), GrammarError::NoTools);
+    let error = built(hermes, &tools(), &Choice::Named("get".to_owned()), true).unwrap_err();
     let said = "expected the name of one of the tools (get_weather, add_item, project_context, look_up), got \"get\"";
     assert_eq!(error.to_string(), said);
 }
@@ -301,8 +302,9 @@ fn a_thought_before_required_calls() {
     let mut thinking = 0;
     for dialect in Dialects::builtin().iter() {
         let name = &dialect.name;
-        let plain = dialect.grammar(&tools, &Choice::Required, true).unwrap();
-        let with = plain.clone().with_thinking();
+        let plain = built(dialect, &tools, &Choice::Required, true).unwrap();
+        let options = Options::new(Choice::Required).parallel(true).thinking(true);
+        let with = Grammar::new(dialect, &tools, &options).unwrap();
         if with.to_gbnf() == plain.to_gbnf() {
             continue;
         }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::rules::{Class, Expr, Rules};
-use crate::dialect::{Channels, Dialect, Frame, Mark, Need, Piece, Route};
+use del_dialects::Dialect;
+use del_dialects::dialect::{Channels, Frame, Mark, Need, Piece, Route};
+
+use crate::rules::{Class, Expr, Rules};
 
 /// Marks of fewer bytes begin a call only at the start of a line, if at all.
 const MIN_DISTINCT: usize = 5;
 
 /// `calls`, or text, or both.
-pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr {
+pub(crate) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr {
     let text = match &dialect.frame {
         Frame::Tags => Expr::Without(minimal(&openers(dialect).filter_map(distinct).collect::<Vec<_>>())),
         Frame::Bare => bare(dialect),
@@ -29,7 +31,7 @@ pub(super) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr 
 
 /// A thought before calls, if models think in this dialect. `started` says that calls bring the mark that opens their
 /// message.
-pub(super) fn thought(dialect: &Dialect, started: bool) -> Option<Expr> {
+pub(crate) fn thought(dialect: &Dialect, started: bool) -> Option<Expr> {
     if let Frame::Channels(channels) = &dialect.frame {
         let (name, _) = channels.routes.iter().find(|(_, route)| **route == Route::Reasoning)?;
         let message = channels.message.first()?;

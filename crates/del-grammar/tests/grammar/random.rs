@@ -1,6 +1,7 @@
 //! Random schemas, random values that fit them, in every dialect.
 
-use del_dialects::{Choice, Dialects};
+use del_dialects::Dialects;
+use del_grammar::Choice;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};

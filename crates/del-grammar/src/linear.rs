@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::rules::{Expr, RuleId, Rules};
+use crate::rules::{Expr, RuleId, Rules};
 
 /// More rules than this are no gain over a grammar of single characters.
 const MAX_RULES: usize = 4000;
@@ -14,25 +14,25 @@ const MAX_UNROLLED: u32 = 64;
 
 /// Rules in which nothing but [`Cut::inner`] and [`Cut::behind`] refers to other rules of the list. The first is the
 /// root.
-pub(super) struct Linear {
-    pub(super) list: Vec<LinearRule>,
+pub(crate) struct Linear {
+    pub(crate) list: Vec<LinearRule>,
 }
 
 /// A regular text, or one of the cuts.
 #[derive(Default)]
-pub(super) struct LinearRule {
+pub(crate) struct LinearRule {
     /// What the rule was written as, for people.
-    pub(super) name: String,
-    pub(super) plain: Option<Expr>,
-    pub(super) cuts: Vec<Cut>,
+    pub(crate) name: String,
+    pub(crate) plain: Option<Expr>,
+    pub(crate) cuts: Vec<Cut>,
 }
 
 /// A recursive rule between what comes before and behind it.
-pub(super) struct Cut {
-    pub(super) before: Expr,
-    pub(super) inner: usize,
+pub(crate) struct Cut {
+    pub(crate) before: Expr,
+    pub(crate) inner: usize,
     /// None where nothing follows.
-    pub(super) behind: Option<usize>,
+    pub(crate) behind: Option<usize>,
 }
 
 /// An expression, split at its first recursive rule.
@@ -43,7 +43,7 @@ struct Split {
 
 impl Linear {
     /// None where it would become too large.
-    pub(super) fn of(rules: &Rules) -> Option<Self> {
+    pub(crate) fn of(rules: &Rules) -> Option<Self> {
         let recursive = rules.recursive();
         let open = |id: RuleId| rules.reachable(&Expr::Rule(id)).iter().any(|id| recursive[id.0]);
         let holds = rules.iter().enumerate().map(|(place, _)| open(RuleId(place))).collect();

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Class, Expr, Rules, times};
-use super::without::{Automaton, place_of};
+use crate::rules::{Class, Expr, Rules, times};
+use crate::without::{Automaton, place_of};
 
 /// One rule a line, the first of them `root`.
-pub(super) fn print(rules: &Rules) -> String {
+pub(crate) fn print(rules: &Rules) -> String {
     let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
     for rule in rules.iter() {
         printer.rule(&rule.name, &rule.body);
@@ -16,7 +16,7 @@ pub(super) fn print(rules: &Rules) -> String {
 }
 
 /// The same for a part of a grammar: `root` is this expression.
-pub(super) fn print_part(rules: &Rules, root: &Expr) -> String {
+pub(crate) fn print_part(rules: &Rules, root: &Expr) -> String {
     let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
     printer.rule(&rules.get(Rules::root()).name, root);
     for id in rules.reachable(root) {

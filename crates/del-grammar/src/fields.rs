@@ -1,18 +1,16 @@
 //! Arguments as keys and values between marks.
 
+use del_dialects::dialect::{FieldForm, Slot};
+use del_dialects::{Tool, spelling};
 use serde_json::{Map, Value};
 
-use super::rules::{Class, Expr, RuleId};
-use super::shape::{Parameters, Shape};
-use super::value::{self, Values};
-use super::{Warning, pattern, strings};
-use crate::codec::fields;
-use crate::dialect::{FieldForm, Slot};
-use crate::message::Tool;
-use crate::render::spaced;
+use crate::rules::{Class, Expr, RuleId};
+use crate::shape::{Parameters, Shape};
+use crate::value::{self, Values};
+use crate::{Warning, pattern, strings};
 
 /// The arguments of one tool.
-pub(super) fn arguments(
+pub(crate) fn arguments(
     form: &FieldForm,
     tool: &Tool,
     parameters: &Parameters,
@@ -43,7 +41,7 @@ pub(super) fn arguments(
 }
 
 /// The one argument of a tool whose call is nothing but its value.
-pub(super) fn argument(
+pub(crate) fn argument(
     form: &FieldForm,
     tool: &Tool,
     key: &str,
@@ -112,7 +110,7 @@ impl Fields<'_, '_> {
             Expr::sequence(parts.iter().map(|part| match part {
                 Slot::Text(text) => Expr::text(text),
                 Slot::Key => match key {
-                    Key::Named(key) => Expr::text(&fields::written_key(self.form, key)),
+                    Key::Named(key) => Expr::text(&spelling::key(self.form, key)),
                     _ => any_key(),
                 },
                 Slot::IsString => Expr::text(&typed.is_text),
@@ -227,10 +225,7 @@ impl Fields<'_, '_> {
 
     /// What the writer writes for one slot of the form.
     fn written(&self, slot: Slot, value: &Value) -> String {
-        let form = FieldForm { parts: vec![slot], ..self.form.clone() };
-        let mut out = String::new();
-        fields::write(&form, "", &spaced(value), value.as_str(), None, &mut out);
-        out
+        spelling::slot(self.form, slot, value)
     }
 
     /// True where no text of this form can be taken for what ends a value.

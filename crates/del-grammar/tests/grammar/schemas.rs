@@ -1,10 +1,10 @@
 //! What a schema asks, one keyword at a time.
 
-use del_dialects::{Choice, Warning};
+use del_grammar::{Choice, Warning};
 use serde_json::{Value, json};
 
 use super::gbnf::Gbnf;
-use super::{dialect, grammar, spaced, tool};
+use super::{built, dialect, grammar, spaced, tool};
 
 /// The grammar of one argument `a` of this schema, with `$defs` beside it.
 struct Argument {
@@ -23,7 +23,7 @@ impl Argument {
         });
         let tools = [tool("f", parameters)];
         let dialect = dialect("llama-function");
-        let warnings = dialect.grammar(&tools, &Choice::Required, false).unwrap().warnings().to_vec();
+        let warnings = built(dialect, &tools, &Choice::Required, false).unwrap().warnings().to_vec();
         Self { grammar: grammar(dialect, &tools, &Choice::Required, false), warnings }
     }
 
@@ -348,12 +348,12 @@ fn patterns_in_raw_values() {
     };
     let raw = dialect("qwen3-coder");
     let held = tools("^[a-z\"]{2}$");
-    assert!(raw.grammar(&held, &Choice::Required, false).unwrap().warnings().is_empty());
+    assert!(built(raw, &held, &Choice::Required, false).unwrap().warnings().is_empty());
     let takes =
         |tools: &[_], value: &str| grammar(raw, tools, &Choice::Required, false).accepts(&text(value));
     assert!(takes(&held, "a\"") && !takes(&held, "abc"));
     let open = tools("^[^a]+$");
-    let warnings = raw.grammar(&open, &Choice::Required, false).unwrap().warnings().to_vec();
+    let warnings = built(raw, &open, &Choice::Required, false).unwrap().warnings().to_vec();
     assert_eq!(warnings[0].to_string(), "f: the grammar does not hold a to \"pattern\"");
     assert!(takes(&open, "a"));
 }

@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::gbnf;
-use super::rules::{Expr, Rules};
+use crate::gbnf;
+use crate::rules::{Expr, Rules};
 
 /// `{"type": "structural_tag", "format": …}`.
-pub(super) fn print(rules: &Rules) -> Value {
+pub(crate) fn print(rules: &Rules) -> Value {
     let recursive = rules.recursive();
     let printer = Printer { rules, recursive };
     json!({"type": "structural_tag", "format": printer.format(&rules.get(Rules::root()).body)})

@@ -1,9 +1,10 @@
 //! The printed text of a few grammars.
 
-use del_dialects::{Choice, Tool};
+use del_dialects::Tool;
+use del_grammar::Choice;
 use serde_json::json;
 
-use super::{dialect, tool};
+use super::{built, dialect, tool};
 
 fn tools() -> [Tool; 2] {
     [
@@ -24,7 +25,7 @@ fn tools() -> [Tool; 2] {
 
 #[track_caller]
 fn prints(name: &str, choice: &Choice, parallel: bool, expected: &str) {
-    let text = dialect(name).grammar(&tools(), choice, parallel).unwrap().to_gbnf();
+    let text = built(dialect(name), &tools(), choice, parallel).unwrap().to_gbnf();
     assert_eq!(text, expected, "{name}:\n{text}");
 }
 

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::rules::{Class, Expr};
+use crate::rules::{Class, Expr};
 
 /// The highest count of a repetition.
 const MAX_COUNT: u32 = 1000;
@@ -17,14 +17,14 @@ const TIME: &str = r"([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-](
 
 /// The texts that hold a match of `pattern`, as an expression whose classes are characters of the value itself, none of
 /// them negated. None where it asks for more than a grammar can say: what stands around it, or an earlier part again.
-pub(super) fn read(pattern: &str) -> Option<Expr> {
+pub(crate) fn read(pattern: &str) -> Option<Expr> {
     let mut reader = Reader { chars: pattern.chars().peekable(), depth: 0 };
     let expr = reader.alternatives(true)?;
     (reader.chars.peek().is_none() && size(&expr) <= MAX_SIZE).then_some(expr)
 }
 
 /// The texts of a format, and whether all of them are of that format as far as a grammar can say.
-pub(super) fn of_format(format: &str) -> Option<(Expr, bool)> {
+pub(crate) fn of_format(format: &str) -> Option<(Expr, bool)> {
     let (pattern, all) = match format {
         "date" => (format!("^{DATE}$"), true),
         "time" => (format!("^{TIME}$"), true),
@@ -42,7 +42,7 @@ pub(super) fn of_format(format: &str) -> Option<(Expr, bool)> {
 }
 
 /// `expr` with every character as `spell` writes it.
-pub(super) fn spelled(expr: &Expr, spell: &impl Fn(&Class) -> Expr) -> Expr {
+pub(crate) fn spelled(expr: &Expr, spell: &impl Fn(&Class) -> Expr) -> Expr {
     let all = |parts: &[Expr]| parts.iter().map(|part| spelled(part, spell)).collect::<Vec<_>>();
     match expr {
         Expr::Class(class) => spell(class),
@@ -54,7 +54,7 @@ pub(super) fn spelled(expr: &Expr, spell: &impl Fn(&Class) -> Expr) -> Expr {
 }
 
 /// True when some text of `expr` may hold this character.
-pub(super) fn may_hold(expr: &Expr, c: char) -> bool {
+pub(crate) fn may_hold(expr: &Expr, c: char) -> bool {
     match expr {
         Expr::Class(class) => class.ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)),
         expr => expr.parts().iter().any(|part| may_hold(part, c)),

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use thiserror::Error;
 
-use super::rules::{Class, Expr, Rules, times};
-use super::without::Automaton;
+use crate::rules::{Class, Expr, Rules, times};
+use crate::without::Automaton;
 
 /// The longest regular expression: engines take no more.
 const MAX_LEN: usize = 1 << 20;
@@ -28,7 +28,7 @@ pub enum RegexError {
 
 /// A regular expression for whole texts, without anchors. It knows groups, classes, counts and escapes of characters
 /// alone, which every engine has.
-pub(super) fn print(rules: &Rules) -> Result<String, RegexError> {
+pub(crate) fn print(rules: &Rules) -> Result<String, RegexError> {
     let recursive = rules.recursive();
     let reachable = rules.reachable(&Expr::Rule(Rules::root()));
     if let Some(id) = reachable.into_iter().find(|id| recursive[id.0]) {
@@ -141,7 +141,7 @@ fn optional(way: &str) -> String {
 }
 
 /// A text as a regular expression.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         if "\\.+*?()|[]{}^$/".contains(c) {
@@ -153,7 +153,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// A set of characters as a regular expression.
-pub(super) fn class(class: &Class) -> String {
+pub(crate) fn class(class: &Class) -> String {
     let mut out = String::from(if class.negated { "[^" } else { "[" });
     if class.negated && class.ranges.is_empty() {
         // Not every engine has a word for any character; no text holds this one.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// Named rules; the first is the root.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     list: Vec<Rule>,
     /// Rules that stand for one thing throughout, by what it is called and by the syntax that it has.
     shared: HashMap<(&'static str, String), RuleId>,
@@ -13,18 +13,18 @@ pub(super) struct Rules {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     /// Of ASCII letters, digits and `-`; unique.
-    pub(super) name: String,
-    pub(super) body: Expr,
+    pub(crate) name: String,
+    pub(crate) body: Expr,
 }
 
 /// A rule by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct RuleId(pub(super) usize);
+pub(crate) struct RuleId(pub(crate) usize);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Expr {
+pub(crate) enum Expr {
     /// This text; the empty text is what matches nothing else.
     Literal(String),
     /// One character.
@@ -43,15 +43,15 @@ pub(super) enum Expr {
 
 /// A set of characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Class {
+pub(crate) struct Class {
     /// True when the ranges are what is *not* in it.
-    pub(super) negated: bool,
+    pub(crate) negated: bool,
     /// Both ends belong to it.
-    pub(super) ranges: Vec<(char, char)>,
+    pub(crate) ranges: Vec<(char, char)>,
 }
 
 /// How often something stands, as every target writes it behind it.
-pub(super) fn times(min: u32, max: Option<u32>) -> String {
+pub(crate) fn times(min: u32, max: Option<u32>) -> String {
     match (min, max) {
         (0, Some(1)) => "?".to_owned(),
         (0, None) => "*".to_owned(),
@@ -64,25 +64,25 @@ pub(super) fn times(min: u32, max: Option<u32>) -> String {
 
 impl Rules {
     /// A rule that is defined later, under a name like `hint`.
-    pub(super) fn reserve(&mut self, hint: &str) -> RuleId {
+    pub(crate) fn reserve(&mut self, hint: &str) -> RuleId {
         let name = self.name(hint);
         self.list.push(Rule { name, body: Expr::empty() });
         RuleId(self.list.len() - 1)
     }
 
-    pub(super) fn define(&mut self, id: RuleId, body: Expr) {
+    pub(crate) fn define(&mut self, id: RuleId, body: Expr) {
         self.list[id.0].body = body;
     }
 
     /// A rule of its own for `body`.
-    pub(super) fn add(&mut self, hint: &str, body: Expr) -> Expr {
+    pub(crate) fn add(&mut self, hint: &str, body: Expr) -> Expr {
         let id = self.reserve(hint);
         self.define(id, body);
         Expr::Rule(id)
     }
 
     /// The rule that stands for `what` throughout a syntax; false when it has still to be defined.
-    pub(super) fn shared(&mut self, what: &'static str, syntax: &str) -> (RuleId, bool) {
+    pub(crate) fn shared(&mut self, what: &'static str, syntax: &str) -> (RuleId, bool) {
         let key = (what, syntax.to_owned());
         if let Some(id) = self.shared.get(&key) {
             return (*id, true);
@@ -93,7 +93,7 @@ impl Rules {
     }
 
     /// `body` such that using it twice does not write it twice.
-    pub(super) fn named(&mut self, hint: &str, body: Expr) -> Expr {
+    pub(crate) fn named(&mut self, hint: &str, body: Expr) -> Expr {
         match body {
             Expr::Rule(_) | Expr::Class(_) => body,
             Expr::Literal(text) if text.len() <= 8 => Expr::Literal(text),
@@ -101,21 +101,21 @@ impl Rules {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Rule> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.list.iter()
     }
 
-    pub(super) fn get(&self, id: RuleId) -> &Rule {
+    pub(crate) fn get(&self, id: RuleId) -> &Rule {
         &self.list[id.0]
     }
 
     /// The rule that all begins with.
-    pub(super) fn root() -> RuleId {
+    pub(crate) fn root() -> RuleId {
         RuleId(0)
     }
 
     /// The rules that `expr` is made of, each once, in the order in which they are met.
-    pub(super) fn reachable(&self, expr: &Expr) -> Vec<RuleId> {
+    pub(crate) fn reachable(&self, expr: &Expr) -> Vec<RuleId> {
         let (mut found, mut open) = (Vec::new(), vec![expr]);
         let mut seen = vec![false; self.list.len()];
         while let Some(expr) = open.pop() {
@@ -131,7 +131,7 @@ impl Rules {
     }
 
     /// For each rule, whether it is a part of itself.
-    pub(super) fn recursive(&self) -> Vec<bool> {
+    pub(crate) fn recursive(&self) -> Vec<bool> {
         let is_inside = |(place, rule): (usize, &Rule)| self.reachable(&rule.body).contains(&RuleId(place));
         self.list.iter().enumerate().map(is_inside).collect()
     }
@@ -167,16 +167,16 @@ impl Rules {
 const MAX_NAME: usize = 64;
 
 impl Expr {
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::Literal(String::new())
     }
 
-    pub(super) fn text(text: &str) -> Self {
+    pub(crate) fn text(text: &str) -> Self {
         Self::Literal(text.to_owned())
     }
 
     /// One after another; literals that meet become one.
-    pub(super) fn sequence(parts: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn sequence(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for part in parts {
             let parts = if let Self::Sequence(parts) = part { parts } else { vec![part] };
@@ -196,7 +196,7 @@ impl Expr {
     }
 
     /// One of these.
-    pub(super) fn choice(parts: impl IntoIterator<Item = Self>) -> Self {
+    pub(crate) fn choice(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for part in parts {
             let parts = if let Self::Choice(parts) = part { parts } else { vec![part] };
@@ -210,7 +210,7 @@ impl Expr {
     }
 
     /// What it is made of, where that is not one thing alone.
-    pub(super) fn parts(&self) -> &[Self] {
+    pub(crate) fn parts(&self) -> &[Self] {
         match self {
             Self::Sequence(parts) | Self::Choice(parts) => parts,
             Self::Repeat { of, .. } => std::slice::from_ref(of),
@@ -218,12 +218,12 @@ impl Expr {
         }
     }
 
-    pub(super) fn optional(self) -> Self {
+    pub(crate) fn optional(self) -> Self {
         self.repeat(0, Some(1))
     }
 
     /// `self` may not be empty text.
-    pub(super) fn repeat(self, min: u32, max: Option<u32>) -> Self {
+    pub(crate) fn repeat(self, min: u32, max: Option<u32>) -> Self {
         match (min, max) {
             (_, Some(0)) => Self::empty(),
             (1, Some(1)) => self,
@@ -233,20 +233,20 @@ impl Expr {
 }
 
 impl Class {
-    pub(super) fn of(chars: impl IntoIterator<Item = char>) -> Self {
+    pub(crate) fn of(chars: impl IntoIterator<Item = char>) -> Self {
         Self { negated: false, ranges: chars.into_iter().map(|c| (c, c)).collect() }
     }
 
-    pub(super) fn ranges(ranges: &[(char, char)]) -> Self {
+    pub(crate) fn ranges(ranges: &[(char, char)]) -> Self {
         Self { negated: false, ranges: ranges.to_vec() }
     }
 
-    pub(super) fn not(ranges: &[(char, char)]) -> Self {
+    pub(crate) fn not(ranges: &[(char, char)]) -> Self {
         Self { negated: true, ranges: ranges.to_vec() }
     }
 
     /// `0` to `9`, or a part of it.
-    pub(super) fn digits(from: u8, to: u8) -> Expr {
+    pub(crate) fn digits(from: u8, to: u8) -> Expr {
         let digit = |value: u8| char::from(b'0' + value.min(9));
         if from == to {
             return Expr::Literal(digit(from).to_string());

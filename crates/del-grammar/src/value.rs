@@ -1,39 +1,36 @@
 //! Values as a model writes them: JSON, or a loose syntax.
 
+use del_dialects::dialect::{Literal, Loose};
+use del_dialects::spelling;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::integers::{self, MAX_FREE_DIGITS};
-use super::rules::{Class, Expr, RuleId, Rules};
-use super::shape::{Member, Parameters, Shape};
-use crate::codec::loose;
-use crate::dialect::{Literal, Loose};
-use crate::render::spaced;
-use crate::schema::quoted;
+use crate::integers::{self, MAX_FREE_DIGITS};
+use crate::rules::{Class, Expr, RuleId, Rules};
+use crate::shape::{Member, Parameters, Shape};
 
 /// Builds the values of one dialect.
-pub(super) struct Values<'r> {
-    pub(super) rules: &'r mut Rules,
-    pub(super) syntax: Syntax,
+pub(crate) struct Values<'r> {
+    pub(crate) rules: &'r mut Rules,
+    pub(crate) syntax: Syntax,
     /// The definitions of the tool at hand.
     definitions: Vec<RuleId>,
     /// Keywords that the syntax cannot hold values to.
-    pub(super) missed: Vec<&'static str>,
+    pub(crate) missed: Vec<&'static str>,
 }
 
 /// How values are written.
-pub(super) struct Syntax {
+pub(crate) struct Syntax {
     /// Tells it from others.
     name: String,
     /// None for JSON.
-    pub(super) loose: Option<Loose>,
+    pub(crate) loose: Option<Loose>,
     comma: String,
     colon: String,
     words: [String; 3],
 }
 
 impl<'r> Values<'r> {
-    pub(super) fn new(rules: &'r mut Rules, literal: &Literal) -> Self {
+    pub(crate) fn new(rules: &'r mut Rules, literal: &Literal) -> Self {
         let syntax = match literal {
             Literal::Json => Syntax {
                 name: "JSON".to_owned(),
@@ -54,7 +51,7 @@ impl<'r> Values<'r> {
     }
 
     /// Goes on with this tool: references mean its definitions.
-    pub(super) fn enter(&mut self, parameters: &Parameters, hint: &str) {
+    pub(crate) fn enter(&mut self, parameters: &Parameters, hint: &str) {
         self.definitions = parameters
             .definitions
             .iter()
@@ -68,7 +65,7 @@ impl<'r> Values<'r> {
     }
 
     /// The arguments as one object, brackets included.
-    pub(super) fn arguments(&mut self, parameters: &Parameters, hint: &str) -> Expr {
+    pub(crate) fn arguments(&mut self, parameters: &Parameters, hint: &str) -> Expr {
         let kinds = parameters.kinds(&parameters.shape);
         let mut objects: Vec<Expr> = Vec::new();
         for kind in kinds {
@@ -84,7 +81,7 @@ impl<'r> Values<'r> {
     }
 
     /// A value in any place but the outermost.
-    pub(super) fn value(&mut self, shape: &Shape, hint: &str) -> Expr {
+    pub(crate) fn value(&mut self, shape: &Shape, hint: &str) -> Expr {
         match shape {
             Shape::Any => self.any(),
             Shape::Const(value) => Expr::Literal(self.constant(value)),
@@ -140,14 +137,11 @@ impl<'r> Values<'r> {
     }
 
     /// What stands for a value in the text.
-    pub(super) fn constant(&self, value: &Value) -> String {
-        let json = spaced(value);
-        let Some(syntax) = &self.syntax.loose else { return json };
-        let mut out = String::new();
-        if let Ok(raw) = RawValue::from_string(json) {
-            loose::write(syntax, &raw, &mut out);
+    pub(crate) fn constant(&self, value: &Value) -> String {
+        match &self.syntax.loose {
+            Some(syntax) => spelling::literal(syntax, value),
+            None => spelling::json(value),
         }
-        out
     }
 
     /// The object of the arguments itself: in a loose syntax its brackets and keys are others than those inside.
@@ -211,7 +205,7 @@ impl<'r> Values<'r> {
 
     fn key(&self, key: &str) -> String {
         match &self.syntax.loose {
-            None => quoted(key),
+            None => spelling::string(key),
             Some(loose) if loose.writes_bare(key) => key.to_owned(),
             Some(_) => self.constant(&Value::from(key)),
         }
@@ -296,7 +290,7 @@ impl<'r> Values<'r> {
     }
 
     /// The rule that stands for `what` throughout, which `body` makes once.
-    pub(super) fn shared(&mut self, what: &'static str, body: impl FnOnce(&mut Self) -> Expr) -> Expr {
+    pub(crate) fn shared(&mut self, what: &'static str, body: impl FnOnce(&mut Self) -> Expr) -> Expr {
         let (id, defined) = self.rules.shared(what, &self.syntax.name);
         if !defined {
             let body = body(self);
@@ -307,7 +301,7 @@ impl<'r> Values<'r> {
 }
 
 /// The first items in their order, and more behind them; `between` stands between two.
-pub(super) fn tuple(first: &[Expr], more: &Expr, (min, max): (u32, Option<u32>), between: &Expr) -> Expr {
+pub(crate) fn tuple(first: &[Expr], more: &Expr, (min, max): (u32, Option<u32>), between: &Expr) -> Expr {
     let known = u32::try_from(first.len()).unwrap_or(u32::MAX);
     let left = |count: u32| count.saturating_sub(known);
     let next = Expr::sequence([between.clone(), more.clone()]);

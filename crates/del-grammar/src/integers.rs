@@ -1,14 +1,14 @@
 //! Integers and other numbers between two bounds, digit by digit.
 
-use super::rules::{Class, Expr};
+use crate::rules::{Class, Expr};
 
 /// The most digits of a number with a bound: those of 64 bits.
 const MAX_DIGITS: u32 = 19;
 /// The most digits of any other: no number that means one has more, and a model that goes on writing digits stops.
-pub(super) const MAX_FREE_DIGITS: u32 = 40;
+pub(crate) const MAX_FREE_DIGITS: u32 = 40;
 
 /// Integers from `min` to `max`, where a bound that is missing is as far as 64 bits go.
-pub(super) fn between(min: Option<i64>, max: Option<i64>) -> Expr {
+pub(crate) fn between(min: Option<i64>, max: Option<i64>) -> Expr {
     let mut parts = Vec::new();
     if min.is_none_or(|min| min < 0) {
         let from = max.filter(|max| *max < 0).map_or(1, i64::unsigned_abs);
@@ -23,7 +23,7 @@ pub(super) fn between(min: Option<i64>, max: Option<i64>) -> Expr {
 }
 
 /// Any integer.
-pub(super) fn any() -> Expr {
+pub(crate) fn any() -> Expr {
     Expr::sequence([
         Expr::text("-").optional(),
         Expr::choice([
@@ -35,7 +35,7 @@ pub(super) fn any() -> Expr {
 
 /// Numbers from `min` to `max`, in the ways that they are written: with a fraction, and with an exponent where they are
 /// near to zero or have more than sixteen digits.
-pub(super) fn numbers(min: Option<i64>, max: Option<i64>) -> Expr {
+pub(crate) fn numbers(min: Option<i64>, max: Option<i64>) -> Expr {
     let mut parts = Vec::new();
     if min.is_none_or(|min| min < 0) {
         let from = max.filter(|max| *max < 0).map_or(0, i64::unsigned_abs);

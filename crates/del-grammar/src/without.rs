@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::parse::automaton::SUFFIX;
+use del_dialects::spelling;
 
 /// A deterministic automaton in which every state accepts. The first state is where it starts.
 #[derive(Debug)]
-pub(super) struct Automaton {
-    pub(super) states: Vec<State>,
+pub(crate) struct Automaton {
+    pub(crate) states: Vec<State>,
 }
 
 /// Where these words stand among those that have an automaton; they are added where they are new.
-pub(super) fn place_of(words: &[String], known: &mut Vec<Vec<String>>) -> usize {
+pub(crate) fn place_of(words: &[String], known: &mut Vec<Vec<String>>) -> usize {
     known.iter().position(|known| known == words).unwrap_or_else(|| {
         known.push(words.to_vec());
         known.len() - 1
@@ -20,16 +20,16 @@ pub(super) fn place_of(words: &[String], known: &mut Vec<Vec<String>>) -> usize 
 
 /// What may follow in a state.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(crate) struct State {
     /// Characters that lead to another state than the first.
-    pub(super) steps: BTreeMap<char, usize>,
+    pub(crate) steps: BTreeMap<char, usize>,
     /// Characters that would end a word.
-    pub(super) refused: Vec<char>,
+    pub(crate) refused: Vec<char>,
 }
 
 impl Automaton {
     /// Text that holds none of `words`. Empty words are left out.
-    pub(super) fn without(words: &[String]) -> Self {
+    pub(crate) fn without(words: &[String]) -> Self {
         let mut trie = Trie::default();
         for word in words.iter().filter(|word| !word.is_empty()) {
             trie.insert(word);
@@ -62,11 +62,11 @@ impl Trie {
         for c in word.chars() {
             let new = self.nodes.len();
             // A mark with any suffix is refused where the suffix begins.
-            at = *self.nodes[at].next.entry(if c == SUFFIX { ':' } else { c }).or_insert(new);
+            at = *self.nodes[at].next.entry(if c == spelling::SUFFIX { ':' } else { c }).or_insert(new);
             if at == new {
                 self.nodes.push(Node::default());
             }
-            if c == SUFFIX {
+            if c == spelling::SUFFIX {
                 break;
             }
         }

@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use del_dialects::dialect::Codec;
-use del_dialects::{Call, Choice, Dialect, Dialects, Tool};
+use del_dialects::{Call, Dialect, Dialects, Tool};
+use del_grammar::Choice;
 use serde_json::{Map, Value, json};
 
+use super::built;
 use super::gbnf::Gbnf;
 use super::guidance::Guidance;
 
@@ -20,7 +22,7 @@ pub(crate) struct Engines {
 impl Engines {
     pub(crate) fn new(dialect: &Dialect, tools: &[Tool], choice: &Choice, parallel: bool) -> Self {
         let name = &dialect.name;
-        let grammar = dialect.grammar(tools, choice, parallel).unwrap();
+        let grammar = built(dialect, tools, choice, parallel).unwrap();
         let (gbnf, lark) = (grammar.to_gbnf(), grammar.to_lark());
         let guidance = |kind: &str, text: &str, read: Result<Guidance, String>| {
             read.unwrap_or_else(|error| panic!("{name} {kind}: {error}\n{text}"))
@@ -55,7 +57,7 @@ struct Asked {
 
 impl Asked {
     fn new(dialect: &Dialect, tools: &[Tool], choice: &Choice) -> Self {
-        let grammar = dialect.grammar(tools, choice, true).unwrap();
+        let grammar = built(dialect, tools, choice, true).unwrap();
         let line = json!({
             "dialect": dialect.name, "choice": format!("{choice:?}"), "gbnf": grammar.to_gbnf(),
             "regex": grammar.to_regex().ok(), "structural_tag": grammar.to_structural_tag(),
@@ -130,7 +132,7 @@ impl Canonical {
 }
 
 fn folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/dialects"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../del-dialects/dialects"))
 }
 
 fn tools() -> Vec<Tool> {

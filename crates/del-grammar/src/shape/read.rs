@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use del_dialects::Tool;
 use serde_json::{Map, Value};
 
 use super::bounds::{bound, count, outer_bound};
 use super::{Definition, Member, Shape};
-use crate::grammar::{Warning, pattern};
-use crate::message::Tool;
+use crate::{Warning, pattern};
 
 /// The most schemas in one tool's parameters; what is beyond is taken for any value.
 const MAX_SCHEMAS: usize = 20_000;

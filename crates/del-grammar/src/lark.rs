@@ -5,16 +5,16 @@
 
 use std::fmt::Write as _;
 
-use super::conflict::is_free_of_conflicts;
-use super::linear::Linear;
-use super::regex::{class, escaped};
-use super::rules::{Class, Expr, RuleId, Rules, times};
-use super::without::{Automaton, place_of};
-use crate::parse::automaton::SUFFIX;
-use crate::schema::quoted;
+use del_dialects::spelling;
+
+use crate::conflict::is_free_of_conflicts;
+use crate::linear::Linear;
+use crate::regex::{class, escaped};
+use crate::rules::{Class, Expr, RuleId, Rules, times};
+use crate::without::{Automaton, place_of};
 
 /// One rule a line, the first of them `start`.
-pub(super) fn print(rules: &Rules) -> String {
+pub(crate) fn print(rules: &Rules) -> String {
     let linear = Linear::of(rules).filter(|linear| is_free_of_conflicts(linear, rules));
     let mut printer = Printer { rules, out: String::new(), automata: Vec::new() };
     match linear {
@@ -101,7 +101,7 @@ impl Printer<'_> {
                 let others = class(&Class::not(&special));
                 let _ = write!(self.out, "{}: /{others}/ {}", name(number), name(0));
                 for (&c, &target) in &state.steps {
-                    let _ = write!(self.out, " | {} {}", quoted(&c.to_string()), name(target));
+                    let _ = write!(self.out, " | {} {}", spelling::string(&c.to_string()), name(target));
                 }
                 self.out.push_str(" | \"\"\n");
             }
@@ -168,12 +168,12 @@ impl Printer<'_> {
 
 /// A text between quotes, as JSON writes it.
 fn literal(text: &str) -> String {
-    quoted(text).replace('\x7f', "\\u007f")
+    spelling::string(text).replace('\x7f', "\\u007f")
 }
 
 /// What a text must not hold, as a regular expression. A mark with any suffix is refused where the suffix begins.
 fn refused(word: &str) -> String {
-    match word.split_once(SUFFIX) {
+    match word.split_once(spelling::SUFFIX) {
         Some((head, _)) => escaped(&format!("{head}:")),
         None => escaped(word),
     }

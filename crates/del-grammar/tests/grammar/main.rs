@@ -14,13 +14,23 @@ mod schemas;
 
 use std::sync::Arc;
 
-use del_dialects::{Call, Choice, Collect, Dialect, Dialects, End, Message, Tool, Turn};
+use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Tool, Turn};
+use del_grammar::{Choice, Grammar, GrammarError, Options};
 use gbnf::Gbnf;
 use serde_json::{Value, json};
 
+fn built(
+    dialect: &Dialect,
+    tools: &[Tool],
+    choice: &Choice,
+    parallel: bool,
+) -> Result<Grammar, GrammarError> {
+    Grammar::new(dialect, tools, &Options::new(choice.clone()).parallel(parallel))
+}
+
 /// A grammar that has been printed and read again.
 fn grammar(dialect: &Dialect, tools: &[Tool], choice: &Choice, parallel: bool) -> Gbnf {
-    let text = dialect.grammar(tools, choice, parallel).unwrap().to_gbnf();
+    let text = built(dialect, tools, choice, parallel).unwrap().to_gbnf();
     Gbnf::read(&text).unwrap_or_else(|error| panic!("{}: {error}\n{text}", dialect.name))
 }
 

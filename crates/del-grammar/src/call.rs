@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use super::Warning;
-use super::fields;
-use super::rules::{Class, Expr, Rules};
-use super::shape::Parameters;
-use super::value::Values;
-use crate::codec::attributes;
-use crate::codec::call::drop_id;
-use crate::dialect::{Codec, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
-use crate::message::Tool;
-use crate::schema::quoted;
+use del_dialects::dialect::{Codec, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
+use del_dialects::{Dialect, Tool, spelling};
+
+use crate::Warning;
+use crate::fields;
+use crate::rules::{Class, Expr, Rules};
+use crate::shape::Parameters;
+use crate::value::Values;
 
 /// The calls of one answer.
-pub(super) struct Calls {
-    pub(super) body: Expr,
+pub(crate) struct Calls {
+    pub(crate) body: Expr,
     /// They at the start of an answer, where the mark that opens the first message is the prompt's last.
-    pub(super) headless: Option<Expr>,
+    pub(crate) headless: Option<Expr>,
     /// Texts by which they begin.
-    pub(super) triggers: Vec<String>,
+    pub(crate) triggers: Vec<String>,
 }
 
 /// Calls of one form: a dialect's own, or that of a variant.
@@ -50,7 +48,7 @@ enum Step {
 }
 
 /// One call, or one and more of them with `parallel`.
-pub(super) fn calls(
+pub(crate) fn calls(
     dialect: &Dialect,
     tools: &[Tool],
     parallel: bool,
@@ -159,7 +157,10 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
             Piece::Args(Codec::Call(form)) => {
                 let with = slots(&form.parts, &Step::EscapedName, dialect);
                 if form.id.is_some() {
-                    steps.extend(either(with, slots(&drop_id(&form.parts), &Step::EscapedName, dialect)));
+                    steps.extend(either(
+                        with,
+                        slots(&spelling::without_id(form), &Step::EscapedName, dialect),
+                    ));
                 } else {
                     steps.extend(with);
                 }
@@ -283,9 +284,9 @@ fn filled(steps: &[Step], name: &str, arguments: &Expr) -> Expr {
     Expr::sequence(steps.iter().map(|step| match step {
         Step::Fixed(expr) => expr.clone(),
         Step::Name => Expr::text(name),
-        Step::Attribute => Expr::text(&attributes::written(name)),
+        Step::Attribute => Expr::text(&spelling::attribute(name)),
         Step::EscapedName => {
-            let json = quoted(name);
+            let json = spelling::string(name);
             Expr::text(&json[1..json.len() - 1])
         }
         Step::Args => arguments.clone(),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Choice, Dialect, Dialects};
+use del_dialects::{Dialect, Dialects};
+use del_grammar::Choice;
 use serde_json::json;
 
 use super::{call, grammar, read, tool};

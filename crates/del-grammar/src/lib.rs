@@ -1,9 +1,28 @@
-//! What a model may write, as a grammar for constrained decoding: built once from the same description that reads and
+//! What a model may write, as a grammar for constrained decoding: built once from the description that also reads and
 //! writes, printed for each target.
 //!
 //! A grammar accepts what the writer writes, in schema order and with one space behind `:` and `,` in JSON. What a
 //! schema asks beyond that is left out and named in a [`Warning`]: the grammar is then wider than the schema, never
 //! narrower.
+//!
+//! ```
+//! use del_dialects::{Dialects, Tool};
+//! use del_grammar::{Choice, Grammar, Options};
+//!
+//! let dialect = Dialects::builtin().get("hermes").expect("a built-in dialect");
+//! let parameters = serde_json::json!({
+//!     "type": "object",
+//!     "properties": {"path": {"type": "string", "minLength": 1}},
+//!     "required": ["path"],
+//! });
+//! let tools = [Tool { name: "list_dir".to_owned(), description: String::new(), parameters }];
+//!
+//! let grammar = Grammar::new(dialect, &tools, &Options::new(Choice::Required))?;
+//! assert!(grammar.warnings().is_empty());
+//! assert!(grammar.to_gbnf().starts_with("root ::= "));
+//! # Ok::<(), del_grammar::GrammarError>(())
+//! ```
+#![forbid(unsafe_code)]
 
 mod call;
 mod conflict;
@@ -29,8 +48,8 @@ use rules::{Expr, Rules};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::dialect::Dialect;
-use crate::message::Tool;
+use del_dialects::Dialect;
+use del_dialects::Tool;
 
 /// Whether a model may, must, or must in one way call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,8 +63,38 @@ pub enum Choice {
     Named(String),
 }
 
+/// What a grammar lets through. Left as it is: text or one call, and no thought before a call that is required.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    choice: Choice,
+    parallel: bool,
+    thinking: bool,
+}
+
+impl Options {
+    /// One call at most, as `choice` says.
+    pub fn new(choice: Choice) -> Self {
+        Self { choice, ..Self::default() }
+    }
+
+    /// Whether an answer may hold several calls. One tool that is named is called once in any case.
+    #[must_use]
+    pub fn parallel(self, parallel: bool) -> Self {
+        Self { parallel, ..self }
+    }
+
+    /// Whether one thought may come before required calls, if models think in the dialect: between its delimiters, or
+    /// without the first of them where the prompt normally ends inside the thinking. With [`Choice::Auto`] the text
+    /// before calls may be a thought in any case.
+    #[must_use]
+    pub fn thinking(self, thinking: bool) -> Self {
+        Self { thinking, ..self }
+    }
+}
+
 /// Why there is no grammar.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum GrammarError {
     /// Nothing can be called.
     #[error("expected at least one tool, got none")]
@@ -62,6 +111,7 @@ pub enum GrammarError {
 
 /// Something that a schema asks and the grammar does not hold a model to.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Warning {
     /// The tool's name.
     pub tool: String,
@@ -83,53 +133,41 @@ impl fmt::Display for Warning {
 #[derive(Debug, Clone)]
 pub struct Grammar {
     rules: Rules,
-    /// What the root becomes where a thought may come first.
-    thoughtful: Option<Expr>,
     triggers: Vec<String>,
     warnings: Vec<Warning>,
 }
 
-impl Dialect {
-    /// The grammar of one answer. Without `parallel` there is at most one call.
+impl Grammar {
+    /// The grammar of one answer.
     ///
     /// # Errors
-    /// When there is nothing to call, or no tool of the name in `choice`.
-    pub fn grammar(&self, tools: &[Tool], choice: &Choice, parallel: bool) -> Result<Grammar, GrammarError> {
+    /// When there is nothing to call, or no tool of the name that is to be called.
+    pub fn new(dialect: &Dialect, tools: &[Tool], options: &Options) -> Result<Self, GrammarError> {
         if tools.is_empty() {
             return Err(GrammarError::NoTools);
         }
-        let named: Vec<Tool>;
-        let (tools, parallel) = if let Choice::Named(name) = choice {
-            let unknown = || GrammarError::UnknownTool {
-                name: name.clone(),
-                known: tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "),
-            };
-            let tool = tools.iter().find(|tool| tool.name == *name).ok_or_else(unknown)?;
-            named = vec![tool.clone()];
-            (named.as_slice(), false)
-        } else {
-            (tools, parallel)
+        let (tools, parallel) = match &options.choice {
+            Choice::Named(name) => (std::slice::from_ref(named(tools, name)?), false),
+            Choice::Auto | Choice::Required => (tools, options.parallel),
         };
-        let mut grammar =
-            Grammar { rules: Rules::default(), thoughtful: None, triggers: Vec::new(), warnings: Vec::new() };
+        let mut grammar = Self { rules: Rules::default(), triggers: Vec::new(), warnings: Vec::new() };
         let root = grammar.rules.reserve("root");
-        let calls = call::calls(self, tools, parallel, &mut grammar.rules, &mut grammar.warnings);
+        let calls = call::calls(dialect, tools, parallel, &mut grammar.rules, &mut grammar.warnings);
         grammar.triggers = calls.triggers;
         let started = calls.headless.is_some();
-        let thought = text::thought(self, started).filter(|_| *choice != Choice::Auto);
-        let thought = thought.map(|thought| Expr::sequence([thought, calls.body.clone()]));
-        let body = match choice {
-            Choice::Auto => text::around(self, calls.body, &mut grammar.rules),
-            Choice::Required | Choice::Named(_) => calls.body,
+        let (body, thought) = match options.choice {
+            Choice::Auto => (text::around(dialect, calls.body, &mut grammar.rules), None),
+            Choice::Required | Choice::Named(_) => {
+                let thought = text::thought(dialect, started).filter(|_| options.thinking);
+                let thought = thought.map(|thought| Expr::sequence([thought, calls.body.clone()]));
+                (calls.body, thought)
+            }
         };
         let body = Expr::choice(std::iter::once(body).chain(calls.headless));
-        grammar.thoughtful = thought.map(|thought| Expr::choice([body.clone(), thought]));
-        grammar.rules.define(root, body);
+        grammar.rules.define(root, Expr::choice(std::iter::once(body).chain(thought)));
         Ok(grammar)
     }
-}
 
-impl Grammar {
     /// Texts by which calls begin. A sampler that waits for one of them, and gives the grammar the text from there on,
     /// may use the grammar of any [`Choice`], and leaves the text before alone.
     pub fn triggers(&self) -> &[String] {
@@ -139,18 +177,6 @@ impl Grammar {
     /// What the schemas ask and the grammar does not hold a model to.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
-    }
-
-    /// The same, but one thought may come before required calls, if models think in the dialect: between its marks, or
-    /// without the first of them where the prompt normally ends inside the thinking. With [`Choice::Auto`] the text
-    /// before calls may be a thought in any case.
-    #[must_use]
-    pub fn with_thinking(mut self) -> Self {
-        if let Some(body) = self.thoughtful.take() {
-            let root = Rules::root();
-            self.rules.define(root, body);
-        }
-        self
     }
 
     /// The grammar for llama.cpp. Its first rule is `root`.
@@ -175,4 +201,12 @@ impl Grammar {
     pub fn to_regex(&self) -> Result<String, RegexError> {
         regex::print(&self.rules)
     }
+}
+
+/// The tool of this name.
+fn named<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, GrammarError> {
+    tools.iter().find(|tool| tool.name == name).ok_or_else(|| GrammarError::UnknownTool {
+        name: name.to_owned(),
+        known: tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "),
+    })
 }

@@ -3,16 +3,16 @@
 mod bounds;
 mod read;
 
+use del_dialects::Tool;
 use read::Reader;
 use serde_json::{Map, Value};
 
-use super::Warning;
-use super::rules::Expr;
-use crate::message::Tool;
+use crate::Warning;
+use crate::rules::Expr;
 
 /// A set of values.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Any,
     Const(Value),
     Text {
@@ -61,28 +61,28 @@ pub(super) enum Shape {
 
 /// A member of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Member {
-    pub(super) key: String,
-    pub(super) required: bool,
-    pub(super) shape: Shape,
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) required: bool,
+    pub(crate) shape: Shape,
 }
 
 /// The arguments of a tool.
 #[derive(Debug)]
-pub(super) struct Parameters {
-    pub(super) shape: Shape,
-    pub(super) definitions: Vec<Definition>,
+pub(crate) struct Parameters {
+    pub(crate) shape: Shape,
+    pub(crate) definitions: Vec<Definition>,
 }
 
 /// A part of a schema that others refer to.
 #[derive(Debug)]
-pub(super) struct Definition {
-    pub(super) name: String,
-    pub(super) shape: Shape,
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) shape: Shape,
 }
 
 impl Parameters {
-    pub(super) fn of(tool: &Tool, warnings: &mut Vec<Warning>) -> Self {
+    pub(crate) fn of(tool: &Tool, warnings: &mut Vec<Warning>) -> Self {
         let mut reader = Reader::new(tool, warnings);
         let no_arguments =
             tool.parameters.get("properties").is_some_and(|all| all == &Value::Object(Map::new()))
@@ -98,7 +98,7 @@ impl Parameters {
     }
 
     /// The shapes that `shape` stands for, each of one kind; references are followed.
-    pub(super) fn kinds<'s>(&'s self, shape: &'s Shape) -> Vec<&'s Shape> {
+    pub(crate) fn kinds<'s>(&'s self, shape: &'s Shape) -> Vec<&'s Shape> {
         let (mut kinds, mut open, mut seen) = (Vec::new(), vec![shape], Vec::new());
         while let Some(shape) = open.pop() {
             match shape {

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::pattern;
-use super::rules::{Class, Expr};
-use super::value::Values;
+use crate::pattern;
+use crate::rules::{Class, Expr};
+use crate::value::Values;
 
 impl Values<'_> {
     /// A string of any characters.
-    pub(super) fn text(&mut self, min: u32, max: Option<u32>) -> Expr {
+    pub(crate) fn text(&mut self, min: u32, max: Option<u32>) -> Expr {
         let quote = match &self.syntax.loose {
             None => "\"",
             Some(loose) => loose.quotes[0].as_str(),
@@ -29,7 +29,7 @@ impl Values<'_> {
     }
 
     /// A string whose characters these are.
-    pub(super) fn pattern(&mut self, text: &Expr, keyword: &'static str) -> Expr {
+    pub(crate) fn pattern(&mut self, text: &Expr, keyword: &'static str) -> Expr {
         let quote = match &self.syntax.loose {
             None => "\"",
             Some(loose) => loose.quotes[0].as_str(),
@@ -117,7 +117,7 @@ impl Values<'_> {
 
 /// A character of `class`: those that are special as `escaped` writes them, all others as they are. Only ASCII is ever
 /// special.
-pub(super) fn spelled(
+pub(crate) fn spelled(
     class: &Class,
     is_special: &impl Fn(char) -> bool,
     escaped: &impl Fn(char) -> String,
@@ -145,6 +145,6 @@ pub(super) fn spelled(
 }
 
 /// A character of `class` where nothing is special.
-pub(super) fn as_it_is(class: &Class) -> Expr {
+pub(crate) fn as_it_is(class: &Class) -> Expr {
     spelled(class, &|_| false, &|c| c.to_string())
 }

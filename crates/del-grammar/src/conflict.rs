@@ -6,15 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::linear::{Linear, LinearRule};
-use super::rules::{Class, Expr, Rules};
-use super::without::Automaton;
+use crate::linear::{Linear, LinearRule};
+use crate::rules::{Class, Expr, Rules};
+use crate::without::Automaton;
 
 /// More states than this are not looked at.
 const MAX_STATES: usize = 20_000;
 
 /// True when the pieces can be told apart by taking the longest.
-pub(super) fn is_free_of_conflicts(linear: &Linear, rules: &Rules) -> bool {
+pub(crate) fn is_free_of_conflicts(linear: &Linear, rules: &Rules) -> bool {
     let alphabet = Alphabet::of(rules);
     let mut pieces = Vec::new();
     let mut states = 0;
