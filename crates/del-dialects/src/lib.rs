@@ -9,6 +9,9 @@
 //! text gives ordered events, and what was wrong with it is a [`Fault`] among them. How the text is cut into pieces
 //! does not show in the events, and work is linear in the text.
 //!
+//! Schemas are [`serde_json::Value`]s. Definitions show their members in the order in which those have them: that of the
+//! schema where the program turns on `preserve_order` of `serde_json`, and the alphabet's else.
+//!
 //! ```
 //! use del_dialects::{Collect, Dialects, End, Turn};
 //!
