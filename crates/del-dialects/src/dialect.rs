@@ -216,7 +216,7 @@ pub struct Loose {
 
 impl Loose {
     /// Python's literals, as its `repr` writes them.
-    pub(crate) fn python() -> Self {
+    pub fn python() -> Self {
         Self {
             open: b'{',
             close: b'}',
@@ -240,14 +240,14 @@ impl Loose {
     }
 
     /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
-    pub(crate) fn writes_bare(&self, key: &str) -> bool {
+    pub fn writes_bare(&self, key: &str) -> bool {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let head = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
     }
 
     /// True when the outer level is written as the objects inside.
-    pub(crate) fn is_uniform(&self) -> bool {
+    pub fn is_uniform(&self) -> bool {
         self.open == b'{' && self.quoted_keys
     }
 }

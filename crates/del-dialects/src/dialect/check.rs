@@ -1,18 +1,25 @@
 //! What makes a description one that can be read and written.
 
-use thiserror::Error;
+use std::fmt;
 
 use super::{Codec, Dialect, Frame, Mark, Need, Piece, Slot};
 
 /// Why a description is not one: what was expected and what was found, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("line {line}: {message}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialectError {
     /// Counted from 1.
     pub line: usize,
     /// One line for a person.
     pub message: String,
 }
+
+impl fmt::Display for DialectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for DialectError {}
 
 impl DialectError {
     pub(super) fn new(line: usize, message: impl Into<String>) -> Self {

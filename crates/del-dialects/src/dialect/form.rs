@@ -337,7 +337,7 @@ impl FieldForm {
     }
 
     /// The form of a value that has no markup of its own.
-    pub(crate) fn raw() -> Self {
+    pub fn raw() -> Self {
         Self {
             parts: vec![Slot::Value],
             open: Vec::new(),
