@@ -133,10 +133,7 @@ impl<'v> Field<'v> {
             pieces.push(match bit {
                 Bit::Text(text) => format!("{{ mark = {} }}", quoted(text)),
                 Bit::Maybe(text) => format!("{{ mark = {}, need = \"free\" }}", quoted(text)),
-                Bit::Either(all) => {
-                    let (first, rest) = all.split_first().map_or(("", &[][..]), |(a, b)| (a.as_str(), b));
-                    format!("{{ mark = {}, also = {} }}", quoted(first), list(rest))
-                }
+                Bit::Either(all) => format!("{{ mark = {} }}", one_or_list(all)),
                 Bit::Group(name) if name == "name" => "{ head = \"{name}\" }".to_owned(),
                 Bit::Group(_) => return Err(self.wrong("open_pattern", "no group but (?P<name>…)")),
             });
@@ -144,9 +141,8 @@ impl<'v> Field<'v> {
         let each = self.members.get("transform_each") == Some(&Value::Bool(true));
         pieces.push(self.arguments(named)?);
         let closers = self.spellings("close")?;
-        let closer = closers.split_first().map(|(first, rest)| {
-            format!("{{ mark = {}, also = {}, need = \"soft\" }}", quoted(first), list(rest))
-        });
+        let closer =
+            (!closers.is_empty()).then(|| format!("{{ mark = {}, need = \"soft\" }}", one_or_list(&closers)));
         if !each {
             pieces.extend(closer);
             return Ok(format!("\n[call]\npieces = [\n  {},\n]\n", pieces.join(",\n  ")));
@@ -240,6 +236,10 @@ impl<'v> Field<'v> {
 /// A string of TOML. JSON's escapes are TOML's.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn one_or_list(all: &[String]) -> String {
+    if let [one] = all { quoted(one) } else { list(all) }
 }
 
 fn list(all: &[String]) -> String {
