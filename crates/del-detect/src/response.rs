@@ -8,7 +8,7 @@ mod pattern;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::describe::{list, quoted};
+use crate::describe::{list, one_or_list, quoted};
 use pattern::Bit;
 
 /// Why a response template is no description.
@@ -134,10 +134,7 @@ impl<'v> Field<'v> {
             pieces.push(match bit {
                 Bit::Text(text) => format!("{{ mark = {} }}", quoted(text)),
                 Bit::Maybe(text) => format!("{{ mark = {}, need = \"free\" }}", quoted(text)),
-                Bit::Either(all) => {
-                    let (first, rest) = all.split_first().map_or(("", &[][..]), |(a, b)| (a.as_str(), b));
-                    format!("{{ mark = {}, also = {} }}", quoted(first), list(rest))
-                }
+                Bit::Either(all) => format!("{{ mark = {} }}", one_or_list(all)),
                 Bit::Group(name) if name == "name" => "{ head = \"{name}\" }".to_owned(),
                 Bit::Group(_) => return Err(self.wrong("open_pattern", "no group but (?P<name>…)")),
             });
@@ -145,9 +142,8 @@ impl<'v> Field<'v> {
         let each = self.members.get("transform_each") == Some(&Value::Bool(true));
         pieces.push(self.arguments(named)?);
         let closers = self.spellings("close")?;
-        let closer = closers.split_first().map(|(first, rest)| {
-            format!("{{ mark = {}, also = {}, need = \"soft\" }}", quoted(first), list(rest))
-        });
+        let closer =
+            (!closers.is_empty()).then(|| format!("{{ mark = {}, need = \"soft\" }}", one_or_list(&closers)));
         if !each {
             pieces.extend(closer);
             return Ok(format!("\n[call]\npieces = [\n  {},\n]\n", pieces.join(",\n  ")));

@@ -191,7 +191,7 @@ fn lines_and_fields_that_nothing_closes() {
         [call]
         pieces = [
           { mark = "<call:" }, { head = "{name}" }, { mark = ">" },
-          { args = "lines", form = "\n{key} = {value}", json = true },
+          { args = "lines", form = "\n{key} = {value}", values = "json" },
           { mark = "</call>" },
         ]
     "#);
