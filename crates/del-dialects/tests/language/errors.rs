@@ -70,7 +70,7 @@ fn what_is_wrong_at_the_top_is_named_with_its_line() {
     }
     let rule = |at: usize| format!("{{ '{at}' = 'x' }}");
     let rules = format!("rewrite = [{}]", (0..7).map(rule).collect::<Vec<_>>().join(", "));
-    refused(&rules, CALL, "", 3, "at most 64 ways");
+    refused(&rules, CALL, "", 3, "at most 64 ways, got 128");
     refused("frame = 'channels'", CALL, "", 1, "expected a [channels] table");
 }
 

@@ -38,12 +38,19 @@ const MAX_SPELLINGS: usize = 64;
 impl<'t> Rewrite<'t> {
     pub(super) fn read(field: Option<Field<'t>>) -> Result<Self, DialectError> {
         let Some(field) = field else { return Ok(Self { rules: Vec::new() }) };
-        let many = field
-            .error(format!("expected rules that spell a mark in at most {MAX_SPELLINGS} ways, got more"));
-        let rules =
-            field.tables("a rewrite rule")?.into_iter().map(Rule::read).collect::<Result<Vec<_>, _>>()?;
-        let spellings = rules.iter().fold(1, |all: usize, rule| all.saturating_mul(rule.spellings + 1));
-        if spellings > MAX_SPELLINGS { Err(many) } else { Ok(Self { rules }) }
+        let mut rules: Vec<Rule<'t>> = Vec::new();
+        let mut spellings = 1;
+        for table in field.tables("a rewrite rule")? {
+            let rule = Rule::read(table)?;
+            spellings *= rule.spellings + 1;
+            if let Some(text) = rule.texts.first().filter(|_| spellings > MAX_SPELLINGS) {
+                return Err(text.field.error(format!(
+                    "expected rules that spell a mark in at most {MAX_SPELLINGS} ways, got {spellings}"
+                )));
+            }
+            rules.push(rule);
+        }
+        Ok(Self { rules })
     }
 
     /// All spellings of a mark, the given one first; where it holds a suffix for which any other may stand, that one.
@@ -87,18 +94,17 @@ impl<'t> Rewrite<'t> {
 
 impl<'t> Rule<'t> {
     fn read(table: Table<'t>) -> Result<Self, DialectError> {
-        let empty = table.error("expected a rewrite rule such as { \"｜\" = \"|\" }, got an empty table");
+        if table.is_empty() {
+            return Err(table.error("expected a rewrite rule such as { \"｜\" = \"|\" }, got an empty table"));
+        }
         let mut texts = table.entries().into_iter().map(Text::read).collect::<Result<Vec<_>, _>>()?;
         // Of two that begin at the same place, the longer one counts.
         texts.sort_by_key(|text| std::cmp::Reverse(text.from.len()));
-        let Some(first) = texts.first() else { return Err(empty) };
-        let spellings = first.to.len();
+        let spellings = texts.first().map_or(0, |first| first.to.len());
         if let Some(other) = texts.iter().find(|text| text.to.len() != spellings) {
             return Err(other.field.error(format!(
-                "expected as many spellings for each text of a rewrite rule, got {} for {:?} and {spellings} for {:?}",
+                "expected as many spellings for each text of a rewrite rule, got {} and {spellings}",
                 other.to.len(),
-                other.from,
-                first.from,
             )));
         }
         Ok(Self { texts, spellings })
@@ -164,10 +170,12 @@ impl<'t> Text<'t> {
         Ok(Self { to: to.collect(), from, any, met: Cell::new(false), field })
     }
 
-    /// A suffix stands behind something, and ends where its word does.
+    /// A suffix stands behind something, and ends where its word does; a mark has one at most.
     fn stands_at(&self, mark: &str, place: usize) -> bool {
         let behind = mark[place..].strip_prefix(self.from.as_str());
-        behind.is_some_and(|rest| !self.any || (place > 0 && !rest.bytes().next().is_some_and(is_word)))
+        let suffix =
+            |rest: &str| place > 0 && !rest.bytes().next().is_some_and(is_word) && !mark.contains(SUFFIX);
+        behind.is_some_and(|rest| !self.any || suffix(rest))
     }
 }
 

@@ -57,6 +57,10 @@ impl<'t> Table<'t> {
         DialectError::new(line_of(self.text, self.at), message)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
     pub(super) fn has(&self, key: &str) -> bool {
         self.left.iter().any(|field| field.key == key)
     }
@@ -70,8 +74,10 @@ impl<'t> Table<'t> {
 
     /// The value of a key that has to be there.
     pub(super) fn need(&mut self, key: &'static str) -> Result<Field<'t>, DialectError> {
-        let missing = self.error(format!("expected `{key}` in {}, got none", self.title));
-        self.take(key).ok_or(missing)
+        match self.take(key) {
+            Some(field) => Ok(field),
+            None => Err(self.error(format!("expected `{key}` in {}, got none", self.title))),
+        }
     }
 
     pub(super) fn string(&mut self, key: &'static str) -> Result<Option<String>, DialectError> {
@@ -205,16 +211,19 @@ impl<'t> Field<'t> {
     }
 
     pub(super) fn tables(self, title: &str) -> Result<Vec<Table<'t>>, DialectError> {
-        let wrong = self.wrong("a list of tables");
-        let DeValue::Array(list) = self.value else { return Err(wrong) };
-        let table = |value: Spanned<DeValue<'t>>| {
-            let Range { start, .. } = value.span();
-            match value.into_inner() {
-                DeValue::Table(table) => Some(Table::new(title, self.text, start, table)),
-                _ => None,
+        match self.value {
+            DeValue::Array(list) if list.iter().all(|value| value.get_ref().is_table()) => {
+                let table = |value: Spanned<DeValue<'t>>| {
+                    let Range { start, .. } = value.span();
+                    match value.into_inner() {
+                        DeValue::Table(table) => Some(Table::new(title, self.text, start, table)),
+                        _ => None,
+                    }
+                };
+                Ok(list.into_iter().filter_map(table).collect())
             }
-        };
-        list.into_iter().map(table).collect::<Option<_>>().ok_or(wrong)
+            _ => Err(self.wrong("a list of tables")),
+        }
     }
 }
 
