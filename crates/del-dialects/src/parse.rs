@@ -10,6 +10,7 @@ mod gap;
 mod mention;
 mod once;
 mod opening;
+mod plain;
 mod plan;
 mod quoted;
 mod recover;
@@ -68,6 +69,9 @@ impl Parser {
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
     pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
         if self.held.is_empty() {
+            if self.engine.pass_plain(&self.plan, text, sink) {
+                return;
+            }
             let used = self.engine.run(&self.plan, text, None, sink);
             self.held.push_str(&text[used..]);
         } else {

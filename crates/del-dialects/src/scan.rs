@@ -170,6 +170,15 @@ impl Automaton {
         Anchored::More
     }
 
+    /// True when no pattern begins in `bytes`, as far as they tell.
+    pub(crate) fn is_absent(&self, bytes: &[u8]) -> bool {
+        if !self.nodes().starts.any_in(bytes) {
+            return true;
+        }
+        let mut scan = Scan::default();
+        self.find(&mut scan, bytes, &mut 0, &mut 0).is_none() && scan.is_fresh()
+    }
+
     /// Whether `bytes` begins with a pattern; none when that cannot be said yet.
     pub(crate) fn starts(&self, bytes: &[u8]) -> Option<bool> {
         let (mut scan, mut look) = (Scan::default(), 0);

@@ -109,6 +109,16 @@ impl CallReader {
         self.args == Args::Done
     }
 
+    /// True inside a string of the arguments: plain text in it is passed on as it stands.
+    pub(crate) fn is_in_text(&self) -> bool {
+        self.state == State::InValue && self.passes_on() && self.json.is_in_text()
+    }
+
+    /// True when the value at hand is the arguments and the name is known, so that they go out as they come.
+    fn passes_on(&self) -> bool {
+        self.kind == Kind::Args && self.name.is_some() && self.token.is_empty() && !self.is_text()
+    }
+
     /// Arguments that came before the name; asking takes them.
     pub(crate) fn take_early(&mut self) -> String {
         std::mem::take(&mut self.early)
@@ -220,11 +230,7 @@ impl CallReader {
                     }
                 }
                 State::InValue => {
-                    let progress = if self.kind == Kind::Args
-                        && self.name.is_some()
-                        && self.token.is_empty()
-                        && !self.is_text()
-                    {
+                    let progress = if self.passes_on() {
                         self.json.read(text, look, kept, emit)
                     } else {
                         self.collect(text, look, kept)

@@ -260,6 +260,24 @@ impl FieldsReader {
         if self.keys.is_empty() { "{}" } else { "}" }
     }
 
+    /// True when `text` goes on with a value that goes out while it arrives, holds nothing that may end it, and is
+    /// written in JSON as it stands.
+    pub(crate) fn is_plain(&self, marks: &FieldMarks, text: &str) -> bool {
+        matches!(self.phase, Phase::Value)
+            && self.streams
+            && self.words.is_none()
+            && self.deaf == 0
+            && self.inside == 0
+            && self.scan.is_fresh()
+            && !text.bytes().any(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\' | b'&'))
+            && match (&self.closer, marks.ends(self.compact)) {
+                (Some((automaton, _)), _) | (None, Some((automaton, _))) => {
+                    automaton.is_absent(text.as_bytes())
+                }
+                (None, None) => false,
+            }
+    }
+
     /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.
     pub(crate) fn read(
         &mut self,

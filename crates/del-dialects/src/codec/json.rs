@@ -130,6 +130,11 @@ impl Json {
         self.state == State::Value && self.stack.is_empty()
     }
 
+    /// True inside a string that is no key: plain text in it is passed on as it stands.
+    pub(crate) fn is_in_text(&self) -> bool {
+        matches!(self.state, State::Text { key: false, .. })
+    }
+
     /// Reads on from `*look`. `*kept` is the first byte that has not been passed on: on return everything before it
     /// has been, and what lies between it and `*look` has to be there again next time.
     pub(crate) fn read(

@@ -9,7 +9,6 @@ use std::ops::Range;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
-use crate::codec::Notes;
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
 use crate::codec::json::{Json, Literals};
@@ -19,6 +18,7 @@ use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
+use crate::turn::Limits;
 use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.
@@ -30,6 +30,8 @@ pub(super) struct Reading {
     pub(super) pending: Option<Opening>,
     /// The first byte that the reader has not passed on, counted from the first held one.
     kept: usize,
+    /// Looked up once for all pieces.
+    callee: Callee,
     /// Bytes of arguments so far.
     size: u64,
     /// What was odd, of each kind the first place in the answer. It is told when the call is over.
@@ -38,6 +40,15 @@ pub(super) struct Reading {
     doubts: bool,
     /// The search for the closing mark without which this is no call, and where reading goes on when it is there.
     proof: Option<(Scan, usize)>,
+}
+
+/// Which of the declared tools is called.
+#[derive(Debug, Clone, Copy)]
+enum Callee {
+    /// Nobody asked yet.
+    Unknown,
+    Undeclared,
+    Tool(usize),
 }
 
 /// A bare call has to show what it is within this many bytes.
@@ -81,6 +92,7 @@ impl Reading {
             kind,
             pending: None,
             kept: 0,
+            callee: Callee::Unknown,
             size: 0,
             notes: Vec::new(),
             doubts: false,
@@ -91,7 +103,17 @@ impl Reading {
     /// The object of a call that does not say its name.
     pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
         let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
-        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), doubts: false, proof: None }
+        Self {
+            walk,
+            kind,
+            pending: None,
+            kept: 0,
+            callee: Callee::Unknown,
+            size: 0,
+            notes: Vec::new(),
+            doubts: false,
+            proof: None,
+        }
     }
 
     /// A reading that may still turn out to be no call.
@@ -104,6 +126,18 @@ impl Reading {
     /// The id, where the call object carries one.
     fn id(&self) -> Option<&str> {
         if let Kind::Call(reader) = &self.kind { reader.id.as_deref() } else { None }
+    }
+
+    /// True when `text` goes on with a value of the call, and goes out as it is.
+    pub(super) fn is_plain(&self, walk: &Walk, text: &str) -> bool {
+        self.pending.is_none() && self.kind.is_plain(walk, text)
+    }
+
+    /// Counts so many bytes of arguments; false where they would be too many.
+    pub(super) fn grow(&mut self, len: u64, limits: &Limits) -> bool {
+        let fits = self.size + len <= limits.arguments;
+        self.size += if fits { len } else { 0 };
+        fits
     }
 
     /// True when only closing markup can be missing.
@@ -155,8 +189,14 @@ impl Engine {
     /// Lets the codec read what is there.
     fn read_on(&mut self, io: &mut Io<'_>) -> Outcome {
         let State::Reading(reading) = &mut self.state else { return Outcome::More };
-        let Reading { walk, kind, size, pending, kept, .. } = &mut *reading;
-        let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+        let Reading { walk, kind, size, pending, kept, callee, .. } = &mut *reading;
+        let tools = &self.turn.tools;
+        if let Callee::Unknown = callee {
+            let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+            let place = tools.iter().rposition(|tool| tool.name == *name);
+            *callee = place.map_or(Callee::Undeclared, Callee::Tool);
+        }
+        let tool = if let Callee::Tool(place) = *callee { tools.get(place) } else { None };
         let (call, base, silent, most) = (self.call, io.base, self.silent, self.turn.limits.arguments);
         let Io { plan, text, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: Range<usize>| {
@@ -172,8 +212,8 @@ impl Engine {
         let mut on = On {
             plan,
             walk: &plan.walks[*walk],
-            tools: &self.turn.tools,
-            name,
+            tools,
+            tool,
             pending: pending.is_some(),
             in_block: self.in_block,
             unopened: self.unopened,
@@ -189,11 +229,13 @@ impl Engine {
             emit: &mut emit,
         };
         let outcome = kind.read(&mut on);
-        let On { kept, notes, .. } = on;
-        reading.doubts |= notes.is_some_and(|notes| notes.markup);
-        for (kind, at) in notes.iter().flat_map(Notes::iter) {
-            if !reading.notes.iter().any(|(known, _)| *known == kind) {
-                reading.notes.push((kind, base + at as u64));
+        let kept = on.kept;
+        if let Some(notes) = &on.notes {
+            reading.doubts |= notes.markup;
+            for (kind, at) in notes.iter() {
+                if !reading.notes.iter().any(|(known, _)| *known == kind) {
+                    reading.notes.push((kind, base + at as u64));
+                }
             }
         }
         if reading.pending.is_some() {

@@ -84,6 +84,12 @@ impl Starts {
         Self { table, seconds, lanes: Some(lanes).filter(|lanes| lanes.len() <= MAX_LANES) }
     }
 
+    /// True when a spelling may begin in `bytes`.
+    pub(super) fn any_in(&self, bytes: &[u8]) -> bool {
+        self.lanes.as_deref().is_none_or(|lanes| !lanes.is_empty())
+            && self.next(bytes, 0, &mut Ahead::default()) < bytes.len()
+    }
+
     /// The next place from `at` on where a spelling may begin, or the end of `bytes`.
     pub(super) fn next(&self, bytes: &[u8], mut at: usize, ahead: &mut Ahead) -> usize {
         match self.lanes.as_deref() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
-use crate::codec::json::{Json, Progress, white_space};
+use crate::codec::json::{Json, Progress, plain, white_space};
 use crate::codec::lines::{self, LineMarks, LinesReader};
 use crate::codec::loose::{self, LooseMarks, LooseProgress, LooseReader};
 use crate::dialect::{CallForm, Codec, FieldForm, Literal, Loose};
@@ -54,8 +54,8 @@ pub(super) struct On<'a, 'e> {
     pub(super) plan: &'a Plan,
     pub(super) walk: &'a Walk,
     pub(super) tools: &'a [Tool],
-    /// The name of the call, as far as it is known.
-    pub(super) name: &'a str,
+    /// The tool that is called, if it is declared.
+    pub(super) tool: Option<&'a Tool>,
     /// It is not sure yet that this is a call.
     pub(super) pending: bool,
     /// The call stands in a block of calls.
@@ -79,11 +79,7 @@ pub(super) struct On<'a, 'e> {
     pub(super) emit: &'e mut dyn FnMut(&str, Range<usize>),
 }
 
-impl<'a> On<'a, '_> {
-    fn tool(&self) -> Option<&'a Tool> {
-        self.tools.iter().rfind(|tool| tool.name == self.name)
-    }
-
+impl On<'_, '_> {
     /// The arguments are whole, and nothing of the call behind them was read.
     fn done(&self) -> Outcome {
         Outcome::Done { step: self.walk.args + 1, fault: None }
@@ -99,6 +95,16 @@ impl Kind {
     /// True when a value has begun, as far as that is known.
     pub(super) fn has_begun(&self) -> bool {
         if let Self::Fields(reader) = self { reader.has_begun() } else { true }
+    }
+
+    /// True when `text` is a part of a value, and JSON as it stands.
+    pub(super) fn is_plain(&self, walk: &Walk, text: &str) -> bool {
+        match (self, &walk.body) {
+            (Self::Object(json), _) => json.is_in_text() && plain(text.as_bytes()) == text.len(),
+            (Self::Call(reader), _) => reader.is_in_text() && plain(text.as_bytes()) == text.len(),
+            (Self::Fields(reader), Body::Fields(marks)) => reader.is_plain(marks, text),
+            _ => false,
+        }
     }
 
     /// Lets the codec read what is there.
@@ -156,7 +162,7 @@ fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
             None if on.end == Some(End::End)
                 && on.walk.channels().is_some()
                 && !on.walk.misses(on.walk.args + 1, on.walk.steps.len())
-                && on.tool().is_some_and(takes_nothing) =>
+                && on.tool.is_some_and(takes_nothing) =>
             {
                 (on.emit)("{}", *on.look..*on.look);
                 return on.done();
@@ -230,7 +236,7 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
 fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = loose::Given { form: loose, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = loose::Given { form: loose, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.notes = reader.notes.take();
@@ -246,7 +252,7 @@ fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut
 fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = fields::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = fields::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.notes = reader.notes.take();
@@ -254,7 +260,7 @@ fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &
 }
 
 fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
-    let given = lines::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = lines::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
     on.notes = reader.notes.take();
     over(progress, reader.closing(), &|key| reader.has(key), on)
@@ -270,7 +276,7 @@ fn over(
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
     // that is, only the outermost closer may be missing.
     let whole = progress == FieldsProgress::Ended
-        && match on.tool().filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
+        && match on.tool.filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
             Some(tool) => on.end == Some(End::End) && has_required(tool, given),
             None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
         };
