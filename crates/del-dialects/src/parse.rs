@@ -69,7 +69,7 @@ impl Parser {
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
     pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
         if self.held.is_empty() {
-            if self.engine.pass_plain(&self.plan, text, sink) {
+            if !text.is_empty() && self.engine.pass_plain(&self.plan, text, sink) {
                 return;
             }
             let used = self.engine.run(&self.plan, text, None, sink);

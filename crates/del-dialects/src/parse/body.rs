@@ -128,16 +128,18 @@ impl Reading {
         if let Kind::Call(reader) = &self.kind { reader.id.as_deref() } else { None }
     }
 
-    /// True when `text` goes on with a value of the call, and goes out as it is.
-    pub(super) fn is_plain(&self, walk: &Walk, text: &str) -> bool {
-        self.pending.is_none() && self.kind.is_plain(walk, text)
-    }
-
-    /// Counts so many bytes of arguments; false where they would be too many.
-    pub(super) fn grow(&mut self, len: u64, limits: &Limits) -> bool {
-        let fits = self.size + len <= limits.arguments;
-        self.size += if fits { len } else { 0 };
-        fits
+    /// The JSON of `text` where it goes on with a value of the call, nothing in it could be more, and there is room.
+    pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str, limits: &Limits) -> Option<&'t str> {
+        if self.pending.is_some() {
+            return None;
+        }
+        let json = self.kind.plain(walk, text)?;
+        let size = self.size + json.len() as u64;
+        if size > limits.arguments {
+            return None;
+        }
+        self.size = size;
+        Some(json)
     }
 
     /// True when only closing markup can be missing.

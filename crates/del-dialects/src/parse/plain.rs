@@ -9,12 +9,11 @@ impl Engine {
     /// it is only asked where nothing is held.
     pub(super) fn pass_plain(&mut self, plan: &Plan, text: &str, sink: &mut dyn Sink) -> bool {
         let State::Reading(reading) = &mut self.state else { return false };
+        let walk = &plan.walks[reading.walk];
+        let Some(json) = reading.plain(walk, text, &self.turn.limits) else { return false };
         let len = text.len() as u64;
-        if !reading.is_plain(&plan.walks[reading.walk], text) || !reading.grow(len, &self.turn.limits) {
-            return false;
-        }
         if !self.silent {
-            sink.event(Event::Args { call: self.call, json: text }, self.base..self.base + len);
+            sink.event(Event::Args { call: self.call, json }, self.base..self.base + len);
         }
         self.tail.push(text.as_bytes());
         self.base += len;

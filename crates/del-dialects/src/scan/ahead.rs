@@ -159,5 +159,5 @@ impl Lane {
 
 /// True for a byte that any text is full of.
 fn is_common(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || byte >= 0x80
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte.is_ascii_whitespace() || byte >= 0x80
 }

@@ -80,6 +80,13 @@ pub(super) struct On<'a, 'e> {
 }
 
 impl On<'_, '_> {
+    fn note(&mut self, notes: Option<Notes>) {
+        // There mostly are none, and they are large to be moved for nothing.
+        if notes.is_some() {
+            self.notes = notes;
+        }
+    }
+
     /// The arguments are whole, and nothing of the call behind them was read.
     fn done(&self) -> Outcome {
         Outcome::Done { step: self.walk.args + 1, fault: None }
@@ -97,13 +104,13 @@ impl Kind {
         if let Self::Fields(reader) = self { reader.has_begun() } else { true }
     }
 
-    /// True when `text` is a part of a value, and JSON as it stands.
-    pub(super) fn is_plain(&self, walk: &Walk, text: &str) -> bool {
+    /// The JSON of `text` where it is a part of a value that goes out as it comes, and nothing in it could be more.
+    pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str) -> Option<&'t str> {
         match (self, &walk.body) {
-            (Self::Object(json), _) => json.is_in_text() && plain(text.as_bytes()) == text.len(),
-            (Self::Call(reader), _) => reader.is_in_text() && plain(text.as_bytes()) == text.len(),
-            (Self::Fields(reader), Body::Fields(marks)) => reader.is_plain(marks, text),
-            _ => false,
+            (Self::Object(json), _) if json.is_in_text() => as_it_stands(text),
+            (Self::Call(reader), _) if reader.is_in_text() => as_it_stands(text),
+            (Self::Fields(reader), Body::Fields(marks)) => reader.plain(marks, text),
+            _ => None,
         }
     }
 
@@ -153,6 +160,10 @@ impl Kind {
     }
 }
 
+fn as_it_stands(text: &str) -> Option<&str> {
+    (plain(text.as_bytes()) == text.len()).then_some(text)
+}
+
 fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
     if json.is_fresh() {
         let rest = &on.text[*on.look..];
@@ -177,7 +188,7 @@ fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
         }
     }
     let progress = json.read(on.text, on.look, &mut on.kept, on.emit);
-    on.notes = json.take_notes();
+    on.note(json.take_notes());
     match progress {
         Progress::More => Outcome::More,
         Progress::Done => on.done(),
@@ -193,7 +204,7 @@ fn object_in_text(json: &mut Json, token: &mut String, on: &mut On<'_, '_>) -> O
         Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
         Progress::Broken | Progress::TooDeep => None,
     };
-    on.notes = mended.take();
+    on.note(mended.take());
     let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
     (on.emit)(&object, *on.look..*on.look);
     on.done()
@@ -218,7 +229,7 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
     let tools = on.tools;
     let known = |name: &str| tools.iter().any(|tool| tool.name == name);
     let progress = reader.read(form, &known, on.text, on.look, &mut on.kept, on.emit);
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     match progress {
         CallProgress::More => Outcome::More,
         CallProgress::Named => Outcome::Begins,
@@ -239,7 +250,7 @@ fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut
     let given = loose::Given { form: loose, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     match progress {
         LooseProgress::More => Outcome::More,
         LooseProgress::Begun => Outcome::Begins,
@@ -255,14 +266,14 @@ fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &
     let given = fields::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
 fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     let given = lines::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
