@@ -299,6 +299,82 @@ mod tests {
         }
     }
 
+    /// Long texts are searched otherwise than short ones, and both find the same.
+    #[test]
+    fn finds_the_same_in_long_texts_as_in_short_pieces() {
+        let sets: [&[&str]; 5] = [
+            &["<tool>"],
+            &["<tool>", "</tool>", "{", "[", "```", "```json"],
+            &[
+                "<tool>",
+                "call:",
+                "calls",
+                "function",
+                " to=",
+                "\n<tool>",
+                "｜DSML｜",
+                "◁think▷",
+                "{",
+                "#",
+                "|a",
+                ">>",
+            ],
+            &["<a\0>", "<a>", "a:b", "{\"name\":"],
+            &["\n</p>", "</p>", "\n\n"],
+        ];
+        let words = [
+            "<tool>",
+            "<too",
+            "call",
+            ":",
+            "calls ",
+            "function",
+            " to",
+            "=",
+            "\n",
+            "｜DSML｜",
+            "｜",
+            "◁think▷",
+            "日本",
+            "{",
+            "{\"name\":",
+            "[1, 2] ",
+            "a < b ",
+            "`x` ",
+            "```json",
+            "<a:b>",
+            "</p>",
+            "the parser reads on and on ",
+        ];
+        let mut state = 1_u32;
+        for patterns in sets {
+            let mut text = String::new();
+            while text.len() < 32 << 10 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text.push_str(words[(state >> 16) as usize % words.len()]);
+                // Stretches in which nothing begins.
+                text.extend(std::iter::repeat_n("read on, ", (state >> 28) as usize));
+            }
+            let whole = all(patterns, &text, text.len());
+            assert!(whole.len() > 5, "{patterns:?}");
+            for cut in [7, 33, 1000, 2049] {
+                assert_eq!(all(patterns, &text, cut), whole, "{patterns:?} cut every {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn goes_on_behind_what_does_not_count() {
+        let automaton = Automaton::new(["{", "{{", "<a>"]);
+        let text = b"{ {{ <a> {";
+        let (mut scan, mut look, mut seen) = (Scan::default(), 0, Vec::new());
+        let hit = automaton.find_where(&mut scan, text, &mut look, &mut 0, |hit| {
+            seen.push(hit.start);
+            hit.pattern == 2
+        });
+        assert_eq!((hit.map(|hit| hit.start), seen), (Some(5), vec![0, 2, 5]));
+    }
+
     #[test]
     fn holds_back_a_suffix_of_bounded_length() {
         let automaton = Automaton::new(["<a\0>"]);
