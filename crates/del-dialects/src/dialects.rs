@@ -1,9 +1,8 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
-
-use thiserror::Error;
 
 use crate::dialect::{Dialect, DialectError, Memo};
 use crate::neutral::Marks;
@@ -25,10 +24,10 @@ pub struct Dialects {
 }
 
 /// Why a dialect of one's own cannot be added.
-#[derive(Debug, Error)]
+#[derive(Debug)]
+#[non_exhaustive]
 pub enum AddError {
     /// The description is not one.
-    #[error("{name}: {error}")]
     Description {
         /// The dialect's name.
         name: String,
@@ -36,12 +35,24 @@ pub enum AddError {
         error: DialectError,
     },
     /// The name is taken.
-    #[error("{name}: expected a name of its own, got that of a built-in dialect")]
     Taken {
         /// The dialect's name.
         name: String,
     },
 }
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Description { name, error } => write!(f, "{name}: {error}"),
+            Self::Taken { name } => {
+                write!(f, "{name}: expected a name of its own, got that of a built-in dialect")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AddError {}
 
 /// How well a name fits. The better one wins; within one rank the order of `auto` decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
