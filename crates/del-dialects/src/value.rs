@@ -27,6 +27,7 @@ pub(crate) use json::{ESCAPES, escape, plain, quoted, white_space};
 use keys::Keys;
 pub(crate) use syntax::{Family, Marks, Syntax};
 use text::{Quote, Text};
+use words::is_word;
 pub(crate) use words::number;
 pub(crate) use write::{escaped, write, write_arguments};
 
@@ -351,6 +352,10 @@ impl Reader {
             Some(Some(quote)) => {
                 self.begin_text(on, quote);
                 None
+            }
+            // What stands alone is a word or a number, if it is anything.
+            Some(None) if self.stack.is_empty() && !is_word(byte) && !matches!(byte, b'+' | b'-' | b'.') => {
+                Some(Progress::Broken)
             }
             Some(None) => {
                 self.flush(on, on.look);

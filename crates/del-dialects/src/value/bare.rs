@@ -30,8 +30,7 @@ impl Reader {
             let skip = on.bytes[on.look..most.max(on.look)].iter().position(stop);
             on.look = skip.map_or(most, |skip| on.look + skip);
             if skip.is_none() && most < on.bytes.len() {
-                on.rewind(on.kept);
-                return Some(Progress::Broken);
+                return Some(on.too_long(most));
             }
             let Some(&byte) = on.bytes.get(on.look) else {
                 if top && on.last() {
@@ -108,11 +107,7 @@ impl Reader {
     /// The bare word ends at `end`.
     fn end_bare(&mut self, on: &mut Cursor<'_, '_>, end: usize) -> Stop {
         let from = on.kept;
-        let Some((json, behind)) = self.word(on, end) else {
-            // What finds the end of the call reads it again.
-            on.rewind(from);
-            return Some(Progress::Broken);
-        };
+        let Some((json, behind)) = self.word(on, end) else { return Some(Progress::Broken) };
         on.rewind(behind);
         if json != on.given.text[from..behind] || !on.given.syntax.spaced {
             on.look = from;

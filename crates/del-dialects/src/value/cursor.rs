@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bracket, Family, Marks, Reader, Syntax};
+use super::{Bracket, Family, Marks, Progress, Reader, Syntax};
 use crate::turn::End;
 
 /// Takes JSON text, and the place in the input that it stands for.
@@ -50,6 +50,15 @@ impl<'a, 'e> Cursor<'a, 'e> {
     pub(super) fn skip(&mut self, len: usize) {
         self.look += len;
         self.kept = self.look;
+    }
+
+    /// A token goes on beyond `most`, where it has to end.
+    pub(super) fn too_long(&mut self, most: usize) -> Progress {
+        self.look = most;
+        while !self.given.text.is_char_boundary(self.look) {
+            self.look -= 1;
+        }
+        Progress::Broken
     }
 
     /// Goes back to read something again.

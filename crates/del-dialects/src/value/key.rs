@@ -27,7 +27,9 @@ impl Reader {
             Some(Some(_)) if outer => return self.without_name(),
             Some(quote @ Some(_)) => quote,
             Some(None) if bare => None,
-            Some(None) if outer && !matches!(byte, b'*' | b'=' | b',') => return self.without_name(),
+            Some(None) if outer && matches!(byte, b'{' | b'[' | b'(' | b'+' | b'-' | b'.') => {
+                return self.without_name();
+            }
             Some(None) => return Some(Progress::Broken),
         };
         let from = on.look;
@@ -53,11 +55,7 @@ impl Reader {
                 on.look = end;
                 self.end_key(on, from, quote)
             }
-            Err(_) if most < on.bytes.len() => {
-                on.look = most;
-                on.rewind(from);
-                Some(Progress::Broken)
-            }
+            Err(_) if most < on.bytes.len() => Some(on.too_long(most)),
             Err(look) => {
                 on.look = from;
                 self.flush(on, from);

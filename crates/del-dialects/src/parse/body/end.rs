@@ -62,7 +62,14 @@ impl Engine {
         self.tell_notes(io);
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let walk = reading.walk;
-        let skip = if let Kind::Literals(reader) = &reading.kind { Some(reader.brackets()) } else { None };
+        let skip = if let Kind::Literals(reader) = &reading.kind {
+            let mut brackets = reader.brackets();
+            // A word that was held may have some of its own.
+            brackets.follow(&io.bytes[io.at..io.look]);
+            Some(brackets)
+        } else {
+            None
+        };
         if io.plan.walks[walk].writes_raw() && reading.kind.has_begun() {
             self.doubt_calls(io, io.look);
         }
