@@ -1,5 +1,7 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
+mod names;
+
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -8,6 +10,7 @@ use thiserror::Error;
 use crate::dialect::{Dialect, DialectError};
 use crate::neutral::Marks;
 use crate::parse::{Parser, Plan, Turn};
+use names::{Names, plain};
 
 /// Folder name and description of every built-in dialect.
 static BUILTIN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
@@ -20,6 +23,7 @@ static CASES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"))
 pub struct Dialects {
     /// In the order in which `auto` prefers them.
     list: Vec<Arc<Dialect>>,
+    names: OnceLock<Names>,
     plan: OnceLock<Arc<Plan>>,
     marks: OnceLock<Marks>,
 }
@@ -41,13 +45,6 @@ pub enum AddError {
         /// The dialect's name.
         name: String,
     },
-}
-
-/// How well a name fits. The better one wins; within one rank the order of `auto` decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    Canonical,
-    Alias,
 }
 
 impl Dialects {
@@ -81,7 +78,7 @@ impl Dialects {
 
     fn of(mut list: Vec<Arc<Dialect>>) -> Self {
         list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
-        Self { list, plan: OnceLock::new(), marks: OnceLock::new() }
+        Self { list, names: OnceLock::new(), plan: OnceLock::new(), marks: OnceLock::new() }
     }
 
     /// Folder names and texts of the built-in descriptions.
@@ -102,30 +99,7 @@ impl Dialects {
     /// A dialect by its name, or by a name that another engine has for it; `vllm:mistral` asks for one engine's. Case
     /// and the difference of `-` and `_` do not matter.
     pub fn get(&self, name: &str) -> Option<&Arc<Dialect>> {
-        let (engine, name) = match name.split_once(':') {
-            Some((engine, name)) => (Some(engine.to_ascii_lowercase()), name),
-            None => (None, name),
-        };
-        let name = plain(name);
-        let fit = |dialect: &Dialect| {
-            let aliases = || {
-                dialect
-                    .aliases
-                    .iter()
-                    .filter(|(known, _)| engine.as_ref().is_none_or(|engine| known == &engine))
-                    .flat_map(|(_, names)| names)
-            };
-            if engine.is_none() && plain(&dialect.name) == name {
-                Some(Fit::Canonical)
-            } else {
-                aliases().any(|alias| plain(alias) == name).then_some(Fit::Alias)
-            }
-        };
-        self.list
-            .iter()
-            .filter_map(|dialect| Some((fit(dialect)?, dialect)))
-            .min_by_key(|(fit, _)| *fit)
-            .map(|(_, d)| d)
+        self.names.get_or_init(|| Names::of(&self.list)).place(name).and_then(|place| self.list.get(place))
     }
 
     /// The dialect of a model by its id, as an API knows it: `mlx-community/Qwen3-8B-4bit`, `qwen3-coder:30b`. Of
@@ -204,10 +178,6 @@ impl Dialects {
         near.sort_unstable();
         near.into_iter().map(|(_, name)| name).take(3).collect()
     }
-}
-
-fn plain(name: &str) -> String {
-    name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
 /// True when `text` fits a pattern in which `*` stands for anything. Linear in the product of both lengths at worst.
