@@ -2,24 +2,26 @@
 //!
 //! The reader, the writer and the grammar all walk the same [`Dialect`]. Nothing in it is code.
 
+mod attributes;
 mod channels;
 mod check;
 mod definitions;
 mod form;
 mod id;
 mod source;
+pub(crate) mod suffix;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub use channels::{Channels, Route, Written};
 pub use check::DialectError;
 pub use definitions::{Definitions, ParameterForm, Spelling, TypeForms};
 pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
 
-use crate::dialects::Dialects;
-use crate::neutral::Marks;
-use crate::parse::{Parser, Plan, Turn};
+use serde::Deserializer;
+
+use crate::once::Once;
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
 #[derive(Debug, Clone)]
@@ -75,22 +77,6 @@ pub struct Dialect {
     /// The TOML text.
     pub text: String,
     pub(crate) once: Once,
-}
-
-/// What is made of a dialect when it is first read; a copy begins without.
-#[derive(Debug, Default)]
-pub(crate) struct Once {
-    plan: OnceLock<Arc<Plan>>,
-    /// The marks of all dialects and of this one, where it is none of the built-in ones.
-    marks: OnceLock<Marks>,
-    /// Whether it reads what it writes.
-    pub(crate) sound: OnceLock<bool>,
-}
-
-impl Clone for Once {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 /// How calls sit in the text.
@@ -334,28 +320,13 @@ impl Dialect {
         Ok(dialect)
     }
 
-    /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
-    pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        Parser::new(Arc::clone(self.plan()), turn)
-    }
-
-    pub(crate) fn plan(self: &Arc<Self>) -> &Arc<Plan> {
-        self.once.plan.get_or_init(|| {
-            // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
-            let own = Arc::new(Self::clone(self));
-            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
-            let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
-            Arc::new(Plan::new(&all))
-        })
-    }
-
-    /// The marks that must not survive in text of others, beside this dialect's own text.
-    pub(crate) fn foreign_marks(&self) -> &Marks {
-        let all = Dialects::builtin();
-        if all.iter().any(|known| known.name == self.name && known.text == self.text) {
-            return all.marks();
-        }
-        self.once.marks.get_or_init(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
+    /// The same of a description that was checked before, with its text as a table already.
+    pub(crate) fn from_table<'d>(
+        name: &str,
+        text: &str,
+        table: impl Deserializer<'d>,
+    ) -> Result<Self, DialectError> {
+        source::read_table(name, text, table)
     }
 
     /// The codec of the arguments.

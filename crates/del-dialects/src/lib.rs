@@ -52,6 +52,7 @@ pub mod fault;
 mod grammar;
 pub mod message;
 mod neutral;
+mod once;
 pub mod parse;
 pub mod render;
 mod schema;

@@ -1,6 +1,8 @@
 //! String or number? What a tool's JSON Schema says of one argument, and how raw text becomes JSON by it.
 
 mod allowed;
+mod said;
+
 use std::borrow::Cow;
 
 use serde_json::Value;

@@ -72,6 +72,15 @@ fn a_model_belongs_to_one_dialect() {
     }
 }
 
+#[test]
+fn a_description_reads_as_its_text_does() {
+    for (name, text) in Dialects::sources() {
+        let built = Dialects::builtin().iter().find(|dialect| dialect.name == *name).expect(name);
+        let read = Dialect::from_toml(name, text).unwrap();
+        assert_eq!(format!("{built:?}"), format!("{read:?}"), "{name}");
+    }
+}
+
 /// A description that says no more than it has to, and these aliases.
 fn own(aliases: &str) -> String {
     format!(

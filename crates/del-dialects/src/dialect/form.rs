@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::codec::attributes;
-use crate::schema::Types;
+use super::attributes;
 
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -322,18 +321,6 @@ impl FieldForm {
             (Some(b'n'), None) => "null",
             _ => "number",
         }
-    }
-
-    /// The types that the word of a field stands for; none for a word that says nothing but that it is JSON.
-    pub(crate) fn types_said(&self, word: Option<&str>) -> Option<Types> {
-        let word = word?;
-        let own = |place: usize| self.types.as_ref().is_some_and(|words| words[place] == word);
-        Some(Types {
-            string: own(0) || matches!(word, "true" | "string" | "raw"),
-            object: own(1) || word == "object",
-            array: own(2) || word == "array",
-            ..Types::default()
-        })
     }
 
     /// The form of a value that has no markup of its own.

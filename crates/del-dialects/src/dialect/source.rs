@@ -6,22 +6,38 @@ mod tables;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::check::{DialectError, line_of};
+use super::suffix::{MAX_WORD, SUFFIX, is_word};
 use super::{
     Block, CallForm, Codec, Content, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
     Need, Piece, Reasoning, Results,
 };
-use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
+use crate::once::Once;
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
 /// Reads a description; [`check`](super::check) has the last word on its meaning.
 pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
-    let source: Description = toml::from_str(text).map_err(|error| DialectError {
+    let source = toml::from_str(text).map_err(|error| DialectError {
         line: error.span().map_or(1, |span| line_of(text, span.start)),
         message: error.message().trim().replace('\n', "\\n"),
     })?;
+    lower(name, text, source)
+}
+
+/// The same with `text` as a table already.
+pub(super) fn read_table<'d>(
+    name: &str,
+    text: &str,
+    table: impl Deserializer<'d>,
+) -> Result<Dialect, DialectError> {
+    let source = Description::deserialize(table).map_err(|error| DialectError::new(1, error.to_string()))?;
+    lower(name, text, source)
+}
+
+fn lower(name: &str, text: &str, source: Description) -> Result<Dialect, DialectError> {
     let suffix = source.suffix.as_ref();
     if let Some(suffix) = suffix.filter(|suffix| !is_suffix(suffix.get_ref())) {
         return Err(DialectError::new(
@@ -136,7 +152,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         ends: fold(source.ends),
         detect: source.detect.map(Into::into),
         text: text.to_owned(),
-        once: super::Once::default(),
+        once: Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -179,7 +195,7 @@ impl Dialect {
             ends: self.ends.clone(),
             detect: None,
             text: String::new(),
-            once: super::Once::default(),
+            once: Once::default(),
         }
     }
 }

@@ -9,19 +9,9 @@
 mod first;
 mod trie;
 
+pub(crate) use crate::dialect::suffix::{MAX_WORD, SUFFIX, is_word};
 use first::{First, prefix};
 use trie::{Trie, index, link};
-
-/// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
-pub(crate) const SUFFIX: char = '\0';
-
-/// The longest word of a suffix, in bytes.
-pub(crate) const MAX_WORD: usize = 32;
-
-/// True for a byte that a suffix may be made of.
-pub(crate) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
-}
 
 /// The spellings that matter in one situation.
 #[derive(Debug, Default)]
