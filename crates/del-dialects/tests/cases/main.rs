@@ -282,7 +282,7 @@ fn renders(name: &str, case: &Case, wrong: &mut Vec<String>) {
 
 /// (e) The work is linear: each byte is looked at no more than four times.
 fn costs(name: &str, case: &Case, long: bool, wrong: &mut Vec<String>) {
-    let size = if env::var_os("DEL_LONG").is_some() || long { 1 << 20 } else { 256 << 10 };
+    let size = if env::var_os("DEL_LONG").is_some() || long { 1 << 20 } else { 64 << 10 };
     let text = case.text.repeat(size / case.text.len().max(1) + 1);
     if text.is_empty() {
         return;
