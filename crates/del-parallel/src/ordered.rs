@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Instant;
 
-/// Where items go in. Dropped, it says that no more will come.
+/// Where items go in. Dropped, it [ends](Self::end).
 #[derive(Debug)]
 pub struct Feed<T, R>(Arc<Shared<T, R>>);
 
@@ -84,7 +84,7 @@ impl<T, R> Feed<T, R> {
         let Shared { work, room, .. } = &*self.0;
         let full = |state: &mut State<T, R>| !state.has_room() && !state.stopped;
         let mut state = room.wait_while(self.0.lock(), full).unwrap_or_else(PoisonError::into_inner);
-        if state.stopped {
+        if state.stopped || state.ended {
             return false;
         }
         let number = state.told + state.results.len();
@@ -99,6 +99,11 @@ impl<T, R> Feed<T, R> {
     pub fn has_room(&self) -> bool {
         let state = self.0.lock();
         state.has_room() || state.stopped
+    }
+
+    /// No more items will come.
+    pub fn end(&mut self) {
+        self.0.tell_all(|state| state.ended = true);
     }
 }
 
@@ -188,7 +193,7 @@ impl<T, R> State<T, R> {
 
 impl<T, R> Drop for Feed<T, R> {
     fn drop(&mut self) {
-        self.0.tell_all(|state| state.ended = true);
+        self.end();
     }
 }
 
