@@ -1,5 +1,7 @@
 //! Tool definitions in the spellings of the APIs.
 
+mod known;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -8,6 +10,8 @@ use del_dialects::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::error::excerpt;
+
+pub use known::KnownTools;
 
 /// Why tool definitions cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
