@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use library::dialect;
+use library::{dialect, scan};
 use toml::{Table, Value};
 
 /// What reads and checks descriptions, in the library as well.
@@ -14,12 +14,9 @@ use toml::{Table, Value};
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "the library uses the rest of it")]
 mod library {
     pub(crate) mod dialect;
-}
-
-/// Nothing is made of a description here.
-mod once {
-    #[derive(Debug, Default, Clone)]
-    pub(crate) struct Once;
+    pub(crate) mod scan {
+        pub(crate) mod suffix;
+    }
 }
 
 /// A built-in dialect.
@@ -33,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=dialects");
     println!("cargo::rerun-if-changed=src/dialect.rs");
     println!("cargo::rerun-if-changed=src/dialect");
+    println!("cargo::rerun-if-changed=src/scan/suffix.rs");
     let folders = folders(Path::new("dialects"))?;
     let mut sources = String::from("&[\n");
     let mut cases = String::from("&[\n");

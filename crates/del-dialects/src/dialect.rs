@@ -8,20 +8,19 @@ mod check;
 mod definitions;
 mod form;
 mod id;
+mod once;
 mod source;
-pub(crate) mod suffix;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use serde::Deserializer;
 
 pub use channels::{Channels, Route, Written};
 pub use check::DialectError;
 pub use definitions::{Definitions, ParameterForm, Spelling, TypeForms};
 pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
-
-use serde::Deserializer;
-
-use crate::once::Once;
+pub(crate) use once::{Memo, Once};
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
 #[derive(Debug, Clone)]
@@ -359,4 +358,11 @@ impl Dialect {
         });
         self.block.open.iter().chain(call).chain(&self.block.close)
     }
+}
+
+/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.starts_with("<|")
+        || text.starts_with("<｜")
+        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }

@@ -8,11 +8,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use thiserror::Error;
 
-use built::TABLES;
-
-use crate::dialect::{Dialect, DialectError};
+use crate::dialect::{Dialect, DialectError, Memo};
 use crate::neutral::Marks;
-use crate::parse::{Parser, Plan, Turn};
+use built::TABLES;
 use names::{Names, plain};
 
 /// Folder name and description of every built-in dialect.
@@ -25,10 +23,11 @@ static CASES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"))
 #[derive(Debug)]
 pub struct Dialects {
     /// In the order in which `auto` prefers them.
-    list: Vec<Arc<Dialect>>,
+    pub(crate) list: Vec<Arc<Dialect>>,
     names: OnceLock<Names>,
-    plan: OnceLock<Arc<Plan>>,
-    marks: OnceLock<Marks>,
+    /// The parser's plan of them all.
+    pub(crate) plan: Memo,
+    marks: OnceLock<Arc<Marks>>,
 }
 
 /// Why a dialect of one's own cannot be added.
@@ -82,7 +81,7 @@ impl Dialects {
 
     fn of(mut list: Vec<Arc<Dialect>>) -> Self {
         list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
-        Self { list, names: OnceLock::new(), plan: OnceLock::new(), marks: OnceLock::new() }
+        Self { list, names: OnceLock::new(), plan: Memo::default(), marks: OnceLock::new() }
     }
 
     /// Folder names and texts of the built-in descriptions.
@@ -129,12 +128,6 @@ impl Dialects {
         best.map(|(_, dialect)| dialect)
     }
 
-    /// A parser for one answer in whichever dialect it is, also in several.
-    pub fn parser(&self, turn: Turn) -> Parser {
-        let plan = self.plan.get_or_init(|| Arc::new(Plan::new(&self.list)));
-        Parser::new(Arc::clone(plan), turn)
-    }
-
     /// Text of others (results, names, descriptions, what a user pasted) for a prompt: every mark of every dialect in it
     /// is broken by an invisible character behind its first one, so that nothing in it reads as a call, a result or
     /// the end of a turn.
@@ -159,8 +152,8 @@ impl Dialects {
         crate::neutral::unsure(json)
     }
 
-    pub(crate) fn marks(&self) -> &Marks {
-        self.marks.get_or_init(|| Marks::of(self.list.iter().map(Arc::as_ref)))
+    fn marks(&self) -> &Arc<Marks> {
+        self.marks.get_or_init(|| Arc::new(Marks::of(self.list.iter().map(Arc::as_ref))))
     }
 
     /// Up to three dialects that `name` may be a misspelling or the beginning of, for an error message.
@@ -181,6 +174,17 @@ impl Dialects {
         near.retain(|(distance, _)| *distance <= limit);
         near.sort_unstable();
         near.into_iter().map(|(_, name)| name).take(3).collect()
+    }
+}
+
+impl Dialect {
+    /// The marks that must not survive in text of others, beside this dialect's own text.
+    pub(crate) fn foreign_marks(&self) -> Arc<Marks> {
+        let all = Dialects::builtin();
+        if all.iter().any(|known| known.name == self.name && known.text == self.text) {
+            return Arc::clone(all.marks());
+        }
+        self.once.marks.get(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
 }
 

@@ -1,6 +1,5 @@
 //! One incremental parser for all dialects: text in, events out. Whole texts take the same way as pieces.
 
-pub(crate) mod automaton;
 mod body;
 mod channels;
 mod cited;
@@ -9,6 +8,7 @@ mod echo;
 mod fence;
 mod gap;
 mod mention;
+mod once;
 mod opening;
 mod plan;
 mod quoted;
@@ -16,11 +16,9 @@ mod recover;
 mod residue;
 mod tentative;
 mod text;
-mod turn;
 
 use std::sync::Arc;
 
-use automaton::Scan;
 use body::Reading;
 use channels::{Header, Origin};
 use cited::Cited;
@@ -31,10 +29,8 @@ use mention::{Mention, Quotation, REACH};
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
-pub(crate) use plan::is_token;
 use quoted::Quoted;
 use tentative::Tentative;
-pub use turn::{End, Limits, Start, Turn};
 
 use crate::codec::call::CallReader;
 use crate::codec::json::white_space;
@@ -42,6 +38,8 @@ use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
+use crate::scan::Scan;
+use crate::turn::{End, Start, Turn};
 
 /// Reads one answer. Push its text as it comes, then finish.
 #[derive(Debug)]

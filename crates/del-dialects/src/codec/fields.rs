@@ -20,7 +20,7 @@ use super::json::Emit;
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
-use crate::parse::automaton::{Automaton, Scan};
+use crate::scan::{Automaton, Scan};
 use crate::schema::Types;
 use ahead::Outline;
 pub(crate) use marks::{FieldMarks, Next};

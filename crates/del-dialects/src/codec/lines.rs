@@ -9,7 +9,7 @@ use super::json::{Emit, white_space};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
-use crate::parse::automaton::{Automaton, Scan};
+use crate::scan::{Automaton, Scan};
 use crate::schema::{Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
 
 /// What may end a line, ready to be found.

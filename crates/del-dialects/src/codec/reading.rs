@@ -2,7 +2,7 @@
 
 use super::json::Emit;
 use crate::message::Tool;
-use crate::parse::End;
+use crate::turn::End;
 
 /// The text at hand, and what is known of it: how the arguments are written, and by which marks that is found.
 pub(crate) struct Given<'a, F, M> {

@@ -10,12 +10,11 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::check::{DialectError, line_of};
-use super::suffix::{MAX_WORD, SUFFIX, is_word};
 use super::{
     Block, CallForm, Codec, Content, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
     Need, Piece, Reasoning, Results,
 };
-use crate::once::Once;
+use crate::scan::suffix::{MAX_WORD, SUFFIX, is_word};
 use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
 
 /// Reads a description; [`check`](super::check) has the last word on its meaning.
@@ -152,7 +151,7 @@ fn lower(name: &str, text: &str, source: Description) -> Result<Dialect, Dialect
         ends: fold(source.ends),
         detect: source.detect.map(Into::into),
         text: text.to_owned(),
-        once: Once::default(),
+        once: super::Once::default(),
     };
     for variant in source.variant {
         dialect.variants.push(Arc::new(Dialect {
@@ -195,7 +194,7 @@ impl Dialect {
             ends: self.ends.clone(),
             detect: None,
             text: String::new(),
-            once: Once::default(),
+            once: super::Once::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::linear::Linear;
 use super::regex::{class, escaped};
 use super::rules::{Class, Expr, RuleId, Rules, times};
 use super::without::{Automaton, place_of};
-use crate::parse::automaton::SUFFIX;
+use crate::scan::SUFFIX;
 use crate::schema::quoted;
 
 /// One rule a line, the first of them `start`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::parse::automaton::SUFFIX;
+use crate::scan::SUFFIX;
 
 /// A deterministic automaton in which every state accepts. The first state is where it starts.
 #[derive(Debug)]

@@ -6,7 +6,6 @@ mod kind;
 
 use std::ops::Range;
 
-use super::automaton::Scan;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
@@ -19,6 +18,7 @@ use crate::codec::loose::LooseReader;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.

@@ -1,16 +1,16 @@
 //! Channel formats: a header routes the body behind it.
 
-use super::automaton::{Anchored, Scan};
 use super::body::Reading;
 use super::opening::Opening;
-use super::plan::{Body, HeaderMark, Opener, Plan, Walk, is_token};
+use super::plan::{Body, HeaderMark, Opener, Plan, Walk};
 use super::residue::Residue;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
-use crate::dialect::{Channels, Route};
+use crate::dialect::{Channels, Route, is_token};
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::{Anchored, Scan};
 
 /// The longest header, in bytes.
 const MAX_HEADER: usize = 512;

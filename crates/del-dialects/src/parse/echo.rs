@@ -1,11 +1,11 @@
 //! Calls that a model says a second time behind their block, up to a second closing mark.
 
-use super::automaton::Scan;
 use super::opening::{is_name, starts_name};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 
 /// A place behind a block, where the block's calls seem to stand again without its first mark.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! Behind a call: what closes it, the next call, or text again.
 
-use super::automaton::{Anchored, Scan};
 use super::opening::{Opening, is_name, starts_name};
 use super::plan::{Body, Opener, Target, Then};
 use super::text::first_char;
@@ -8,6 +7,7 @@ use super::{Engine, Flow, Io, State};
 use crate::codec::json::white_space;
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
+use crate::scan::{Anchored, Scan};
 
 /// A place behind a call.
 #[derive(Debug)]

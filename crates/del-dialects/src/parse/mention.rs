@@ -1,8 +1,8 @@
 //! A mark among the words of a quotation: it is talked about. It is so when plain words follow it, up to the quote that
 //! closes the quotation, on the same line.
 
-use super::automaton::Scan;
 use super::{Engine, Flow, Io, State};
+use crate::scan::Scan;
 
 /// A mark that may be talked about. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,6 @@ mod failed;
 mod site;
 use std::borrow::Cow;
 
-use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk};
@@ -14,6 +13,7 @@ use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 use site::{Settled, head, site, tag};
 pub(super) use site::{is_name, starts_name};
 

@@ -8,11 +8,10 @@ mod thought;
 mod walk;
 use std::sync::Arc;
 
-use super::automaton::{Automaton, SUFFIX, Scan};
-use crate::dialect::{Dialect, Frame, Mark};
+use crate::dialect::{Dialect, Frame, Mark, is_token};
+use crate::scan::{Automaton, SUFFIX, Scan};
 pub(super) use heading::HeaderMark;
 pub(super) use sites::{Site, Target, Then};
-pub(crate) use spelling::is_token;
 use spelling::{MIN_DISTINCT, framing, framings, is_plain_tag};
 pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use thought::Role;

@@ -1,9 +1,9 @@
 //! A call in quotes, inside a sentence: it is talked about. It is so when the quote before it is closed right behind it.
 
-use super::automaton::Scan;
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
 use crate::event::{Event, Kept, Sink, Span};
+use crate::scan::Scan;
 
 /// A call that is read on trial. Offsets count from the first byte that is held.
 #[derive(Debug)]

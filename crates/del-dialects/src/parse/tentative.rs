@@ -1,11 +1,11 @@
 //! A fence behind prose: an example, or the call itself. It is a call when it ends the answer and holds nothing but
 //! calls of declared tools.
 
-use super::automaton::Scan;
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
 use crate::event::{Event, Sink, Span};
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 
 /// A fence that is read on trial. Offsets count from the first byte that is held.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! Text for the user, thinking, and results that the model invented.
 
-use super::automaton::{Match, Scan, is_word};
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_token, is_wordy};
+use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::json::white_space;
+use crate::dialect::is_token;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::{Match, Scan, is_word};
 
 /// White space before the first word, in bytes; behind more of it no word is the name of a call.
 const MAX_SPACE: usize = 256;

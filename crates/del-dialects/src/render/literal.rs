@@ -13,7 +13,7 @@ use crate::neutral::Marks;
 pub(super) fn of(dialect: &Dialect, tool: &Tool) -> String {
     let mut out = String::new();
     let known = json!({"description": tool.description, "parameters": in_capitals(&tool.parameters)});
-    let known = neutral(&known, dialect.foreign_marks());
+    let known = neutral(&known, &dialect.foreign_marks());
     if let (Codec::Object(Literal::Loose(loose)), Ok(known)) = (dialect.codec(), to_raw_value(&known)) {
         loose::write(loose, &known, &mut out);
     }

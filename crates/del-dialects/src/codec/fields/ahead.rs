@@ -6,8 +6,8 @@
 use super::marks::Own;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
-use crate::parse::End;
-use crate::parse::automaton::Anchored;
+use crate::scan::Anchored;
+use crate::turn::End;
 
 /// So far is looked ahead, in bytes.
 pub(super) const AHEAD: usize = 4096;

@@ -6,8 +6,8 @@ use super::marks::{Own, ValueEnd};
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
 use crate::dialect::KeyKind;
-use crate::parse::End;
-use crate::parse::automaton::{Anchored, is_word};
+use crate::scan::{Anchored, is_word};
+use crate::turn::End;
 
 /// The longest word that a message may begin with, in bytes.
 const MAX_WORD: usize = 64;

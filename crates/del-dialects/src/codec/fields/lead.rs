@@ -4,7 +4,7 @@ use super::header::{Header, is_quoted};
 use super::marks::Between;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
 use crate::codec::json::white_space;
-use crate::parse::automaton::{Anchored, Match};
+use crate::scan::{Anchored, Match};
 use crate::schema::may_have;
 
 /// The longest header of a field, in bytes.

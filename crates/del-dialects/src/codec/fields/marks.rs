@@ -2,7 +2,7 @@
 
 use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
-use crate::parse::automaton::{Automaton, Match, SUFFIX};
+use crate::scan::{Automaton, Match, SUFFIX};
 
 /// The marks of a field, ready to be found.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
 use crate::codec::json::white_space;
 use crate::codec::members;
 use crate::dialect::FieldForm;
+use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::is_token;
 use crate::schema::{Place, Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
 
 impl FieldsReader {

@@ -1,7 +1,7 @@
 //! The quotes of a loose syntax and the marks around it, ready to be found.
 
 use crate::dialect::Loose;
-use crate::parse::automaton::{Automaton, Match};
+use crate::scan::{Automaton, Match};
 
 /// The quotes of a loose syntax and the marks around it, ready to be found.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use super::{Bracket, LooseProgress, LooseReader, On, State, Stop};
 use crate::codec::json::white_space;
 use crate::dialect::Loose;
 use crate::fault::FaultKind;
-use crate::parse::End;
-use crate::parse::automaton::Anchored;
+use crate::scan::Anchored;
 use crate::schema::{escape, quoted, typed};
+use crate::turn::End;
 
 /// The text at hand.
 #[derive(Debug, Default)]

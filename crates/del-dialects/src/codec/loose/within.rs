@@ -6,7 +6,7 @@
 use super::marks::TextEnd;
 use super::{LooseProgress, LooseReader, On, State, Stop};
 use crate::codec::json::white_space;
-use crate::parse::End;
+use crate::turn::End;
 
 /// How far the text behind the mark has been looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use super::kind::Kind;
 use super::{MAX_BARE, Reading};
 use crate::event::Event;
 use crate::fault::FaultKind;
-use crate::parse::automaton::Scan;
 use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
+use crate::scan::Scan;
 use crate::schema::takes_nothing;
 
 impl Engine {

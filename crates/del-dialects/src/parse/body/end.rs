@@ -5,9 +5,9 @@ use super::kind::Kind;
 use crate::dialect::{Codec, Literal};
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
-use crate::parse::automaton::Scan;
 use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
+use crate::scan::Scan;
 
 /// So much is skipped at a time, in bytes.
 const SKIPPED: usize = 16;

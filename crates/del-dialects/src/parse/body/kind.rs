@@ -11,9 +11,9 @@ use crate::codec::loose::{self, LooseMarks, LooseProgress, LooseReader};
 use crate::dialect::{CallForm, Codec, FieldForm, Literal, Loose};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, takes_nothing};
+use crate::turn::End;
 
 #[derive(Debug)]
 pub(super) enum Kind {

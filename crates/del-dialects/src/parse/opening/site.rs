@@ -4,9 +4,9 @@ use super::{From, MAX_SPACE, Opening, Place};
 use crate::codec::json::white_space;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
-use crate::parse::automaton::{Anchored, Match, Scan};
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
+use crate::scan::{Anchored, Match, Scan};
 
 pub(super) enum Settled {
     More,

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::heading::Heading;
 use super::sites::{Site, Then};
-use super::{MIN_DISTINCT, Opener, is_distinct, is_token, is_wordy};
+use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
 use crate::codec::fields::FieldMarks;
 use crate::codec::lines::LineMarks;
 use crate::codec::loose::LooseMarks;
-use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
-use crate::parse::automaton::Automaton;
+use crate::dialect::{
+    Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_token,
+};
+use crate::scan::Automaton;
 
 /// One dialect, as the reader walks it.
 #[derive(Debug)]

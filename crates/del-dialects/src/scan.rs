@@ -7,10 +7,11 @@
 //! of what was read is kept: the search begins again behind its first byte.
 
 mod first;
+pub(crate) mod suffix;
 mod trie;
 
-pub(crate) use crate::dialect::suffix::{MAX_WORD, SUFFIX, is_word};
 use first::{First, prefix};
+pub(crate) use suffix::{MAX_WORD, SUFFIX, is_word};
 use trie::{Trie, index, link};
 
 /// The spellings that matter in one situation.
