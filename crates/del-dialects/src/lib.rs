@@ -65,7 +65,7 @@ pub use dialects::{AddError, Dialects};
 pub use event::{Event, Sink, Span};
 pub use fault::{Fault, FaultKind};
 pub use grammar::{Choice, Grammar, GrammarError, RegexError, Warning};
-pub use message::{Call, CallResult, Tool};
+pub use message::{Call, CallResult, Schema, Tool};
 pub use parse::Parser;
 pub use render::{Detail, RenderError};
 pub use turn::{End, Limits, Start, Turn};
