@@ -45,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         {
             return Err(wrong(1, format!("expected `reads` to name dialects, got `{other}`")).into());
         }
-        writeln!(sources, "    ({name:?}, include_str!({:?})),", fs::canonicalize(&file)?)?;
+        let place = fs::canonicalize(&file)?;
+        writeln!(sources, "    ({name:?}, include_str!({:?})),", place.to_string_lossy())?;
         writeln!(cases, "    ({name:?}, {}),", count_cases(&path.join("cases"))?)?;
         write_table(&text.parse()?, &mut tables)?;
         tables.push_str(",\n");

@@ -20,7 +20,7 @@ pub(super) enum Built {
     Table(&'static [(&'static str, Built)]),
 }
 
-impl<'de> IntoDeserializer<'de> for &'static Built {
+impl IntoDeserializer<'_> for &'static Built {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
