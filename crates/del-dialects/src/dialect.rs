@@ -2,25 +2,24 @@
 //!
 //! The reader, the writer and the grammar all walk the same [`Dialect`]. Nothing in it is code.
 
-mod attributes;
 mod channels;
 mod check;
 mod definitions;
 mod form;
 mod id;
 mod once;
+mod results;
 mod source;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use serde::Deserializer;
 
 pub use channels::{Channels, Route, Written};
 pub use check::DialectError;
 pub use definitions::{Definitions, ParameterForm, Spelling, TypeForms};
 pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
 pub(crate) use once::{Memo, Once};
+pub use results::Results;
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
 #[derive(Debug, Clone)]
@@ -219,7 +218,7 @@ pub struct Loose {
 
 impl Loose {
     /// Python's literals, as its `repr` writes them.
-    pub(crate) fn python() -> Self {
+    pub fn python() -> Self {
         Self {
             open: b'{',
             close: b'}',
@@ -243,50 +242,16 @@ impl Loose {
     }
 
     /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
-    pub(crate) fn writes_bare(&self, key: &str) -> bool {
+    pub fn writes_bare(&self, key: &str) -> bool {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let head = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
     }
 
-    /// What stands before a closing quote of several characters, whose opening one is missing.
-    pub(crate) fn unopened<'w>(&self, word: &'w str) -> Option<&'w str> {
-        self.quotes.iter().filter(|quote| quote.len() > 1).find_map(|quote| word.strip_suffix(quote.as_str()))
-    }
-
-    /// The quote of several characters; empty where there is none.
-    pub(crate) fn long_quote(&self) -> &str {
-        self.quotes.iter().find(|quote| quote.len() > 1).map_or("", String::as_str)
-    }
-
-    /// True when this byte alone is a quote.
-    pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
-        self.quotes.iter().any(|quote| quote.as_bytes() == [byte])
-    }
-
     /// True when the outer level is written as the objects inside.
-    pub(crate) fn is_uniform(&self) -> bool {
+    pub fn is_uniform(&self) -> bool {
         self.open == b'{' && self.quoted_keys
     }
-}
-
-/// How results go back to the model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Results {
-    /// The role of the message that carries them.
-    pub role: String,
-    /// Before the first.
-    pub open: String,
-    /// Each one: `{text}`, or `{quoted}` as a JSON string; `{name}`, `{id}`, and `{number}` of the call.
-    pub each: String,
-    /// Each one that failed, when it looks different.
-    pub failed: Option<String>,
-    /// Between two.
-    pub between: String,
-    /// After the last.
-    pub close: String,
-    /// Openers and closers of blocks that a model may invent.
-    pub invented: Vec<[String; 2]>,
 }
 
 /// By what a chat template is known, as text.
@@ -300,32 +265,13 @@ pub struct Detect {
     pub none: Vec<String>,
 }
 
-impl Results {
-    /// The forms that it is written with.
-    pub fn forms(&self) -> impl Iterator<Item = &str> {
-        let all = [&self.open, &self.each, &self.between, &self.close];
-        all.into_iter().chain(&self.failed).map(String::as_str)
-    }
-}
-
 impl Dialect {
     /// Reads and checks a description.
     ///
     /// # Errors
     /// Says what was expected, what was found and in which line.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, DialectError> {
-        let dialect = source::read(name, text)?;
-        check::check(&dialect, text)?;
-        Ok(dialect)
-    }
-
-    /// The same of a description that was checked before, with its text as a table already.
-    pub(crate) fn from_table<'d>(
-        name: &str,
-        text: &str,
-        table: impl Deserializer<'d>,
-    ) -> Result<Self, DialectError> {
-        source::read_table(name, text, table)
+        source::read(name, text)
     }
 
     /// The codec of the arguments.

@@ -1,16 +1,13 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
-mod built;
 mod names;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
-
-use thiserror::Error;
 
 use crate::dialect::{Dialect, DialectError, Memo};
 use crate::neutral::Marks;
-use built::TABLES;
 use names::{Names, plain};
 
 /// Folder name and description of every built-in dialect.
@@ -31,10 +28,10 @@ pub struct Dialects {
 }
 
 /// Why a dialect of one's own cannot be added.
-#[derive(Debug, Error)]
+#[derive(Debug)]
+#[non_exhaustive]
 pub enum AddError {
     /// The description is not one.
-    #[error("{name}: {error}")]
     Description {
         /// The dialect's name.
         name: String,
@@ -42,21 +39,32 @@ pub enum AddError {
         error: DialectError,
     },
     /// The name is taken.
-    #[error("{name}: expected a name of its own, got that of a built-in dialect")]
     Taken {
         /// The dialect's name.
         name: String,
     },
 }
 
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Description { name, error } => write!(f, "{name}: {error}"),
+            Self::Taken { name } => {
+                write!(f, "{name}: expected a name of its own, got that of a built-in dialect")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AddError {}
+
 impl Dialects {
     /// The built-in dialects.
     pub fn builtin() -> &'static Self {
         static ALL: LazyLock<Dialects> = LazyLock::new(|| {
-            // The build has read them all, and a test compares what comes of both ways.
-            let all = BUILTIN.iter().zip(TABLES);
-            let list = all.filter_map(|((name, text), table)| Dialect::from_table(name, text, table).ok());
-            let list = list.map(Arc::new);
+            // A test reads every built-in description, so none is left out here.
+            let list =
+                BUILTIN.iter().filter_map(|(name, text)| Dialect::from_toml(name, text).ok()).map(Arc::new);
             Dialects::of(list.collect())
         });
         &ALL

@@ -33,13 +33,12 @@ use quoted::Quoted;
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
-use crate::codec::json::white_space;
-use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
 use crate::scan::Scan;
 use crate::turn::{End, Start, Turn};
+use crate::value::{Brackets, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish.
 #[derive(Debug)]
@@ -204,7 +203,7 @@ enum State {
         walk: usize,
         scan: Scan,
         /// Finds the end of its arguments.
-        skip: Option<Skip>,
+        skip: Option<Brackets>,
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),

@@ -7,12 +7,21 @@
 //! of what was read is kept: the search begins again behind its first byte.
 
 mod first;
-pub(crate) mod suffix;
 mod trie;
 
 use first::{First, prefix};
-pub(crate) use suffix::{MAX_WORD, SUFFIX, is_word};
 use trie::{Trie, index, link};
+
+/// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
+pub(crate) const SUFFIX: char = '\0';
+
+/// The longest word of a suffix, in bytes.
+pub(crate) const MAX_WORD: usize = 32;
+
+/// True for a byte that a suffix may be made of.
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
 
 /// The spellings that matter in one situation.
 #[derive(Debug, Default)]

@@ -73,11 +73,13 @@ fn a_model_belongs_to_one_dialect() {
 }
 
 #[test]
-fn a_description_reads_as_its_text_does() {
+fn every_description_is_one() {
+    let all = Dialects::builtin();
     for (name, text) in Dialects::sources() {
-        let built = Dialects::builtin().iter().find(|dialect| dialect.name == *name).expect(name);
-        let read = Dialect::from_toml(name, text).unwrap();
-        assert_eq!(format!("{built:?}"), format!("{read:?}"), "{name}");
+        if let Err(error) = Dialect::from_toml(name, text) {
+            panic!("dialects/{name}/dialect.toml:{}: {}", error.line, error.message);
+        }
+        assert!(all.iter().any(|dialect| dialect.name == *name), "{name} is left out");
     }
 }
 

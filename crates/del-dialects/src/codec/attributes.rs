@@ -1,6 +1,33 @@
-//! What stands in an attribute inside a mark, as it is read and written.
+//! Attributes inside a mark: `tool="get_weather" index="1"`.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+/// Where the value of an attribute stands in `text`, without its quotes.
+pub(crate) fn find(text: &str, name: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    loop {
+        at += text[at..].find(|c: char| !c.is_whitespace())?;
+        let equals = at + text[at..].find('=')?;
+        let known = text[at..equals].trim_end();
+        let opens = equals + 1 + text[equals + 1..].find(|c: char| !c.is_whitespace())?;
+        let quote = text[opens..].chars().next().filter(|c| matches!(c, '"' | '\''));
+        let (from, to, behind) = match quote {
+            Some(quote) => {
+                let to = opens + 1 + text[opens + 1..].find(quote).unwrap_or(text.len() - opens - 1);
+                (opens + 1, to, text.len().min(to + 1))
+            }
+            None => {
+                let len = text[opens..].find(char::is_whitespace).unwrap_or(text.len() - opens);
+                (opens, opens + len, opens + len)
+            }
+        };
+        if known == name {
+            return Some(from..to);
+        }
+        at = behind;
+    }
+}
 
 /// A value as it is meant.
 pub(crate) fn read(value: &str) -> Cow<'_, str> {

@@ -16,12 +16,12 @@ mod xml;
 
 use std::collections::HashSet;
 
-use super::json::Emit;
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::scan::{Automaton, Scan};
 use crate::schema::Types;
+use crate::value::Emit;
 use ahead::Outline;
 pub(crate) use marks::{FieldMarks, Next};
 use marks::{Own, ValueEnd};

@@ -5,12 +5,12 @@
 use std::collections::HashSet;
 
 use super::fields::{FieldsProgress, Next};
-use super::json::{Emit, white_space};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
 use crate::scan::{Automaton, Scan};
 use crate::schema::{Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
+use crate::value::{Emit, white_space};
 
 /// What may end a line, ready to be found.
 #[derive(Debug)]

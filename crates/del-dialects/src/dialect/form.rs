@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::attributes;
+use crate::codec::attributes;
+use crate::schema::Types;
 
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -323,8 +324,20 @@ impl FieldForm {
         }
     }
 
+    /// The types that the word of a field stands for; none for a word that says nothing but that it is JSON.
+    pub(crate) fn types_said(&self, word: Option<&str>) -> Option<Types> {
+        let word = word?;
+        let own = |place: usize| self.types.as_ref().is_some_and(|words| words[place] == word);
+        Some(Types {
+            string: own(0) || matches!(word, "true" | "string" | "raw"),
+            object: own(1) || word == "object",
+            array: own(2) || word == "array",
+            ..Types::default()
+        })
+    }
+
     /// The form of a value that has no markup of its own.
-    pub(crate) fn raw() -> Self {
+    pub fn raw() -> Self {
         Self {
             parts: vec![Slot::Value],
             open: Vec::new(),
@@ -431,7 +444,7 @@ impl FieldForm {
         let value_open = if value_open.is_empty() { Vec::new() } else { folded(value_open) };
         Ok(Self {
             parts,
-            open: loosened(folded(&open)),
+            open: loosened(vec![open]).iter().flat_map(|open| folded(open)).collect(),
             header_close,
             value_open,
             typed: None,

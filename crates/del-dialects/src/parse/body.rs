@@ -12,13 +12,13 @@ use super::{Engine, Flow, Io, State};
 use crate::codec::Notes;
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
-use crate::codec::json::{Json, Literals};
 use crate::codec::lines::LinesReader;
-use crate::codec::loose::LooseReader;
+use crate::codec::literals::LiteralsReader;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
+use crate::value::Reader;
 use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.
@@ -53,22 +53,16 @@ impl Reading {
         spare: &mut Option<Box<CallReader>>,
     ) -> Self {
         let kind = match &walk.body {
-            Body::Object => Kind::Object(Json::new(depth)),
-            _ if object => Kind::Object(Json::new(depth)),
-            Body::Call => {
-                let literals = match walk.dialect.codec() {
-                    Codec::Call(form) if form.python => Literals::Python,
-                    _ => Literals::Json,
-                };
-                Kind::Call(match spare.take() {
-                    Some(mut reader) => {
-                        reader.restart(walk.is_bare(), literals);
-                        reader
-                    }
-                    None => Box::new(CallReader::new(depth, walk.is_bare(), literals)),
-                })
-            }
-            Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
+            Body::Object => Kind::Object(Box::new(Reader::new(depth))),
+            _ if object => Kind::Object(Box::new(Reader::new(depth))),
+            Body::Call => Kind::Call(match spare.take() {
+                Some(mut reader) => {
+                    reader.restart(walk.is_bare());
+                    reader
+                }
+                None => Box::new(CallReader::new(depth, walk.is_bare())),
+            }),
+            Body::Literals => Kind::Literals(Box::new(LiteralsReader::new(depth))),
             Body::Lines(_) => Kind::Lines(Box::new(LinesReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
@@ -90,7 +84,8 @@ impl Reading {
 
     /// The object of a call that does not say its name.
     pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
-        let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
+        let values = Box::new(Reader::new(depth));
+        let kind = Kind::Unnamed { values, object: String::new(), name: String::new() };
         Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), doubts: false, proof: None }
     }
 

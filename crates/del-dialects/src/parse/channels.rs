@@ -6,11 +6,12 @@ use super::plan::{Body, HeaderMark, Opener, Plan, Walk};
 use super::residue::Residue;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
-use crate::dialect::{Channels, Route, is_token};
+use crate::dialect::is_token;
+use crate::dialect::{Channels, Route};
 use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
+use crate::value::white_space;
 
 /// The longest header, in bytes.
 const MAX_HEADER: usize = 512;

@@ -3,9 +3,9 @@
 use super::opening::{is_name, starts_name};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
+use crate::value::white_space;
 
 /// A place behind a block, where the block's calls seem to stand again without its first mark.
 #[derive(Debug)]

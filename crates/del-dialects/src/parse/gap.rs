@@ -4,10 +4,10 @@ use super::opening::{Opening, is_name, starts_name};
 use super::plan::{Body, Opener, Target, Then};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
+use crate::value::white_space;
 
 /// A place behind a call.
 #[derive(Debug)]

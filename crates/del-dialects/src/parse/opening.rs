@@ -288,7 +288,7 @@ impl Engine {
         }
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
         match (&walk.body, object) {
-            (Body::Call | Body::Loose(_), false) => {
+            (Body::Call | Body::Literals, false) => {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {

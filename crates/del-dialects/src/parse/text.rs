@@ -4,11 +4,11 @@ use super::channels::Origin;
 use super::opening::{Opening, starts_name};
 use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::{Engine, Fence, Flow, Io, State};
-use crate::codec::json::white_space;
 use crate::dialect::is_token;
 use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::{Match, Scan, is_word};
+use crate::value::white_space;
 
 /// White space before the first word, in bytes; behind more of it no word is the name of a call.
 const MAX_SPACE: usize = 256;

@@ -105,6 +105,12 @@ impl PartialEq for Schema {
     }
 }
 
+impl PartialEq<Value> for Schema {
+    fn eq(&self, other: &Value) -> bool {
+        self.json == *other
+    }
+}
+
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.json.fmt(f)
@@ -161,6 +167,18 @@ mod tests {
         schema["properties"]["a"]["type"] = json!("string");
         assert!(schema.types("a").only_string() && copy != schema);
         assert!(copy.types("a").integer);
-        assert_eq!(serde_json::to_value(&schema).unwrap(), *schema);
+    }
+
+    #[test]
+    fn a_schema_reads_writes_and_compares_as_its_json() {
+        for json in [json!({"properties": {"a": {"type": "integer"}}}), json!({}), json!(true), Value::Null] {
+            let schema: Schema = serde_json::from_value(json.clone()).unwrap();
+            let _ = schema.types("a");
+            assert_eq!(schema, json);
+            assert_eq!(schema, Schema::from(json.clone()));
+            assert_eq!(serde_json::to_string(&schema).unwrap(), json.to_string());
+            assert_eq!(format!("{schema:?}"), format!("{json:?}"));
+            assert_eq!(Value::from(schema), json);
+        }
     }
 }

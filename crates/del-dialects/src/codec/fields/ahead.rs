@@ -5,9 +5,9 @@
 
 use super::marks::Own;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
-use crate::codec::json::white_space;
 use crate::scan::Anchored;
 use crate::turn::End;
+use crate::value::white_space;
 
 /// So far is looked ahead, in bytes.
 pub(super) const AHEAD: usize = 4096;

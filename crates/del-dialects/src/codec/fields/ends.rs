@@ -4,10 +4,10 @@ use super::header::Header;
 use super::lead::{MAX_HEADER, beyond, window};
 use super::marks::{Own, ValueEnd};
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
-use crate::codec::json::white_space;
 use crate::dialect::KeyKind;
 use crate::scan::{Anchored, is_word};
 use crate::turn::End;
+use crate::value::white_space;
 
 /// The longest word that a message may begin with, in bytes.
 const MAX_WORD: usize = 64;

@@ -3,9 +3,9 @@
 use super::header::{Header, is_quoted};
 use super::marks::Between;
 use super::{FieldsProgress, FieldsReader, Next, On, Phase, Stop};
-use crate::codec::json::white_space;
 use crate::scan::{Anchored, Match};
 use crate::schema::may_have;
+use crate::value::white_space;
 
 /// The longest header of a field, in bytes.
 pub(super) const MAX_HEADER: usize = 512;

@@ -9,15 +9,15 @@ use super::marks::ValueEnd;
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
 use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
-use crate::codec::json::white_space;
 use crate::codec::members;
 use crate::dialect::FieldForm;
 use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::{
-    Place, Spelling, Types, as_json, escape, is_constant, may_have, quoted, typed, types_of,
+    Place, Spelling, Typed, Types, as_json, escape, is_constant, may_have, quoted, typed, types_of,
 };
+use crate::value::white_space;
 
 impl FieldsReader {
     /// Reads on inside the value, up to what may end it.
@@ -206,7 +206,11 @@ impl FieldsReader {
                     if form.json || self.says_json { as_json(plain.trim(), spelling) } else { Ok(None) };
                 json.and_then(|json| match json {
                     Some(read) => Ok(read),
-                    None => typed(&plain, types, spelling),
+                    // What says that it is JSON, and is none, is text, whatever is declared.
+                    None => typed(&plain, types, spelling).map(|read| {
+                        let text = read.json.starts_with('"');
+                        Typed { fits: read.fits && !(text && self.types.excludes_string()), ..read }
+                    }),
                 })
             }
         };

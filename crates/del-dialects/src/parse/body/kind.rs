@@ -5,29 +5,29 @@ use std::ops::Range;
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
-use crate::codec::json::{Json, Progress, white_space};
 use crate::codec::lines::{self, LineMarks, LinesReader};
-use crate::codec::loose::{self, LooseMarks, LooseProgress, LooseReader};
-use crate::dialect::{CallForm, Codec, FieldForm, Literal, Loose};
+use crate::codec::literals::{LiteralsProgress, LiteralsReader};
+use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, takes_nothing};
 use crate::turn::End;
+use crate::value::{self, Progress, Reader, Syntax, white_space};
 
 #[derive(Debug)]
 pub(super) enum Kind {
-    Object(Json),
+    Object(Box<Reader>),
     /// The object inside a JSON string, read whole.
-    Text(Json, String),
+    Text(Box<Reader>, String),
     /// An object whose call has an id and no name: read whole, as only its keys tell the tool.
     Unnamed {
-        json: Json,
+        values: Box<Reader>,
         object: String,
         name: String,
     },
     Call(Box<CallReader>),
-    Loose(Box<LooseReader>),
+    Literals(Box<LiteralsReader>),
     Fields(Box<FieldsReader>),
     Lines(Box<LinesReader>),
 }
@@ -89,6 +89,11 @@ impl<'a> On<'a, '_> {
         Outcome::Done { step: self.walk.args + 1, fault: None }
     }
 
+    /// What a reader of values is given.
+    fn given(&self, syntax: &'a Syntax) -> value::Given<'a> {
+        value::Given { syntax, marks: &self.walk.marks, text: self.text, end: self.end }
+    }
+
     fn skip_white_space(&mut self) {
         *self.look += white_space(&self.text.as_bytes()[*self.look..]);
         self.kept = *self.look;
@@ -104,26 +109,24 @@ impl Kind {
     /// Lets the codec read what is there.
     pub(super) fn read(&mut self, on: &mut On<'_, '_>) -> Outcome {
         match (&mut *self, &on.walk.body, on.walk.dialect.codec()) {
-            (Self::Object(json), ..) if json.is_fresh() => {
+            (Self::Object(values), ..) if values.is_fresh() => {
                 on.skip_white_space();
                 if on.text.as_bytes().get(*on.look) != Some(&b'"') {
-                    return object(json, on);
+                    return object(values, on);
                 }
-                *self = Self::Text(Json::new(on.max_depth), String::new());
+                *self = Self::Text(Box::new(Reader::new(on.max_depth)), String::new());
                 Outcome::Again
             }
-            (Self::Object(json), ..) => object(json, on),
-            (Self::Text(json, token), ..) => object_in_text(json, token, on),
-            (Self::Unnamed { json, object, name }, ..) => unnamed(json, object, name, on),
+            (Self::Object(values), ..) => object(values, on),
+            (Self::Text(values, token), ..) => object_in_text(values, token, on),
+            (Self::Unnamed { values, object, name }, ..) => unnamed(values, object, name, on),
             (Self::Call(reader), _, Codec::Call(form)) => call(reader, form, on),
-            (Self::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                literal(reader, marks, loose, on)
-            }
+            (Self::Literals(reader), ..) => literals(reader, on),
             (Self::Fields(reader), Body::Fields(marks), codec) => {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
-                        *self = Self::Object(Json::new(on.max_depth));
+                        *self = Self::Object(Box::new(Reader::new(on.max_depth)));
                         return Outcome::Again;
                     }
                 }
@@ -136,7 +139,7 @@ impl Kind {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
-                        *self = Self::Object(Json::new(on.max_depth));
+                        *self = Self::Object(Box::new(Reader::new(on.max_depth)));
                         return Outcome::Again;
                     }
                 }
@@ -147,8 +150,8 @@ impl Kind {
     }
 }
 
-fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
-    if json.is_fresh() {
+fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
+    if values.is_fresh() {
         let rest = &on.text[*on.look..];
         match rest.as_bytes().first() {
             Some(b'{') => {}
@@ -170,22 +173,25 @@ fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
             Some(_) => return Outcome::Broken(FaultKind::BadArguments),
         }
     }
-    let progress = json.read(on.text, on.look, &mut on.kept, on.emit);
-    on.notes = json.take_notes();
+    let given = on.given(Syntax::json());
+    let progress = values.read(given, on.look, &mut on.kept, on.again, on.emit);
+    on.notes = values.notes.take();
     match progress {
         Progress::More => Outcome::More,
         Progress::Done => on.done(),
-        Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
         Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        _ => Outcome::Broken(FaultKind::BadArguments),
     }
 }
 
-fn object_in_text(json: &mut Json, token: &mut String, on: &mut On<'_, '_>) -> Outcome {
+fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_>) -> Outcome {
     let mut mended = Notes::default();
-    let object = match json.read(on.text, on.look, &mut on.kept, &mut |piece, _| token.push_str(piece)) {
+    let given = on.given(Syntax::json());
+    let progress = values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| token.push_str(piece));
+    let object = match progress {
         Progress::More => return Outcome::More,
         Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
-        Progress::Broken | Progress::TooDeep => None,
+        _ => None,
     };
     on.notes = mended.take();
     let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
@@ -193,8 +199,9 @@ fn object_in_text(json: &mut Json, token: &mut String, on: &mut On<'_, '_>) -> O
     on.done()
 }
 
-fn unnamed(json: &mut Json, object: &mut String, name: &mut String, on: &mut On<'_, '_>) -> Outcome {
-    match json.read(on.text, on.look, &mut on.kept, &mut |piece, _| object.push_str(piece)) {
+fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut On<'_, '_>) -> Outcome {
+    let given = on.given(Syntax::json());
+    match values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| object.push_str(piece)) {
         Progress::More => Outcome::More,
         Progress::Done => match meant(on.tools, object) {
             Some(tool) => {
@@ -203,15 +210,17 @@ fn unnamed(json: &mut Json, object: &mut String, name: &mut String, on: &mut On<
             }
             None => Outcome::Nameless,
         },
-        Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
         Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        _ => Outcome::Broken(FaultKind::BadArguments),
     }
 }
 
 fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcome {
     let tools = on.tools;
     let known = |name: &str| tools.iter().any(|tool| tool.name == name);
-    let progress = reader.read(form, &known, on.text, on.look, &mut on.kept, on.emit);
+    let given = on.given(&on.walk.syntax);
+    let place = (&mut *on.look, &mut on.kept, &mut *on.again);
+    let progress = reader.read(form, &known, given, place, on.emit);
     on.notes = reader.notes.take();
     match progress {
         CallProgress::More => Outcome::More,
@@ -227,19 +236,21 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
     }
 }
 
-fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut On<'_, '_>) -> Outcome {
-    reader.base = on.base;
-    reader.doubted = reader.doubted.max(*on.doubted);
-    let given = loose::Given { form: loose, marks, tool: on.tool(), text: on.text, end: on.end };
-    let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
-    *on.doubted = reader.doubted;
+fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
+    reader.values.base = on.base;
+    reader.values.doubted = reader.values.doubted.max(*on.doubted);
+    let given = on.given(&on.walk.syntax);
+    let call = (on.tool(), !on.pending);
+    let place = (&mut *on.look, &mut on.kept, &mut *on.again);
+    let progress = reader.read(given, call, place, on.emit);
+    *on.doubted = reader.values.doubted;
     on.notes = reader.notes.take();
     match progress {
-        LooseProgress::More => Outcome::More,
-        LooseProgress::Begun => Outcome::Begins,
-        LooseProgress::Done => on.done(),
-        LooseProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
-        LooseProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        LiteralsProgress::More => Outcome::More,
+        LiteralsProgress::Begun => Outcome::Begins,
+        LiteralsProgress::Done => on.done(),
+        LiteralsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        LiteralsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
     }
 }
 

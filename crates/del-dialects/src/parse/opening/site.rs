@@ -1,12 +1,12 @@
 //! What stands at a place of an opening.
 
 use super::{From, MAX_SPACE, Opening, Place};
-use crate::codec::json::white_space;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
 use crate::scan::{Anchored, Match, Scan};
+use crate::value::white_space;
 
 pub(super) enum Settled {
     More,
