@@ -14,6 +14,7 @@ use pattern::Bit;
 /// Why a response template is no description.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{place}: expected {expected}, got {got}")]
+#[non_exhaustive]
 pub struct ResponseError {
     /// The key of the template, as a path.
     pub place: String,

@@ -12,6 +12,19 @@
 //! A [`Schema`] is a [`serde_json::Value`] and reads as one. Definitions show its members in the order in which it has
 //! them: that of its text where the program turns on `preserve_order` of `serde_json`, and the alphabet's else.
 //!
+//! A whole answer is read in one call:
+//!
+//! ```
+//! use del_dialects::{Dialects, Turn};
+//!
+//! let dialect = Dialects::builtin().get("hermes").expect("a built-in dialect");
+//! let text = "Let me look.\n<tool_call>\n{\"name\": \"list_dir\", \"arguments\": {}}\n</tool_call>";
+//! let message = dialect.parse(text, Turn::default());
+//! assert_eq!(message.calls[0].name, "list_dir");
+//! ```
+//!
+//! One that arrives in pieces is pushed as it comes:
+//!
 //! ```
 //! use del_dialects::{Collect, Dialects, End, Turn};
 //!
@@ -66,7 +79,7 @@ mod value;
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
-pub use event::{Event, Sink, Span};
+pub use event::{Event, Gather, OwnedEvent, Sink, Span};
 pub use fault::{Fault, FaultKind};
 pub use message::{Call, CallResult, Schema, Tool};
 pub use parse::Parser;

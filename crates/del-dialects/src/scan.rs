@@ -24,7 +24,7 @@ pub(crate) fn is_word(byte: u8) -> bool {
 }
 
 /// The spellings that matter in one situation.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Automaton {
     nodes: Vec<Node>,
     edges: Vec<(u8, u32)>,

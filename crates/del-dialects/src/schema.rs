@@ -243,7 +243,7 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
 pub(crate) struct TooDeep;
 
 /// A value as JSON.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Typed {
     pub(crate) json: String,
     /// False when it fits none of the declared types.

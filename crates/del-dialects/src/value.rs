@@ -34,7 +34,7 @@ use crate::codec::Notes;
 use crate::fault::FaultKind;
 
 /// Reads one value. Keeps its place from one piece of text to the next.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reader {
     stack: Vec<Bracket>,
     state: State,

@@ -43,16 +43,16 @@ mod without;
 
 use std::fmt;
 
-pub use regex::RegexError;
-use rules::{Expr, Rules};
+use del_dialects::{Dialect, Tool};
 use serde_json::Value;
 use thiserror::Error;
 
-use del_dialects::Dialect;
-use del_dialects::Tool;
+pub use regex::RegexError;
+use rules::{Expr, Rules};
 
 /// Whether a model may, must, or must in one way call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Choice {
     /// Text without calls, or calls, perhaps behind text.
     #[default]

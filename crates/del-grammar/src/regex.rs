@@ -12,6 +12,7 @@ const MAX_LEN: usize = 1 << 20;
 
 /// Why there is no regular expression.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum RegexError {
     /// A rule is a part of itself, as values of any depth are.
     #[error(

@@ -11,7 +11,7 @@ use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
 pub(crate) use write::{drop_id, write};
 
 /// Reads one call object. The name is known before any argument text is passed on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CallReader {
     pub(crate) values: Reader,
     member: Member,

@@ -29,7 +29,7 @@ use repeated::Repeated;
 pub(crate) use write::{write, written_key};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FieldsReader {
     phase: Phase,
     scan: Scan,

@@ -80,7 +80,7 @@ pub(crate) fn literals(form: &FieldForm) -> [&str; 3] {
 }
 
 /// Reads the lines of one call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LinesReader {
     begun: bool,
     scan: Scan,
@@ -92,7 +92,7 @@ pub(crate) struct LinesReader {
 }
 
 /// The value at hand.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Value {
     types: Types,
     /// It is text, which goes out line by line.

@@ -9,7 +9,7 @@ use crate::schema::{Spelling, Types, positional, typed, types_of};
 use crate::value::{Brackets, Emit, Given, Progress, Reader};
 
 /// Reads the arguments of one call, from the opening bracket on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LiteralsReader {
     pub(crate) values: Reader,
     /// What the tool declares of the argument at hand.

@@ -22,7 +22,7 @@ use crate::value::Reader;
 use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Reading {
     pub(super) walk: usize,
     kind: Kind,

@@ -20,7 +20,7 @@ const MAX_HEADER: usize = 512;
 const MAX_OPENERS: u8 = 3;
 
 /// A header that is being read. It begins at the first held byte.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Header {
     pub(super) walk: usize,
     origin: Origin,

@@ -8,13 +8,13 @@ use crate::scan::Scan;
 use crate::value::white_space;
 
 /// A place behind a block, where the block's calls seem to stand again without its first mark.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Echo {
     walk: usize,
     stage: Stage,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Stage {
     /// Behind the bracket: a name and a bracket have to follow.
     Head,

@@ -10,7 +10,7 @@ use crate::scan::{Anchored, Scan};
 use crate::value::white_space;
 
 /// A place behind a call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Gap {
     pub(super) walk: usize,
     /// The first closing step that has not been passed.

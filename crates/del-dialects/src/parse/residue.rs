@@ -6,7 +6,7 @@ use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
 
 /// The rest of a header that is being read. It begins at the first held byte.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Residue {
     scan: Scan,
     /// The spelling that was found, and where it ends.

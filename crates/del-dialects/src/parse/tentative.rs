@@ -8,7 +8,7 @@ use crate::fault::FaultKind;
 use crate::scan::Scan;
 
 /// A fence that is read on trial. Offsets count from the first byte that is held.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Tentative {
     /// Reads the fence as if it began the answer.
     engine: Box<Engine>,
@@ -21,7 +21,7 @@ pub(super) struct Tentative {
 }
 
 /// What a trial has come to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Verdict {
     /// The declared tools; with none any may be called.
     tools: Vec<String>,

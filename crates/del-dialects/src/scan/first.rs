@@ -7,7 +7,7 @@ use super::Node;
 use super::trie::index;
 
 /// The bytes that spellings begin with.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) enum First {
     #[default]
     None,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// The keys of the objects that are open, as hashes of their spelling.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Keys {
     levels: Vec<Level>,
     open: usize,
@@ -12,7 +12,7 @@ pub(super) struct Keys {
 }
 
 /// The keys of one object: the first few in a row, more of them in a set.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Level {
     few: Vec<u64>,
     many: HashSet<u64>,

@@ -108,7 +108,7 @@ impl Quote {
 }
 
 /// The text at hand.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Text {
     pub(super) quote: Quote,
     /// What stands at the first kept byte is not decided.

@@ -13,7 +13,7 @@ use std::{env, fs};
 
 use case::{Auto, Case};
 use del_dialects::dialect::{Codec, Frame};
-use del_dialects::{Call, Dialects, End, Message, RenderError, Start};
+use del_dialects::{Call, Collect, Dialects, End, Message, RenderError, Start};
 use libtest_mimic::{Arguments, Trial};
 use reading::{
     Dice, Merged, borders, chunks, cost, distinct_marks, endless, folder, in_order, read, squeezed,
@@ -157,8 +157,14 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
         .collect();
     for end in [End::Cut, End::End] {
         let (whole, _) = read(parser(), [case.text.as_str()], end);
+        // One parser reads on; a copy of it ends at each border.
+        let (mut so_far, mut collected, mut from) = (parser(), Collect::new(), 0);
         for at in borders(&case.text) {
-            let (message, _) = read(parser(), [&case.text[..at]], end);
+            so_far.push(&case.text[from..at], &mut collected);
+            from = at;
+            let (copy, mut answer) = (so_far.clone(), collected.clone());
+            copy.finish(end, &mut answer);
+            let message = answer.into_message();
             let mut found = Vec::new();
             for (kind, got, all) in [
                 ("content", &message.content, &whole.content),

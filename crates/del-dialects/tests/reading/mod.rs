@@ -156,7 +156,7 @@ pub fn cost<'t>(mut parser: Parser, pieces: impl IntoIterator<Item = &'t str>) -
         parser.push(piece, &mut nothing);
         most = most.max(parser.held());
     }
-    (parser.finish(End::End, &mut nothing), most)
+    (parser.finish_measured(End::End, &mut nothing), most)
 }
 
 /// A text in pieces of so many characters.

@@ -193,7 +193,7 @@ fn is_json(on: &On<'_, '_>, end: usize) -> bool {
 }
 
 /// Where JSON is, as far as its quotes and brackets tell.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Outline {
     depth: usize,
     /// The quote of the string that is open: JSON's, or Python's.

@@ -36,7 +36,7 @@ pub(crate) struct FieldMarks {
 }
 
 /// The closers of a value, and what opens the next field.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Own {
     pub(super) marks: Automaton,
     closers: usize,

@@ -15,7 +15,7 @@ use crate::schema::{has_required, meant, takes_nothing};
 use crate::turn::End;
 use crate::value::{self, Progress, Reader, Syntax, white_space};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Kind {
     Object(Box<Reader>),
     /// The object inside a JSON string, read whole.
