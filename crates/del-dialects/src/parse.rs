@@ -10,10 +10,12 @@ mod gap;
 mod mention;
 mod once;
 mod opening;
+mod plain;
 mod plan;
 mod quoted;
 mod recover;
 mod residue;
+mod tail;
 mod tentative;
 mod text;
 
@@ -25,11 +27,12 @@ use cited::Cited;
 use echo::Echo;
 use fence::Fence;
 use gap::Gap;
-use mention::{Mention, Quotation, REACH};
+use mention::{Mention, Quotation};
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
 use quoted::Quoted;
+use tail::{Tail, before};
 use tentative::Tentative;
 
 use crate::codec::call::CallReader;
@@ -65,6 +68,9 @@ impl Parser {
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
     pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
         if self.held.is_empty() {
+            if !text.is_empty() && self.engine.pass_plain(&self.plan, text, sink) {
+                return;
+            }
             let used = self.engine.run(&self.plan, text, None, sink);
             self.held.push_str(&text[used..]);
         } else {
@@ -101,8 +107,7 @@ struct Engine {
     base: u64,
     /// How much of the held text has been looked at.
     look: usize,
-    /// The last bytes before the held text.
-    tail: [u8; REACH],
+    tail: Tail,
     /// In a code fence of the text, as far as it is settled or only waits for a decision.
     fence: Fence,
     /// How far in the answer `fence` and `fresh` have seen the text.
@@ -242,8 +247,6 @@ struct Io<'a> {
     base: u64,
     /// Bytes that were looked at again.
     again: u64,
-    /// The engine's marks that were passed in vain.
-    passed: Vec<(usize, u64)>,
     sink: &'a mut dyn Sink,
 }
 
@@ -278,7 +281,7 @@ impl Engine {
             state,
             base: 0,
             look: 0,
-            tail: [b'\n'; REACH],
+            tail: Tail::default(),
             fence: Fence::default(),
             noted: 0,
             undecided: false,
@@ -329,7 +332,6 @@ impl Engine {
             end,
             base: self.base,
             again: 0,
-            passed: std::mem::take(&mut self.passed),
             sink,
         };
         loop {
@@ -363,9 +365,8 @@ impl Engine {
                 break;
             }
         }
-        self.passed = std::mem::take(&mut io.passed);
         let used = io.at;
-        self.tail = self.tail_before(&io, used);
+        self.tail.push(&io.bytes[..used]);
         self.work = (self.work + io.look as u64 + io.again).saturating_sub(self.look as u64);
         self.look = io.look.saturating_sub(used);
         self.base += used as u64;
@@ -374,19 +375,13 @@ impl Engine {
 
     /// The two bytes before `at`.
     fn before(&self, io: &Io<'_>, at: usize) -> [u8; 2] {
-        let byte = |back: usize| match at.checked_sub(back) {
-            Some(at) => io.bytes[at],
-            None => self.tail[REACH + at - back],
-        };
-        [byte(2), byte(1)]
+        before(io.bytes, &self.tail, at)
     }
 
     /// The last bytes before `at`.
-    fn tail_before(&self, io: &Io<'_>, at: usize) -> [u8; REACH] {
+    fn tail_before(&self, io: &Io<'_>, at: usize) -> Tail {
         let mut tail = self.tail;
-        let new = at.min(REACH);
-        tail.copy_within(new.., 0);
-        tail[REACH - new..].copy_from_slice(&io.bytes[at - new..at]);
+        tail.push(&io.bytes[..at]);
         tail
     }
 
@@ -415,9 +410,11 @@ impl Engine {
         let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
         if from < to {
             let text = &io.bytes[from..to];
-            let blank = white_space(text) == text.len();
-            self.fresh &= blank;
-            self.called_last &= blank;
+            if self.fresh || self.called_last {
+                let blank = white_space(text) == text.len();
+                self.fresh &= blank;
+                self.called_last &= blank;
+            }
             self.fence.pass(text);
             self.noted = io.base + to as u64;
         }

@@ -6,11 +6,13 @@
 //! A spelling may hold [`SUFFIX`] once, which stands for any `:word`. Where such a spelling comes to nothing, no suffix
 //! of what was read is kept: the search begins again behind its first byte.
 
-mod first;
-mod trie;
+mod ahead;
+mod nodes;
 
-use first::{First, prefix};
-use trie::{Trie, index, link};
+use std::sync::OnceLock;
+
+use ahead::Ahead;
+use nodes::{ANEW, Nodes};
 
 /// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
 pub(crate) const SUFFIX: char = '\0';
@@ -23,29 +25,15 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
-/// The spellings that matter in one situation.
+/// The spellings that matter in one situation. Their nodes are made when they are first searched for: of the many
+/// situations of a plan, an answer meets few.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Automaton {
-    nodes: Vec<Node>,
-    edges: Vec<(u8, u32)>,
-    first: First,
+    /// The spellings, one behind the other, and where each ends.
+    text: Box<str>,
+    ends: Box<[usize]>,
+    nodes: OnceLock<Nodes>,
 }
-
-#[derive(Debug, Default, Clone, Copy)]
-struct Node {
-    /// This node's edges: a range of `Automaton::edges`.
-    from: u32,
-    to: u32,
-    /// The longest proper suffix of this node's text that is a node, or [`ANEW`].
-    fail: u32,
-    /// How long this node's text is; a suffix counts with a word of one byte.
-    depth: u32,
-    /// The pattern that ends here, as a whole or as a suffix of this node's text, and how long it is.
-    found: Option<(u16, u32)>,
-}
-
-/// In place of a node to fall back to: begin again behind the first byte.
-const ANEW: u32 = u32::MAX;
 
 /// A place in an automaton.
 #[derive(Debug, Default, Clone, Copy)]
@@ -55,8 +43,6 @@ pub(crate) struct Scan {
     extra: u32,
     /// A pattern that was found while a longer one was still possible.
     candidate: Option<Candidate>,
-    /// So many of the next bytes are known to hold the beginning of some pattern.
-    busy: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -90,25 +76,19 @@ impl Automaton {
     /// An automaton for these spellings; a pattern's number is its place. Empty spellings never match; of equal ones
     /// the first counts.
     pub(crate) fn new<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Self {
-        let mut trie = Trie { nodes: vec![Node::default()], children: vec![Vec::new()] };
-        let patterns: Vec<(u16, &str)> = (0..=u16::MAX).zip(patterns).collect();
-        // What a suffix stands for takes the place of the same word spelled out.
-        let (any, plain): (Vec<_>, Vec<_>) =
-            patterns.into_iter().partition(|(_, pattern)| pattern.contains(SUFFIX));
-        for (number, pattern) in any.into_iter().chain(plain) {
-            trie.add(number, pattern.as_bytes());
+        let (mut text, mut ends) = (String::new(), Vec::new());
+        for pattern in patterns {
+            text.push_str(pattern);
+            ends.push(text.len());
         }
-        let Trie { mut nodes, children } = trie;
-        link(&mut nodes, &children);
-        let mut edges = Vec::new();
-        for (node, list) in nodes.iter_mut().zip(&children) {
-            node.from = index(edges.len());
-            edges.extend_from_slice(list);
-            node.to = index(edges.len());
-        }
-        let first =
-            First::of(children[0].iter().map(|&(byte, child)| prefix(byte, child, &nodes, &children)));
-        Self { nodes, edges, first }
+        Self { text: text.into(), ends: ends.into(), nodes: OnceLock::new() }
+    }
+
+    fn nodes(&self) -> &Nodes {
+        self.nodes.get_or_init(|| {
+            let starts = std::iter::once(0).chain(self.ends.iter().copied());
+            Nodes::new(starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end]))
+        })
     }
 
     /// The next pattern in `bytes` from `*look` on: the leftmost, of several there the longest. Without one, `*look`
@@ -121,34 +101,49 @@ impl Automaton {
         look: &mut usize,
         work: &mut u64,
     ) -> Option<Match> {
+        self.find_where(scan, bytes, look, work, |_| true)
+    }
+
+    /// The next pattern that `counts`; behind one that does not, the search goes on.
+    pub(crate) fn find_where(
+        &self,
+        scan: &mut Scan,
+        bytes: &[u8],
+        look: &mut usize,
+        work: &mut u64,
+        mut counts: impl FnMut(Match) -> bool,
+    ) -> Option<Match> {
+        let nodes = self.nodes();
+        let mut ahead = Ahead::default();
         loop {
             if scan.node == 0 {
-                match self.first.next(&bytes[*look..], &mut scan.busy) {
-                    Some(skip) => *look += skip,
-                    None => {
-                        *look = bytes.len();
-                        return None;
-                    }
-                }
+                *look = nodes.starts.next(bytes, *look, &mut ahead);
             }
+            *look += nodes.stride(scan, bytes.get(*look..)?);
             let byte = *bytes.get(*look)?;
-            if let Some(node) = self.advance(scan, byte) {
+            if let Some(node) = nodes.advance(scan, byte) {
                 *look += 1;
                 if let Some((pattern, len)) = node.found
                     && (scan.candidate.is_none() || node.depth == len)
                 {
                     scan.candidate = Some(Candidate { pattern, len: len + scan.extra, since: 0 });
-                    if node.from == node.to {
-                        return self.take(scan, look, work);
+                    if node.is_leaf()
+                        && let Some(hit) = self.take(scan, look, work).filter(|hit| counts(*hit))
+                    {
+                        return Some(hit);
                     }
                 } else if let Some(candidate) = &mut scan.candidate {
                     candidate.since += 1;
                 }
             } else if scan.candidate.is_some() {
-                return self.take(scan, look, work);
-            } else if scan.node != 0 {
+                if let Some(hit) = self.take(scan, look, work).filter(|hit| counts(*hit)) {
+                    return Some(hit);
+                }
+            } else if scan.node == 0 {
+                *look += 1;
+            } else {
                 *work += 1;
-                let node = &self.nodes[scan.node as usize];
+                let node = nodes.at(scan.node);
                 if node.fail == ANEW {
                     let behind_first = (node.depth + scan.extra) as usize - 1;
                     *work += behind_first as u64;
@@ -157,21 +152,31 @@ impl Automaton {
                 } else {
                     scan.node = node.fail;
                 }
-            } else {
-                *look += 1;
             }
         }
     }
 
     /// The text from `*look` on, which has to go on with a pattern.
     pub(crate) fn follow(&self, scan: &mut Scan, bytes: &[u8], look: &mut usize, work: &mut u64) -> Anchored {
-        while let Some(&byte) = bytes.get(*look) {
+        let nodes = self.nodes();
+        while let Some(rest) = bytes.get(*look..) {
+            *look += nodes.stride(scan, rest);
+            let Some(&byte) = bytes.get(*look) else { break };
             match self.step(scan, byte, look, work) {
                 Anchored::More => {}
                 end => return end,
             }
         }
         Anchored::More
+    }
+
+    /// True when no pattern begins in `bytes`, as far as they tell.
+    pub(crate) fn is_absent(&self, bytes: &[u8]) -> bool {
+        if !self.nodes().starts.any_in(bytes) {
+            return true;
+        }
+        let mut scan = Scan::default();
+        self.find(&mut scan, bytes, &mut 0, &mut 0).is_none() && scan.is_fresh()
     }
 
     /// Whether `bytes` begins with a pattern; none when that cannot be said yet.
@@ -186,7 +191,7 @@ impl Automaton {
 
     /// One byte of a text that has to begin with a pattern.
     pub(crate) fn step(&self, scan: &mut Scan, byte: u8, look: &mut usize, work: &mut u64) -> Anchored {
-        let Some(node) = self.advance(scan, byte) else {
+        let Some(node) = self.nodes().advance(scan, byte) else {
             return match self.take(scan, look, work) {
                 Some(found) => Anchored::Found(found),
                 None => Anchored::Nothing,
@@ -196,7 +201,7 @@ impl Automaton {
         match node.found {
             Some((pattern, len)) if node.depth == len => {
                 scan.candidate = Some(Candidate { pattern, len: len + scan.extra, since: 0 });
-                if node.from == node.to {
+                if node.is_leaf() {
                     return self.take(scan, look, work).map_or(Anchored::Nothing, Anchored::Found);
                 }
             }
@@ -229,36 +234,19 @@ impl Automaton {
 
     /// How many bytes at the end of what was looked at may begin a pattern.
     pub(crate) fn pending(&self, scan: &Scan) -> usize {
-        let partial = self.nodes.get(scan.node as usize).map_or(0, |node| node.depth + scan.extra);
+        if scan.is_fresh() {
+            return 0;
+        }
+        let partial = if scan.node == 0 { 0 } else { self.nodes().at(scan.node).depth + scan.extra };
         let candidate = scan.candidate.map_or(0, |candidate| candidate.len + candidate.since);
         partial.max(candidate) as usize
-    }
-
-    /// The node behind the next byte.
-    fn advance(&self, scan: &mut Scan, byte: u8) -> Option<&Node> {
-        let child = self.child(scan.node, byte)?;
-        // Only the word of a suffix leads back to itself.
-        if child == scan.node {
-            if scan.extra as usize + 1 == MAX_WORD {
-                return None;
-            }
-            scan.extra += 1;
-        }
-        scan.node = child;
-        self.nodes.get(child as usize)
-    }
-
-    fn child(&self, node: u32, byte: u8) -> Option<u32> {
-        let node = self.nodes.get(node as usize)?;
-        let edges = self.edges.get(node.from as usize..node.to as usize)?;
-        edges.iter().find(|(edge, _)| *edge == byte).map(|&(_, child)| child)
     }
 }
 
 impl Scan {
-    /// Starts over; what is known of the text ahead stays known.
+    /// Starts over.
     pub(crate) fn restart(&mut self) {
-        (self.node, self.extra, self.candidate) = (0, 0, None);
+        *self = Self::default();
     }
 
     /// True when nothing has been matched yet.
@@ -309,6 +297,82 @@ mod tests {
                 assert_eq!(all(patterns, text, cut), expected, "{patterns:?} in {text:?} cut every {cut}");
             }
         }
+    }
+
+    /// Long texts are searched otherwise than short ones, and both find the same.
+    #[test]
+    fn finds_the_same_in_long_texts_as_in_short_pieces() {
+        let sets: [&[&str]; 5] = [
+            &["<tool>"],
+            &["<tool>", "</tool>", "{", "[", "```", "```json"],
+            &[
+                "<tool>",
+                "call:",
+                "calls",
+                "function",
+                " to=",
+                "\n<tool>",
+                "｜DSML｜",
+                "◁think▷",
+                "{",
+                "#",
+                "|a",
+                ">>",
+            ],
+            &["<a\0>", "<a>", "a:b", "{\"name\":"],
+            &["\n</p>", "</p>", "\n\n"],
+        ];
+        let words = [
+            "<tool>",
+            "<too",
+            "call",
+            ":",
+            "calls ",
+            "function",
+            " to",
+            "=",
+            "\n",
+            "｜DSML｜",
+            "｜",
+            "◁think▷",
+            "日本",
+            "{",
+            "{\"name\":",
+            "[1, 2] ",
+            "a < b ",
+            "`x` ",
+            "```json",
+            "<a:b>",
+            "</p>",
+            "the parser reads on and on ",
+        ];
+        let mut state = 1_u32;
+        for patterns in sets {
+            let mut text = String::new();
+            while text.len() < 32 << 10 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text.push_str(words[(state >> 16) as usize % words.len()]);
+                // Stretches in which nothing begins.
+                text.extend(std::iter::repeat_n("read on, ", (state >> 28) as usize));
+            }
+            let whole = all(patterns, &text, text.len());
+            assert!(whole.len() > 5, "{patterns:?}");
+            for cut in [7, 33, 1000, 2049] {
+                assert_eq!(all(patterns, &text, cut), whole, "{patterns:?} cut every {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn goes_on_behind_what_does_not_count() {
+        let automaton = Automaton::new(["{", "{{", "<a>"]);
+        let text = b"{ {{ <a> {";
+        let (mut scan, mut look, mut seen) = (Scan::default(), 0, Vec::new());
+        let hit = automaton.find_where(&mut scan, text, &mut look, &mut 0, |hit| {
+            seen.push(hit.start);
+            hit.pattern == 2
+        });
+        assert_eq!((hit.map(|hit| hit.start), seen), (Some(5), vec![0, 2, 5]));
     }
 
     #[test]

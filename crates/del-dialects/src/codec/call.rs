@@ -105,6 +105,11 @@ impl CallReader {
         self.args == Args::Done
     }
 
+    /// True inside a string of the arguments: plain text in it is passed on as it stands.
+    pub(crate) fn is_in_text(&self) -> bool {
+        matches!(self.into, Into::Arguments) && self.values.is_in_text()
+    }
+
     /// Arguments that came before the name; asking takes them.
     pub(crate) fn take_early(&mut self) -> String {
         std::mem::take(&mut self.early)

@@ -20,7 +20,7 @@ use super::{Notes, reading};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::scan::{Automaton, Scan};
-use crate::schema::Types;
+use crate::schema::{Types, escape};
 use crate::value::Emit;
 use ahead::Outline;
 pub(crate) use marks::{FieldMarks, Next};
@@ -258,6 +258,29 @@ impl FieldsReader {
     /// What closes the object that was passed on.
     pub(crate) fn closing(&self) -> &'static str {
         if self.keys.is_empty() { "{}" } else { "}" }
+    }
+
+    /// The JSON of `text` where it goes on with a value that goes out while it arrives, and holds nothing that may end it.
+    pub(crate) fn plain<'t>(&'t mut self, marks: &FieldMarks, text: &'t str) -> Option<&'t str> {
+        let inside = matches!(self.phase, Phase::Value)
+            && self.streams
+            && self.words.is_none()
+            && self.deaf == 0
+            && self.inside == 0
+            && self.scan.is_fresh()
+            && match (&self.closer, marks.ends(self.compact)) {
+                (Some((ends, _)), _) | (None, Some((ends, _))) => ends.is_absent(text.as_bytes()),
+                (None, None) => false,
+            };
+        if !inside || text.contains('&') {
+            return None;
+        }
+        if !text.bytes().any(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {
+            return Some(text);
+        }
+        self.scratch.clear();
+        escape(text, &mut self.scratch);
+        Some(&self.scratch)
     }
 
     /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.

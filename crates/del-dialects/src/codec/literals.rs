@@ -45,6 +45,11 @@ impl LiteralsReader {
         }
     }
 
+    /// True inside a string that goes out as it is read: plain text in it is passed on as it stands.
+    pub(crate) fn is_in_text(&self) -> bool {
+        self.held.is_none() && self.values.is_in_text()
+    }
+
     /// What finds the end of arguments that cannot be read.
     pub(crate) fn brackets(&self) -> Brackets {
         self.values.brackets()

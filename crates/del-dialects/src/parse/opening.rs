@@ -162,7 +162,7 @@ impl Engine {
             let State::Opening(opening) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[opening.walk];
             let settled = match opening.place {
-                Place::Site => site(opening, walk, io),
+                Place::Site => site(opening, walk, io, &mut self.passed),
                 Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
                 Place::Tag => tag(opening, io),
             };
@@ -337,7 +337,7 @@ impl Engine {
         let start = io.at + opening.start;
         self.settle_before(io, opening);
         io.at = io.look;
-        io.passed.clear();
+        self.passed.clear();
         self.call_from = io.base + start as u64;
         let name = self.registered(name, walk);
         let name = name.as_ref();

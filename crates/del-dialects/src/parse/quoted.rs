@@ -76,7 +76,7 @@ impl Engine {
             work: 0,
             name: String::new(),
             candidates: Vec::new(),
-            passed: io.passed.clone(),
+            passed: self.passed.clone(),
             spare: None,
             unquoted: true,
             ..*self
@@ -138,7 +138,6 @@ impl Engine {
         io.look = io.at + engine.look;
         let Self { base, look, tail, work, .. } = *self;
         *self = Self { base, look, tail, work, ..*engine };
-        io.passed = std::mem::take(&mut self.passed);
         if over {
             self.state = State::Dropping;
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::cursor::Cursor;
 use super::text::{Quote, Text};
-use super::words::{is_expression, literal, runs_on};
+use super::words::{is_expression, is_word, literal, runs_on};
 use super::{Family, Progress, Reader, State, Stop, quoted, window};
 use crate::fault::FaultKind;
 
@@ -20,17 +20,17 @@ impl Reader {
         let family = on.given.syntax.family;
         let python = family == Family::Python;
         loop {
-            let special = |byte: &u8| {
-                matches!(
-                    byte,
-                    b',' | b'\n' | b'}' | b']' | b')' | b'"' | b'\'' | b'<' | b':' | b'=' | b'/' | b'#'
-                )
-            };
             let top = self.stack.is_empty();
-            let stop = |byte: &u8| special(byte) || (top && byte.is_ascii_whitespace());
-            let skip = on.bytes[on.look..].iter().position(stop);
-            on.look = skip.map_or(on.bytes.len(), |skip| on.look + skip);
-            if on.look - on.kept > MAX_WORD {
+            let stop = |byte: &u8| {
+                matches!(byte, b',' | b'\n' | b'}' | b']' | b')' | b'"' | b'\'' | b':' | b'=' | b'/' | b'#')
+                    || on.given.marks.may_end(*byte)
+                    || (top && !is_word(*byte) && !matches!(byte, b'+' | b'-' | b'.'))
+            };
+            let most = on.bytes.len().min(on.kept + MAX_WORD);
+            let skip = on.bytes[on.look..most.max(on.look)].iter().position(stop);
+            on.look = skip.map_or(most, |skip| on.look + skip);
+            if skip.is_none() && most < on.bytes.len() {
+                on.rewind(on.kept);
                 return Some(Progress::Broken);
             }
             let Some(&byte) = on.bytes.get(on.look) else {
@@ -42,6 +42,14 @@ impl Reader {
             let word = &on.given.text[on.kept..on.look];
             // A literal is over where something follows that cannot belong to it.
             let whole = word.len() < MAX_LITERAL && literal(word.trim(), family).is_some();
+            if on.given.marks.may_end(byte) {
+                match self.end_of_call(on) {
+                    None => return Some(Progress::More),
+                    Some(Some(_)) => return self.end_bare(on, on.look),
+                    Some(None) => {}
+                }
+            }
+            let word = &on.given.text[on.kept..on.look];
             let ends = match byte {
                 b'"' | b'\'' if python && Text::prefixed(word).is_some() => return self.prefixed(on),
                 b'"' | b'\'' | b'#' => whole,
@@ -60,13 +68,6 @@ impl Reader {
                     }
                 }
                 b',' | b'\n' => true,
-                b'<' => {
-                    let (marks, inner) = (on.given.marks, !self.is_outer());
-                    match self.look_ahead(on, on.look, &|rest, all| marks.end(rest, all, inner)) {
-                        None => return Some(Progress::More),
-                        Some(end) => end.is_some(),
-                    }
-                }
                 b':' | b'=' => match runs_on(word, family) {
                     // The comma before the next key is missing.
                     Some(len) => {

@@ -30,8 +30,8 @@ pub(super) struct Cursor<'a, 'e> {
     pub(super) emit: Emit<'e>,
 }
 
-/// The first window, in bytes: mostly the next byte tells.
-const FIRST_WINDOW: usize = 4;
+/// How much longer a window is when it is looked at again.
+const GROWTH: usize = 3;
 
 /// So far is looked ahead, in bytes.
 pub(super) const AHEAD: usize = 4096;
@@ -118,6 +118,18 @@ impl Reader {
         }
     }
 
+    /// What ends the call at the byte at hand, as [`Marks::end`] says it.
+    pub(super) fn end_of_call(&mut self, on: &mut Cursor<'_, '_>) -> Option<Option<bool>> {
+        let rest = &on.given.text[on.look..];
+        if rest.len() < self.window && !on.last() {
+            return None;
+        }
+        let (end, looks) = on.given.marks.end(rest, on.last(), !self.is_outer());
+        on.again += looks as u64;
+        self.window = if end.is_none() { GROWTH * rest.len() } else { 0 };
+        end
+    }
+
     /// What `question` says of the window that begins at `from`; none when it needs more of it. It is told whether this
     /// is all that it gets.
     pub(super) fn look_ahead<T>(
@@ -129,9 +141,9 @@ impl Reader {
         let text = on.given.text;
         let there = AHEAD.min(text.len() - from);
         let full = there == AHEAD || on.last();
-        // Mostly the next bytes tell. A window that does not is looked at again when it has doubled, which keeps the
-        // work linear.
-        let mut len = if self.window == 0 { FIRST_WINDOW.min(there).max(1) } else { self.window };
+        // Mostly the next byte tells. A window that does not is looked at again when it is so much longer, which keeps
+        // the work linear.
+        let mut len = self.window.max(1);
         loop {
             if len > there && !full {
                 self.window = len;
@@ -149,7 +161,7 @@ impl Reader {
                 self.window = 0;
                 return answer;
             }
-            len *= 2;
+            len *= GROWTH;
         }
     }
 }

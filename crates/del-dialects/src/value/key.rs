@@ -1,5 +1,7 @@
 //! Keys of arguments and of objects, and arguments that have none.
 
+use std::ops::Range;
+
 use super::bare::MAX_WORD;
 use super::cursor::Cursor;
 use super::text::Quote;
@@ -30,34 +32,37 @@ impl Reader {
         };
         let from = on.look;
         let inside = from + quote.map_or(0, |quote| quote.len(syntax));
-        match key_end(on, inside, quote) {
-            Ok(end) => {
-                on.look = end;
-                self.end_key(on, from, quote)
-            }
-            Err(look) => {
-                self.flush(on, from);
-                on.kept = from;
-                on.look = look;
-                self.enter(State::InKey(quote));
-                None
-            }
-        }
+        self.read_key(on, (from, inside), quote)
     }
 
     /// In a key that did not end in the text before.
     pub(super) fn in_key(&mut self, on: &mut Cursor<'_, '_>, quote: Option<Quote>) -> Stop {
-        let (from, look) = (on.kept, on.look);
-        if look - from > MAX_WORD {
-            return Some(Progress::Broken);
-        }
-        match key_end(on, look, quote) {
+        self.read_key(on, (on.kept, on.look), quote)
+    }
+
+    /// Reads on in the key that begins at `from`, at `look`.
+    fn read_key(
+        &mut self,
+        on: &mut Cursor<'_, '_>,
+        (from, look): (usize, usize),
+        quote: Option<Quote>,
+    ) -> Stop {
+        let most = on.bytes.len().min(from + MAX_WORD);
+        match key_end(on, look..most.max(look), quote) {
             Ok(end) => {
                 on.look = end;
                 self.end_key(on, from, quote)
             }
+            Err(_) if most < on.bytes.len() => {
+                on.look = most;
+                on.rewind(from);
+                Some(Progress::Broken)
+            }
             Err(look) => {
+                on.look = from;
+                self.flush(on, from);
                 on.look = look;
+                self.enter(State::InKey(quote));
                 Some(Progress::More)
             }
         }
@@ -187,10 +192,11 @@ impl Reader {
     }
 }
 
-/// Where the key ends in which `from` stands, its closing quote included; or where to look on when more is there.
-fn key_end(on: &Cursor<'_, '_>, from: usize, quote: Option<Quote>) -> Result<usize, usize> {
-    let rest = &on.bytes[from..];
-    let more = Err(on.bytes.len());
+/// Where the key ends of which this is a part, its closing quote included; or where to look on when more is there.
+fn key_end(on: &Cursor<'_, '_>, part: Range<usize>, quote: Option<Quote>) -> Result<usize, usize> {
+    let from = part.start;
+    let rest = &on.bytes[part.clone()];
+    let more = Err(part.end);
     let Some(quote) = quote else {
         let spaces = on.given.syntax.family == Family::Bare;
         let part = |byte: &u8| {

@@ -119,6 +119,8 @@ pub(crate) struct Marks {
     /// What ends a call whose brackets are not closed: its closers, and so many in, what opens something else.
     ends: Automaton,
     closers: usize,
+    /// The bytes that these begin with.
+    firsts: Vec<u8>,
     /// What follows a call for sure.
     pub(super) next: Automaton,
     /// A mark behind the arguments is a parenthesis itself, as in `print(f(…))`.
@@ -174,26 +176,38 @@ impl Marks {
         };
         let texts = syntax.quotes.iter().map(text).collect();
         let closers: Vec<&String> = closers.iter().filter(|mark| !mark.is_empty()).collect();
+        let mut firsts: Vec<u8> =
+            closers.iter().copied().chain(next).filter_map(|mark| mark.bytes().next()).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
         let others = next.iter().filter(|mark| mark.len() >= MIN_TOKEN);
         Self {
             texts,
             ends: Automaton::new(closers.iter().copied().chain(others).map(String::as_str)),
             closers: closers.len(),
+            firsts,
             next: Automaton::new(next.iter().map(String::as_str)),
             wrapped: closers.iter().any(|mark| mark.starts_with(')')),
         }
     }
 
+    /// True for a byte that what ends the call may begin with.
+    pub(super) fn may_end(&self, byte: u8) -> bool {
+        self.firsts.contains(&byte)
+    }
+
     /// What ends the call at the beginning of `window`: true for what opens something else than the call at hand.
     /// `Some(None)` when nothing does, none when more is needed. `inner` says that other brackets are open than those of
-    /// the call: what is one bracket itself closes nothing then.
-    pub(super) fn end(&self, window: &str, all: bool, inner: bool) -> Option<Option<bool>> {
-        match self.ends.follow(&mut Scan::default(), window.as_bytes(), &mut 0, &mut 0) {
+    /// the call: what is one bracket itself closes nothing then. With it, how many bytes were looked at.
+    pub(super) fn end(&self, window: &str, all: bool, inner: bool) -> (Option<Option<bool>>, usize) {
+        let mut look = 0;
+        let end = match self.ends.follow(&mut Scan::default(), window.as_bytes(), &mut look, &mut 0) {
             Anchored::Found(hit) if inner && hit.end == 1 => Some(None),
             Anchored::Found(hit) => Some(Some(hit.pattern as usize >= self.closers)),
             Anchored::More if !all => None,
             Anchored::More | Anchored::Nothing => Some(None),
-        }
+        };
+        (end, look)
     }
 }
 

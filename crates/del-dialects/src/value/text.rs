@@ -160,6 +160,11 @@ impl Reader {
         self.enter(State::Text);
     }
 
+    /// True inside a text in ordinary quotes that goes out as it comes: [`plain`] bytes are passed on as they stand.
+    pub(crate) fn is_in_text(&self) -> bool {
+        self.state == State::Text && self.text.quote.is_short() && !self.text.format && self.group.is_empty()
+    }
+
     pub(super) fn text(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
         self.text.waits = false;
         if matches!(self.text.quote, Quote::Own(_)) {

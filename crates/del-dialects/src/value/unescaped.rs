@@ -103,7 +103,7 @@ impl Reader {
 /// True when the call ends before `window`, inside a text: its quote was forgotten, as what follows cannot be text.
 fn is_over(window: &str, all: bool, marks: &Marks, end: Option<End>) -> Option<bool> {
     // What closes the call stands at the beginning.
-    let Some(Some(_)) = marks.end(window, all, false) else { return if all { Some(false) } else { None } };
+    let Some(Some(_)) = marks.end(window, all, false).0 else { return if all { Some(false) } else { None } };
     let behind = &window.as_bytes()[marks.end_len(window)..];
     let rest = &behind[white_space(behind)..];
     match marks.next.follow(&mut Scan::default(), rest, &mut 0, &mut 0) {

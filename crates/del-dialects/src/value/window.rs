@@ -151,7 +151,7 @@ pub(super) fn closes(window: &str, all: bool, place: &Place<'_>) -> Option<Close
                     Some(byte) => Some(ends(*byte == b',' || place.closer == Some(*byte))),
                 }
             }
-            _ => place.marks.end(rest, all, !place.outer).map(|end| ends(end.is_some())),
+            _ => place.marks.end(rest, all, !place.outer).0.map(|end| ends(end.is_some())),
         },
     }
 }
@@ -240,7 +240,7 @@ fn own_quote(rest: &str, syntax: &Syntax) -> Option<usize> {
 /// What stands at the beginning of `window`, behind a value that no comma or bracket ends.
 pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
     let byte = window.as_bytes().first().copied()?;
-    match place.marks.end(window, all, !place.outer)? {
+    match place.marks.end(window, all, !place.outer).0? {
         Some(opens) => return Some(Next::End { opens }),
         None => {}
     }

@@ -13,7 +13,7 @@ use crate::message::Tool;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, takes_nothing};
 use crate::turn::End;
-use crate::value::{self, Progress, Reader, Syntax, white_space};
+use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
@@ -54,8 +54,8 @@ pub(super) struct On<'a, 'e> {
     pub(super) plan: &'a Plan,
     pub(super) walk: &'a Walk,
     pub(super) tools: &'a [Tool],
-    /// The name of the call, as far as it is known.
-    pub(super) name: &'a str,
+    /// The tool that is called, if it is declared.
+    pub(super) tool: Option<&'a Tool>,
     /// It is not sure yet that this is a call.
     pub(super) pending: bool,
     /// The call stands in a block of calls.
@@ -80,8 +80,11 @@ pub(super) struct On<'a, 'e> {
 }
 
 impl<'a> On<'a, '_> {
-    fn tool(&self) -> Option<&'a Tool> {
-        self.tools.iter().rfind(|tool| tool.name == self.name)
+    fn note(&mut self, notes: Option<Notes>) {
+        // There mostly are none, and they are large to be moved for nothing.
+        if notes.is_some() {
+            self.notes = notes;
+        }
     }
 
     /// The arguments are whole, and nothing of the call behind them was read.
@@ -104,6 +107,17 @@ impl Kind {
     /// True when a value has begun, as far as that is known.
     pub(super) fn has_begun(&self) -> bool {
         if let Self::Fields(reader) = self { reader.has_begun() } else { true }
+    }
+
+    /// The JSON of `text` where it is a part of a value that goes out as it comes, and nothing in it could be more.
+    pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str) -> Option<&'t str> {
+        match (self, &walk.body) {
+            (Self::Object(values), _) if values.is_in_text() => as_it_stands(text),
+            (Self::Call(reader), _) if reader.is_in_text() => as_it_stands(text),
+            (Self::Literals(reader), _) if reader.is_in_text() => as_it_stands(text),
+            (Self::Fields(reader), Body::Fields(marks)) => reader.plain(marks, text),
+            _ => None,
+        }
     }
 
     /// Lets the codec read what is there.
@@ -150,6 +164,10 @@ impl Kind {
     }
 }
 
+fn as_it_stands(text: &str) -> Option<&str> {
+    (plain(text.as_bytes()) == text.len()).then_some(text)
+}
+
 fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
     if values.is_fresh() {
         let rest = &on.text[*on.look..];
@@ -159,7 +177,7 @@ fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
             None if on.end == Some(End::End)
                 && on.walk.channels().is_some()
                 && !on.walk.misses(on.walk.args + 1, on.walk.steps.len())
-                && on.tool().is_some_and(takes_nothing) =>
+                && on.tool.is_some_and(takes_nothing) =>
             {
                 (on.emit)("{}", *on.look..*on.look);
                 return on.done();
@@ -175,7 +193,7 @@ fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
     }
     let given = on.given(Syntax::json());
     let progress = values.read(given, on.look, &mut on.kept, on.again, on.emit);
-    on.notes = values.notes.take();
+    on.note(values.notes.take());
     match progress {
         Progress::More => Outcome::More,
         Progress::Done => on.done(),
@@ -193,7 +211,7 @@ fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_>) 
         Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
         _ => None,
     };
-    on.notes = mended.take();
+    on.note(mended.take());
     let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
     (on.emit)(&object, *on.look..*on.look);
     on.done()
@@ -221,7 +239,7 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
     let given = on.given(&on.walk.syntax);
     let place = (&mut *on.look, &mut on.kept, &mut *on.again);
     let progress = reader.read(form, &known, given, place, on.emit);
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     match progress {
         CallProgress::More => Outcome::More,
         CallProgress::Named => Outcome::Begins,
@@ -240,11 +258,11 @@ fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
     reader.values.base = on.base;
     reader.values.doubted = reader.values.doubted.max(*on.doubted);
     let given = on.given(&on.walk.syntax);
-    let call = (on.tool(), !on.pending);
+    let call = (on.tool, !on.pending);
     let place = (&mut *on.look, &mut on.kept, &mut *on.again);
     let progress = reader.read(given, call, place, on.emit);
     *on.doubted = reader.values.doubted;
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     match progress {
         LiteralsProgress::More => Outcome::More,
         LiteralsProgress::Begun => Outcome::Begins,
@@ -257,17 +275,17 @@ fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
 fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = fields::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = fields::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
 fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
-    let given = lines::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = lines::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
@@ -281,7 +299,7 @@ fn over(
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
     // that is, only the outermost closer may be missing.
     let whole = progress == FieldsProgress::Ended
-        && match on.tool().filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
+        && match on.tool.filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
             Some(tool) => on.end == Some(End::End) && has_required(tool, given),
             None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
         };
