@@ -32,7 +32,8 @@ fn check(dialect: &std::sync::Arc<del_dialects::Dialect>) -> Result<bool, String
         "type": "object",
         "properties": {"path": {"type": "string"}, "depth": {"type": "integer"}},
         "required": ["path"],
-    });
+    })
+    .into();
     let tools = [Tool { name: "list_dir".to_owned(), description: "Lists a directory.".to_owned(), parameters }];
     let arguments = json!({"path": "a b/ü", "depth": 3});
     let call = Call { id: None, name: "list_dir".to_owned(), arguments: arguments.to_string() };

@@ -72,7 +72,7 @@ impl Input {
     }
 
     /// Its bytes.
-    pub(crate) fn into_reader(self) -> impl Read + Send {
+    pub(crate) fn into_reader(self) -> impl Read + Send + 'static {
         self.reader
     }
 
@@ -124,21 +124,6 @@ impl Input {
             Ok(())
         })?;
         Ok(text)
-    }
-
-    /// Reads the next line into `line`, without its end. False at the end of the input.
-    pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
-        line.clear();
-        let read = self.reader.read_until(b'\n', line).map_err(|error| unreadable(&self.name, &error))?;
-        if line.last() == Some(&b'\n') {
-            line.pop();
-        }
-        Ok(read > 0)
-    }
-
-    /// True when the next line is there already, so that reading it does not wait.
-    pub(crate) fn has_line(&self) -> bool {
-        self.reader.buffer().contains(&b'\n')
     }
 }
 
@@ -209,7 +194,8 @@ pub(crate) fn read_tools(path: &Path) -> Result<Vec<Tool>> {
         .map_err(|error| Exit::BadInput.because(format!("{}: {error}", path.display())))
 }
 
-fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
+/// The error for input that cannot be read.
+pub(crate) fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
     Exit::BadInput.because(format!("cannot read {name}: {}", plain(error)))
 }
 

@@ -3,6 +3,7 @@
 
 mod age;
 mod arguments;
+mod blocks;
 mod catalog;
 mod colour;
 mod command;

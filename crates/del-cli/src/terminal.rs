@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use del_tools::visible;
@@ -22,12 +22,12 @@ const ROWS: usize = 24;
 
 /// Columns of the terminal that standard output goes to, if it goes to one.
 pub(crate) fn stdout_width() -> Option<usize> {
-    columns(&std::io::stdout())
+    columns(&io::stdout())
 }
 
 /// Columns of the terminal that standard error goes to, if it goes to one.
 pub(crate) fn stderr_width() -> Option<usize> {
-    columns(&std::io::stderr())
+    columns(&io::stderr())
 }
 
 /// Columns for what goes to standard error.
@@ -37,7 +37,17 @@ pub(crate) fn width() -> usize {
 
 /// Data for standard output: as it is, but on a terminal nothing in it can act.
 pub(crate) fn shown(data: &str) -> Cow<'_, str> {
-    if std::io::stdout().is_terminal() { visible(data) } else { Cow::Borrowed(data) }
+    if io::stdout().is_terminal() { visible(data) } else { Cow::Borrowed(data) }
+}
+
+/// Writes whole lines of data, as [`shown`].
+pub(crate) fn show_lines(lines: &[u8], out: &mut (impl Write + IsTerminal)) -> io::Result<()> {
+    if out.is_terminal() {
+        out.write_all(visible(&String::from_utf8_lossy(lines)).as_bytes())?;
+    } else {
+        out.write_all(lines)?;
+    }
+    out.flush()
 }
 
 /// Columns and rows of a terminal.

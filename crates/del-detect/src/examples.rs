@@ -256,7 +256,7 @@ pub(crate) fn tools<'c>(calls: impl Iterator<Item = &'c Call>) -> Vec<Tool> {
     let tool = |(name, properties): (&str, serde_json::Map<String, Json>)| Tool {
         name: name.to_owned(),
         description: String::new(),
-        parameters: json!({"type": "object", "properties": properties}),
+        parameters: json!({"type": "object", "properties": properties}).into(),
     };
     known.into_iter().map(tool).collect()
 }

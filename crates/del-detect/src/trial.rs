@@ -84,7 +84,8 @@ fn tools() -> Vec<Tool> {
             "properties": {
                 "city": {"type": "string"}, "text": {"type": "string"}, "count": {"type": "integer"},
             },
-        }),
+        })
+        .into(),
     }]
 }
 

@@ -85,7 +85,7 @@ fn tools() -> Vec<Tool> {
     let tool = |name: &str, properties: Value| Tool {
         name: name.to_owned(),
         description: String::new(),
-        parameters: json!({"type": "object", "properties": properties}),
+        parameters: json!({"type": "object", "properties": properties}).into(),
     };
     vec![
         tool(

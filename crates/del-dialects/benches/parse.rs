@@ -94,7 +94,7 @@ fn tools() -> Vec<Tool> {
     let schema = serde_json::json!({
         "type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}
     });
-    vec![Tool { name: "write_file".into(), description: "Write a file.".into(), parameters: schema }]
+    vec![Tool { name: "write_file".into(), description: "Write a file.".into(), parameters: schema.into() }]
 }
 
 fn cases(dialect: &Arc<Dialect>, tools: &[Tool]) -> Vec<Case> {

@@ -13,7 +13,8 @@ fn main() {
     let schema = serde_json::json!({
         "type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}
     });
-    let tools = [Tool { name: "write_file".into(), description: "Write a file.".into(), parameters: schema }];
+    let tools =
+        [Tool { name: "write_file".into(), description: "Write a file.".into(), parameters: schema.into() }];
     for size in [20, 1 << 10, 32 << 10] {
         let text = code(size);
         let arguments = serde_json::json!({"path": "src/main.rs", "content": text}).to_string();

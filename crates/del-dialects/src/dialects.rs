@@ -1,11 +1,14 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
+mod names;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::dialect::{Dialect, DialectError, Memo};
 use crate::neutral::Marks;
+use names::{Names, plain};
 
 /// Folder name and description of every built-in dialect.
 static BUILTIN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
@@ -18,6 +21,7 @@ static CASES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"))
 pub struct Dialects {
     /// In the order in which `auto` prefers them.
     pub(crate) list: Vec<Arc<Dialect>>,
+    names: OnceLock<Names>,
     /// The parser's plan of them all.
     pub(crate) plan: Memo,
     marks: OnceLock<Arc<Marks>>,
@@ -54,13 +58,6 @@ impl fmt::Display for AddError {
 
 impl std::error::Error for AddError {}
 
-/// How well a name fits. The better one wins; within one rank the order of `auto` decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fit {
-    Canonical,
-    Alias,
-}
-
 impl Dialects {
     /// The built-in dialects.
     pub fn builtin() -> &'static Self {
@@ -92,7 +89,7 @@ impl Dialects {
 
     fn of(mut list: Vec<Arc<Dialect>>) -> Self {
         list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
-        Self { list, plan: Memo::default(), marks: OnceLock::new() }
+        Self { list, names: OnceLock::new(), plan: Memo::default(), marks: OnceLock::new() }
     }
 
     /// Folder names and texts of the built-in descriptions.
@@ -113,30 +110,7 @@ impl Dialects {
     /// A dialect by its name, or by a name that another engine has for it; `vllm:mistral` asks for one engine's. Case
     /// and the difference of `-` and `_` do not matter.
     pub fn get(&self, name: &str) -> Option<&Arc<Dialect>> {
-        let (engine, name) = match name.split_once(':') {
-            Some((engine, name)) => (Some(engine.to_ascii_lowercase()), name),
-            None => (None, name),
-        };
-        let name = plain(name);
-        let fit = |dialect: &Dialect| {
-            let aliases = || {
-                dialect
-                    .aliases
-                    .iter()
-                    .filter(|(known, _)| engine.as_ref().is_none_or(|engine| known == &engine))
-                    .flat_map(|(_, names)| names)
-            };
-            if engine.is_none() && plain(&dialect.name) == name {
-                Some(Fit::Canonical)
-            } else {
-                aliases().any(|alias| plain(alias) == name).then_some(Fit::Alias)
-            }
-        };
-        self.list
-            .iter()
-            .filter_map(|dialect| Some((fit(dialect)?, dialect)))
-            .min_by_key(|(fit, _)| *fit)
-            .map(|(_, d)| d)
+        self.names.get_or_init(|| Names::of(&self.list)).place(name).and_then(|place| self.list.get(place))
     }
 
     /// The dialect of a model by its id, as an API knows it: `mlx-community/Qwen3-8B-4bit`, `qwen3-coder:30b`. Of
@@ -220,10 +194,6 @@ impl Dialect {
         }
         self.once.marks.get(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
-}
-
-fn plain(name: &str) -> String {
-    name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
 /// True when `text` fits a pattern in which `*` stands for anything. Linear in the product of both lengths at worst.

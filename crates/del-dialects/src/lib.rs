@@ -9,8 +9,8 @@
 //! text gives ordered events, and what was wrong with it is a [`Fault`] among them. How the text is cut into pieces
 //! does not show in the events, and work is linear in the text.
 //!
-//! Schemas are [`serde_json::Value`]s. Definitions show their members in the order in which those have them: that of the
-//! schema where the program turns on `preserve_order` of `serde_json`, and the alphabet's else.
+//! A [`Schema`] is a [`serde_json::Value`] and reads as one. Definitions show its members in the order in which it has
+//! them: that of its text where the program turns on `preserve_order` of `serde_json`, and the alphabet's else.
 //!
 //! A whole answer is read in one call:
 //!
@@ -81,7 +81,7 @@ pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
 pub use event::{Event, Gather, OwnedEvent, Sink, Span};
 pub use fault::{Fault, FaultKind};
-pub use message::{Call, CallResult, Tool};
+pub use message::{Call, CallResult, Schema, Tool};
 pub use parse::Parser;
 pub use render::{Detail, RenderError};
 pub use turn::{End, Limits, Start, Turn};

@@ -1,7 +1,8 @@
 //! The neutral model of an answer: what a parser collects and a renderer writes.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+pub use crate::schema::Schema;
 
 /// A tool as a model is told of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,11 +14,11 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of the arguments: an object with `properties`, as in OpenAI's `function.parameters`.
     #[serde(default = "no_parameters")]
-    pub parameters: Value,
+    pub parameters: Schema,
 }
 
-fn no_parameters() -> Value {
-    serde_json::json!({"type": "object", "properties": {}})
+fn no_parameters() -> Schema {
+    serde_json::json!({"type": "object", "properties": {}}).into()
 }
 
 /// One finished call.

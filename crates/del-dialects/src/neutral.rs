@@ -277,7 +277,8 @@ mod tests {
         let tools = [Tool {
             name: "read_file".into(),
             description: String::new(),
-            parameters: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+            parameters: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}})
+                .into(),
         }];
         let call = Call { id: None, name: "read_file".into(), arguments: r#"{"path": "a"}"#.into() };
         for dialect in all.iter() {

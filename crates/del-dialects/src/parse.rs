@@ -181,10 +181,6 @@ struct Engine {
 
 /// Where a parser is. Offsets count from the first byte that is held.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a parser has one state, and a box would be made for every call"
-)]
 enum State {
     Text(Scan),
     Thought {

@@ -1,6 +1,8 @@
 //! String or number? What a tool's JSON Schema says of one argument, and how raw text becomes JSON by it.
 
 mod allowed;
+mod declared;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -11,6 +13,7 @@ use crate::message::Tool;
 use crate::turn::End;
 use crate::value::{Family, Given, Marks, Progress, Reader, Syntax, number};
 pub(crate) use crate::value::{escape, quoted};
+pub use declared::Schema;
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,8 +37,7 @@ pub(crate) struct Place<'s> {
 impl<'s> Place<'s> {
     /// The place of the argument `key`.
     pub(crate) fn argument(tool: Option<&'s Tool>, key: &str) -> Self {
-        let root = tool.map_or(&Value::Null, |tool| &tool.parameters);
-        Self { root, schema: property(root, root, key) }
+        tool.map_or(Self { root: &Value::Null, schema: None }, |tool| tool.parameters.place(key))
     }
 
     /// The place of a member of an object.
@@ -54,13 +56,15 @@ impl<'s> Place<'s> {
     }
 
     /// True when this very text is one of the constants that are declared here, and what it reads as is none.
-    pub(crate) fn is_constant(self, text: &str) -> bool {
-        let constants =
-            self.schema.and_then(|schema| part(self.root, schema, &|schema| schema.get("enum")?.as_array()));
-        constants.is_some_and(|constants| {
+    fn is_constant(self, text: &str) -> bool {
+        self.constants().is_some_and(|constants| {
             let other = serde_json::from_str(text).is_ok_and(|value: Value| constants.contains(&value));
             !other && constants.iter().any(|constant| constant == text)
         })
+    }
+
+    fn constants(self) -> Option<&'s Vec<Value>> {
+        part(self.root, self.schema?, &|schema| schema.get("enum")?.as_array())
     }
 
     /// True when something is declared here.
@@ -76,12 +80,20 @@ impl<'s> Place<'s> {
 
 /// The types that `tool` declares for the argument `key`; none when it declares nothing of it.
 pub(crate) fn types_of(tool: Option<&Tool>, key: &str) -> Types {
-    Place::argument(tool, key).types()
+    tool.map_or_else(Types::default, |tool| tool.parameters.types(key))
 }
 
 /// True when `tool` is known and declares the argument `key`, or when nothing is known of the tool.
 pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
-    tool.is_none_or(|tool| property(&tool.parameters, &tool.parameters, key).is_some())
+    tool.is_none_or(|tool| tool.parameters.argument(key).is_some())
+}
+
+/// True when this very text is one of the constants that `tool` declares for the argument `key`, and what it reads as is
+/// none.
+pub(crate) fn is_constant(tool: Option<&Tool>, key: &str, text: &str) -> bool {
+    tool.is_some_and(|Tool { parameters, .. }| {
+        parameters.has_constants(key) && parameters.place(key).is_constant(text)
+    })
 }
 
 /// The name of the argument that stands at this place when none is named: that of the required one there, where `tool`
@@ -174,6 +186,15 @@ fn property<'s>(root: &'s Value, schema: &'s Value, key: &str) -> Option<&'s Val
 
 /// What `find` finds in a schema, in what it refers to, or in one of its alternatives.
 fn part<'s, T>(root: &'s Value, schema: &'s Value, find: &dyn Fn(&'s Value) -> Option<T>) -> Option<T> {
+    visit(root, schema, &mut |schema| find(schema))
+}
+
+/// Shows `find` a schema, what it refers to, and its alternatives, until it finds something.
+fn visit<'s, T>(
+    root: &'s Value,
+    schema: &'s Value,
+    find: &mut dyn FnMut(&'s Value) -> Option<T>,
+) -> Option<T> {
     let mut waiting = vec![schema];
     for _ in 0..MAX_PLACES {
         let schema = waiting.pop()?;

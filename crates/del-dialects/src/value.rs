@@ -509,7 +509,7 @@ impl Reader {
                 } else {
                     self.notes.add(FaultKind::MissingCloser, on.look);
                 }
-                self.close_all(on)
+                Some(self.close_all(on))
             }
             window::Next::Quote(len) => {
                 self.notes.add_markup(FaultKind::GuessedBorder, on.look);
@@ -609,12 +609,12 @@ impl Reader {
     }
 
     /// Closes everything that is open, where the closing brackets are missing.
-    fn close_all(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+    fn close_all(&mut self, on: &mut Cursor<'_, '_>) -> Progress {
         self.flush(on, on.look);
         while !self.stack.is_empty() {
             self.close_unseen(on);
         }
-        Some(Progress::Done)
+        Progress::Done
     }
 
     /// Closes the innermost bracket, whose closer is missing.

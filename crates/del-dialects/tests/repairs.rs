@@ -131,7 +131,7 @@ fn check(row: &Row, syntax: &Syntax) -> Result<(), String> {
 
 fn turn() -> Turn {
     let parameters = json!({"type": "object", "properties": {"o": {"type": "object"}}});
-    let tool = Tool { name: "f".to_owned(), description: String::new(), parameters };
+    let tool = Tool { name: "f".to_owned(), description: String::new(), parameters: parameters.into() };
     Turn::new(vec![tool])
 }
 

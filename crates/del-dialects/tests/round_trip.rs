@@ -344,7 +344,8 @@ proptest! {
                 parameters: serde_json::json!({
                     "type": "object", "required": [text(2)], text(6): text(7),
                     "properties": {text(2): {"type": "string", "description": text(3), text(4): text(5)}},
-                }),
+                })
+                .into(),
             };
             let result = |text: String| CallResult { id: Some(text.clone()), name: text.clone(), text, ok: true };
             (tool, [result(text(0)), result(text(1))])

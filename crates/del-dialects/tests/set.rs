@@ -73,6 +73,66 @@ fn a_model_belongs_to_one_dialect() {
 }
 
 #[test]
+fn every_description_is_one() {
+    let all = Dialects::builtin();
+    for (name, text) in Dialects::sources() {
+        if let Err(error) = Dialect::from_toml(name, text) {
+            panic!("dialects/{name}/dialect.toml:{}: {}", error.line, error.message);
+        }
+        assert!(all.iter().any(|dialect| dialect.name == *name), "{name} is left out");
+    }
+}
+
+/// A description that says no more than it has to, and these aliases.
+fn own(aliases: &str) -> String {
+    format!(
+        "title = \"Own\"\nsource = \"this test\"\n[call]\npieces = [{{ mark = \"%%\" }}, {{ head = \"{{name}}\" }}, \
+         {{ mark = \":\" }}, {{ args = \"object\" }}]\n[aliases]\n{aliases}\n"
+    )
+}
+
+#[test]
+fn a_name_means_its_dialect_before_the_alias_of_another() {
+    let taken = Dialects::builtin().iter().last().unwrap().name.clone();
+    let first = own(&format!("vllm = [\"{taken}\", \"Both_Names\"]\nollama = \"other\""));
+    let second = own("sglang = \"both-names\"");
+    let all = Dialects::with([("a_first", first.as_str()), ("b-second", second.as_str())]).unwrap();
+    let name = |name: &str| all.get(name).map(|dialect| dialect.name.as_str());
+    for (asked, found) in [
+        (taken.as_str(), Some(taken.as_str())),
+        (&format!("vllm:{taken}"), Some("a_first")),
+        (" A-First ", Some("a_first")),
+        ("both-names", Some("a_first")),
+        ("vllm:both_names", Some("a_first")),
+        ("SGLang:BOTH_names", Some("b-second")),
+        ("other", Some("a_first")),
+        ("vllm:other", None),
+        ("nobody:both-names", None),
+        ("vllm:a_first", None),
+        ("", None),
+        (":", None),
+    ] {
+        assert_eq!(name(asked), found, "{asked:?}");
+    }
+}
+
+#[test]
+fn every_name_of_a_dialect_is_known() {
+    let all = Dialects::builtin();
+    for dialect in all.iter() {
+        assert_eq!(all.get(&dialect.name.to_uppercase()).unwrap().name, dialect.name);
+        for (engine, alias) in
+            dialect.aliases.iter().flat_map(|(engine, names)| names.iter().map(move |name| (engine, name)))
+        {
+            let found = all.get(&format!("{engine}:{alias}")).unwrap();
+            let shared =
+                |other: &&Arc<Dialect>| other.aliases.get(engine).is_some_and(|names| names.contains(alias));
+            assert_eq!(found.name, all.iter().find(shared).unwrap().name, "{engine}:{alias}");
+        }
+    }
+}
+
+#[test]
 fn a_dialect_that_nobody_holds_is_freed() {
     for (name, text) in Dialects::sources() {
         let dialect = Arc::new(Dialect::from_toml("own", text).unwrap());

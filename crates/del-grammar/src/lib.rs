@@ -14,7 +14,8 @@
 //!     "type": "object",
 //!     "properties": {"path": {"type": "string", "minLength": 1}},
 //!     "required": ["path"],
-//! });
+//! })
+//! .into();
 //! let tools = [Tool { name: "list_dir".to_owned(), description: String::new(), parameters }];
 //!
 //! let grammar = Grammar::new(dialect, &tools, &Options::new(Choice::Required))?;

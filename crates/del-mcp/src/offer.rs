@@ -57,7 +57,10 @@ pub(crate) fn offers(
         let description = shortened(&plain(description), DESCRIPTION);
         let mut parameters = Value::Object(tool.input_schema.as_ref().clone());
         make_plain(&mut parameters);
-        offers.push(Offer { tool: Tool { name, description, parameters }, name: tool.name.into_owned() });
+        offers.push(Offer {
+            tool: Tool { name, description, parameters: parameters.into() },
+            name: tool.name.into_owned(),
+        });
     }
     (offers, warnings)
 }

@@ -223,7 +223,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 /// A tool as hosts are told of it. What only reads is said to; everything else may destroy.
 fn described(definition: &del_tools::Definition) -> Tool {
     let tool = definition.tool();
-    let schema = match tool.parameters {
+    let schema = match tool.parameters.into() {
         Value::Object(schema) => schema,
         _ => Map::new(),
     };

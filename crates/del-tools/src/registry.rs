@@ -171,7 +171,7 @@ impl Definition {
         Tool {
             name: self.name.to_owned(),
             description: function["description"].as_str().unwrap_or_default().to_owned(),
-            parameters: function["parameters"].clone(),
+            parameters: function["parameters"].clone().into(),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Finding the files that hold a match: several threads look, one hears of the files in their order.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, Scope};
+use std::thread::Scope;
 use std::time::Instant;
 
+use del_parallel::{Feed, Results, ordered, threads};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 
@@ -44,30 +43,19 @@ pub(crate) struct Sought<'a> {
 
 /// Takes files in an order, and tells in the same order what is in them.
 pub(crate) struct Sieve<'a> {
-    batches: SyncSender<Batch>,
-    verdicts: Receiver<Sifted>,
+    feed: Feed<Vec<Kept>, Sifted>,
+    results: Results<Vec<Kept>, Sifted>,
     filling: Vec<Kept>,
-    /// Batches that were handed out.
-    sent: usize,
-    /// Batches that were told of.
-    told: usize,
-    /// Batches that were done before their turn.
-    early: BTreeMap<usize, Vec<Verdict>>,
-    most: usize,
     deadline: Instant,
     tell: &'a mut dyn FnMut(Verdict) -> Flow,
-    stopped: Arc<AtomicBool>,
+    stop: Stop,
 }
 
-struct Batch {
-    number: usize,
-    files: Vec<Kept>,
-}
+/// What is in the files of a batch; none where that was not known in time.
+type Sifted = Option<Vec<Verdict>>;
 
-struct Sifted {
-    number: usize,
-    verdicts: Vec<Verdict>,
-}
+/// Set when nobody wants to hear more, and once it is dropped: nobody waits for what is still under way.
+struct Stop(Arc<AtomicBool>);
 
 impl<'a> Sieve<'a> {
     /// A sieve whose threads end with it. `tell` says whether to go on.
@@ -76,127 +64,92 @@ impl<'a> Sieve<'a> {
         sought: Sought<'scope>,
         tell: &'a mut dyn FnMut(Verdict) -> Flow,
     ) -> Self {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        let most = threads * WAITING;
-        let (batches, receiver) = sync_channel(most);
-        let (sender, verdicts) = channel();
-        let receiver = Arc::new(Mutex::new(receiver));
-        let stopped = Arc::new(AtomicBool::new(false));
-        for _ in 0..threads {
-            let (receiver, sender, stopped) = (Arc::clone(&receiver), sender.clone(), Arc::clone(&stopped));
-            scope.spawn(move || sift(sought, &receiver, &sender, &stopped));
-        }
-        Self {
-            batches,
-            verdicts,
-            filling: Vec::new(),
-            sent: 0,
-            told: 0,
-            early: BTreeMap::new(),
-            most,
-            deadline: sought.deadline,
-            tell,
-            stopped,
-        }
+        let threads = threads(MAX_THREADS);
+        let stop = Stop(Arc::new(AtomicBool::new(false)));
+        let workers = (0..threads).map(|_| sifter(sought, Arc::clone(&stop.0)));
+        let (feed, results) = ordered(scope, workers, threads * WAITING);
+        Self { feed, results, filling: Vec::new(), deadline: sought.deadline, tell, stop }
     }
 
     /// Takes the next file. It may be told of later.
     pub(crate) fn add(&mut self, file: Kept) -> Flow {
         self.filling.push(file);
-        if self.filling.len() < BATCH {
-            return self.flow();
+        if self.filling.len() == BATCH {
+            self.send();
+            while let Some(sifted) = self.results.ready() {
+                self.told(sifted);
+            }
         }
-        self.send();
-        while let Ok(sifted) = self.verdicts.try_recv() {
-            self.told(sifted);
-        }
-        self.wait_until(self.most - 1);
-        self.flow()
+        self.stop.flow()
     }
 
     /// Tells of every file that was taken.
     pub(crate) fn finish(mut self) {
-        self.send();
-        self.wait_until(0);
+        if !self.filling.is_empty() {
+            self.send();
+        }
+        self.feed.end();
+        while self.stop.flow() == Flow::On
+            && let Some(sifted) = self.results.by(self.deadline)
+        {
+            self.told(sifted);
+        }
     }
 
     fn send(&mut self) {
+        while self.stop.flow() == Flow::On && !self.feed.has_room() {
+            let sifted = self.results.by(self.deadline).flatten();
+            self.told(sifted);
+        }
         let files = mem::take(&mut self.filling);
-        if !files.is_empty() && self.batches.send(Batch { number: self.sent, files }).is_ok() {
-            self.sent += 1;
+        if self.stop.flow() == Flow::On {
+            self.feed.give(files);
         }
     }
 
-    /// Waits until at most `left` batches are under way, or nobody wants to hear more.
-    fn wait_until(&mut self, left: usize) {
-        while self.flow() == Flow::On && self.sent - self.told > left {
-            let time = self.deadline.saturating_duration_since(Instant::now());
-            match self.verdicts.recv_timeout(time) {
-                Ok(sifted) => self.told(sifted),
-                Err(_) => self.stop(),
-            }
-        }
-    }
-
-    /// Tells of a batch if it is its turn, and of those that waited for it.
     fn told(&mut self, sifted: Sifted) {
-        self.early.insert(sifted.number, sifted.verdicts);
-        while let Some(verdicts) = self.early.remove(&self.told) {
-            self.told += 1;
-            for verdict in verdicts {
-                if self.flow() == Flow::On && (self.tell)(verdict) == Flow::Stop {
-                    self.stop();
-                }
+        let Some(verdicts) = sifted else { return self.stop.set() };
+        for verdict in verdicts {
+            if self.stop.flow() == Flow::On && (self.tell)(verdict) == Flow::Stop {
+                self.stop.set();
             }
         }
     }
+}
 
-    fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+impl Stop {
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 
     fn flow(&self) -> Flow {
-        if self.stopped.load(Ordering::Relaxed) { Flow::Stop } else { Flow::On }
+        if self.0.load(Ordering::Relaxed) { Flow::Stop } else { Flow::On }
     }
 }
 
-/// Nobody waits for what is still under way.
-impl Drop for Sieve<'_> {
+impl Drop for Stop {
     fn drop(&mut self) {
-        self.stop();
+        self.set();
     }
 }
 
-/// The work of a thread, until there are no more batches.
-fn sift(
-    sought: Sought<'_>,
-    batches: &Mutex<Receiver<Batch>>,
-    verdicts: &Sender<Sifted>,
-    stopped: &AtomicBool,
-) {
+/// The work of a thread.
+fn sifter(sought: Sought<'_>, stopped: Arc<AtomicBool>) -> impl FnMut(Vec<Kept>) -> Sifted {
     // A clone has its own scratch space, which threads would otherwise wait for.
     let matcher = sought.matcher.clone();
-    let sought = Sought { matcher: &matcher, ..sought };
     let mut searcher = SearcherBuilder::new()
         .line_number(false)
         .heap_limit(Some(sought.max_line))
         .binary_detection(BinaryDetection::quit(0))
         .build();
-    loop {
-        let next = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Batch { number, files }) = next else { return };
-        let mut found = Vec::with_capacity(files.len());
-        for file in files {
-            // What is not finished in time is not told of at all.
-            let is_over = || stopped.load(Ordering::Relaxed) || Instant::now() > sought.deadline;
-            found.push(look(sought, &mut searcher, file, &is_over));
-            if is_over() {
-                return;
-            }
-        }
-        if verdicts.send(Sifted { number, verdicts: found }).is_err() {
-            return;
-        }
+    move |files| {
+        let sought = Sought { matcher: &matcher, ..sought };
+        let is_over = || stopped.load(Ordering::Relaxed) || Instant::now() > sought.deadline;
+        let look = |file| {
+            let verdict = look(sought, &mut searcher, file, &is_over);
+            (!is_over()).then_some(verdict)
+        };
+        files.into_iter().map(look).collect()
     }
 }
 

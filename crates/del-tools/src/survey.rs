@@ -1,14 +1,13 @@
 //! Reading many files at once: every text under a place, each by one of several threads.
 
 use std::io::Read;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cap_std::fs::Metadata;
 use del_code::Language;
+use del_parallel::{Feed, Results, ordered, threads};
 
 use crate::context::Context;
 use crate::outcome::{Code, Failure, counted};
@@ -121,36 +120,39 @@ pub(crate) fn survey<T: Send>(
     if !is_dir {
         return one(context, place, watch, look);
     }
-    let found = Mutex::new(Vec::new());
-    let read = AtomicUsize::new(0);
-    let (sender, receiver) = sync_channel(WAITING);
-    let receiver = Mutex::new(receiver);
-    let mut hunt = Hunt { sender, watch, sent: 0, sources: 0, too_large: 0, over: None };
-    let walked = thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
-        for _ in 0..threads {
-            scope.spawn(|| work(&receiver, watch, &read, &found, look));
-        }
+    let (walked, hunt) = thread::scope(|scope| {
+        let threads = threads(MAX_THREADS);
+        let workers = (0..threads).map(|_| |job| read(job, watch, look));
+        let (feed, results) = ordered(scope, workers, threads + WAITING);
+        let mut hunt = Hunt {
+            feed,
+            results,
+            watch,
+            found: Vec::new(),
+            read: 0,
+            sent: 0,
+            sources: 0,
+            too_large: 0,
+            over: None,
+        };
         let walked = hunt.tree(context, control, place, wanted);
-        let Hunt { sender, sources, too_large, over, .. } = hunt;
-        drop(sender);
-        walked.map(|_| (sources, too_large, over))
+        hunt.feed.end();
+        while let Some(seen) = hunt.results.next() {
+            hunt.take(seen);
+        }
+        (walked, hunt)
     });
     control.check()?;
-    let (sources, too_large, mut over) = walked.map_err(|obstacle| context.failure(&obstacle, place))?;
+    walked.map_err(|obstacle| context.failure(&obstacle, place))?;
+    let Hunt { found, read, sources, too_large, mut over, .. } = hunt;
     if watch.is_over() {
         over = Some(Over::Time);
     }
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|(number, _)| *number);
-    let found = found.into_iter().map(|(_, found)| found).collect();
-    Ok(Survey { found, read: read.into_inner(), sources, too_large, one: false, over })
+    Ok(Survey { found, read, sources, too_large, one: false, over })
 }
 
 /// A file that waits to be read.
 struct Job {
-    /// Which file it is.
-    number: usize,
     /// Which source file it is.
     source: usize,
     path: String,
@@ -158,17 +160,23 @@ struct Job {
     metadata: Metadata,
 }
 
-/// Walks and hands out what is to be read.
-struct Hunt<'a> {
-    sender: SyncSender<Job>,
+/// What became of a file: none where it was not read, and what is said of it.
+type Seen<T> = Option<Option<(String, T)>>;
+
+/// Walks, hands out what is to be read, and hears what is in it.
+struct Hunt<'a, T> {
+    feed: Feed<Job, Seen<T>>,
+    results: Results<Job, Seen<T>>,
     watch: &'a Watch,
+    found: Vec<(String, T)>,
+    read: usize,
     sent: usize,
     sources: usize,
     too_large: usize,
     over: Option<Over>,
 }
 
-impl Hunt<'_> {
+impl<T> Hunt<'_, T> {
     fn tree(
         &mut self,
         context: &Context,
@@ -206,37 +214,34 @@ impl Hunt<'_> {
             return;
         }
         let is_source = Language::of_file(&path, "").is_some();
-        let job = Job { number: self.sent, source: self.sources, path, file, metadata };
+        let job = Job { source: self.sources, path, file, metadata };
         self.sent += 1;
         self.sources += usize::from(is_source);
-        // The threads outlive the channel: they end when it closes.
-        let _ = self.sender.send(job);
+        while !self.feed.has_room()
+            && let Some(seen) = self.results.next()
+        {
+            self.take(seen);
+        }
+        self.feed.give(job);
         if self.sent.is_multiple_of(REPORTED) {
             control.report(Progress::Files(self.sent));
         }
     }
+
+    fn take(&mut self, seen: Seen<T>) {
+        self.read += usize::from(seen.is_some());
+        self.found.extend(seen.flatten());
+    }
 }
 
-fn work<T>(
-    receiver: &Mutex<Receiver<Job>>,
-    watch: &Watch,
-    read: &AtomicUsize,
-    found: &Mutex<Vec<(usize, (String, T))>>,
-    look: &(dyn Fn(&File<'_>) -> Option<T> + Sync),
-) {
-    loop {
-        let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { number, source, path, file, metadata }) = next else { return };
-        if watch.is_over() {
-            continue;
-        }
-        let Some(text) = content(file) else { continue };
-        read.fetch_add(1, Ordering::Relaxed);
-        let said = look(&File { path: &path, text: &text, metadata: &metadata, number: source, watch });
-        if let Some(said) = said {
-            found.lock().unwrap_or_else(PoisonError::into_inner).push((number, (path, said)));
-        }
+fn read<T>(job: Job, watch: &Watch, look: &(dyn Fn(&File<'_>) -> Option<T> + Sync)) -> Seen<T> {
+    let Job { source, path, file, metadata } = job;
+    if watch.is_over() {
+        return None;
     }
+    let text = content(file)?;
+    let said = look(&File { path: &path, text: &text, metadata: &metadata, number: source, watch });
+    Some(said.map(|said| (path, said)))
 }
 
 /// The text of a file, unless it is none.

@@ -1,68 +1,122 @@
 //! A message as `del parse` prints it: an assistant message of the API, and what the API has no word for.
 
-use del_dialects::{Evidence, Message, Part, Report};
-use serde_json::{Value, json};
+use del_dialects::{Call, Message, Part, Report};
+use serde::Serialize;
 
 use crate::ids::Ids;
-use crate::native::call_json;
+
+/// An assistant message, ready to be written.
+#[derive(Debug, Serialize)]
+pub struct Answer<'m> {
+    dialect: Option<&'m str>,
+    role: &'static str,
+    content: Option<&'m str>,
+    reasoning: Option<&'m str>,
+    tool_calls: Vec<ToolCall<'m>>,
+    events: Vec<Event<'m>>,
+    faults: Vec<Fault<'m>>,
+    evidence: Vec<Evidence<'m>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToolCall<'m> {
+    id: String,
+    r#type: &'static str,
+    function: Function<'m>,
+}
+
+#[derive(Debug, Serialize)]
+struct Function<'m> {
+    name: &'m str,
+    arguments: &'m str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event<'m> {
+    Text { text: &'m str },
+    Reasoning { text: &'m str },
+    ToolCall { index: usize },
+}
+
+#[derive(Debug, Serialize)]
+struct Fault<'m> {
+    kind: &'static str,
+    start: u64,
+    end: u64,
+    message: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes_arguments: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+    /// What there was of a call that does not count.
+    #[serde(flatten)]
+    call: Option<Function<'m>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Evidence<'m> {
+    index: usize,
+    dialect: &'m str,
+    start: u64,
+    end: u64,
+}
 
 /// The message with its events and faults. Ids that the model wrote are kept, as long as they differ.
 ///
 /// `content` and `reasoning` are exact, or null when only white space is left.
-pub fn answer(message: &Message, ids: &mut Ids) -> Value {
-    let calls: Vec<Value> =
-        message.calls.iter().map(|call| call_json(&ids.keep_or_mint(call.id.as_deref()), call)).collect();
-    json!({
-        "dialect": message.dialect,
-        "role": "assistant",
-        "content": visible(&message.content),
-        "reasoning": visible(&message.reasoning),
-        "tool_calls": calls,
-        "events": message.parts.iter().map(part).collect::<Vec<_>>(),
-        "faults": message.faults.iter().map(fault).collect::<Vec<_>>(),
-        "evidence": message.evidence.iter().enumerate().map(evidence).collect::<Vec<_>>(),
-    })
+pub fn answer<'m>(message: &'m Message, ids: &mut Ids) -> Answer<'m> {
+    let tool_call = |call: &'m Call| ToolCall {
+        id: ids.keep_or_mint(call.id.as_deref()),
+        r#type: "function",
+        function: function(call),
+    };
+    let evidence = message.evidence.iter().enumerate();
+    Answer {
+        dialect: message.dialect.as_deref(),
+        role: "assistant",
+        content: visible(&message.content),
+        reasoning: visible(&message.reasoning),
+        tool_calls: message.calls.iter().map(tool_call).collect(),
+        events: message.parts.iter().map(event).collect(),
+        faults: message.faults.iter().map(fault).collect(),
+        evidence: evidence
+            .map(|(index, known)| Evidence {
+                index,
+                dialect: &known.dialect,
+                start: known.span.start,
+                end: known.span.end,
+            })
+            .collect(),
+    }
 }
 
 fn visible(text: &str) -> Option<&str> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-fn part(part: &Part) -> Value {
+fn function(call: &Call) -> Function<'_> {
+    Function { name: &call.name, arguments: &call.arguments }
+}
+
+fn event(part: &Part) -> Event<'_> {
     match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Reasoning(text) => json!({"type": "reasoning", "text": text}),
-        Part::Call(index) => json!({"type": "tool_call", "index": index}),
+        Part::Text(text) => Event::Text { text },
+        Part::Reasoning(text) => Event::Reasoning { text },
+        Part::Call(index) => Event::ToolCall { index: *index },
     }
 }
 
-fn evidence((call, evidence): (usize, &Evidence)) -> Value {
-    json!({
-        "index": call,
-        "dialect": evidence.dialect,
-        "start": evidence.span.start,
-        "end": evidence.span.end,
-    })
-}
-
-fn fault(report: &Report) -> Value {
-    let mut fault = json!({
-        "kind": report.kind.as_str(),
-        "start": report.span.start,
-        "end": report.span.end,
-        "message": report.kind.message(),
-    });
-    if report.kind.changes_arguments() {
-        fault["changes_arguments"] = json!(true);
+fn fault(report: &Report) -> Fault<'_> {
+    Fault {
+        kind: report.kind.as_str(),
+        start: report.span.start,
+        end: report.span.end,
+        message: report.kind.message(),
+        changes_arguments: report.kind.changes_arguments().then_some(true),
+        index: report.place,
+        call: report.call.as_ref().map(function),
     }
-    if let Some(place) = report.place {
-        fault["index"] = json!(place);
-    }
-    if let Some(call) = &report.call {
-        fault["name"] = json!(call.name);
-        fault["arguments"] = json!(call.arguments);
-    }
-    fault
 }
 
 #[cfg(test)]
@@ -97,7 +151,7 @@ mod tests {
             evidence: vec![Evidence { dialect: "hermes-json".into(), span: 3..9 }],
         };
         let mut expected_ids = Ids::default();
-        let value = answer(&message, &mut Ids::default());
+        let value = serde_json::to_value(answer(&message, &mut Ids::default())).unwrap();
         let tool_call =
             |id: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}});
         assert_eq!(
@@ -133,7 +187,7 @@ mod tests {
     #[test]
     fn white_space_alone_is_no_content() {
         let message = Message { content: " \n".into(), ..Message::default() };
-        let value = answer(&message, &mut Ids::default());
+        let value = serde_json::to_value(answer(&message, &mut Ids::default())).unwrap();
         assert!(value["content"].is_null() && value["reasoning"].is_null() && value["dialect"].is_null());
         assert_eq!(value["tool_calls"], json!([]));
     }

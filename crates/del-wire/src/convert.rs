@@ -15,7 +15,7 @@ use crate::fields::{Fields, list, string};
 use crate::ids::Ids;
 use crate::native::{self, call_json};
 use crate::records::{RecordError, RecordErrorCode, object};
-use crate::tools;
+use crate::tools::{KnownTools, ToolsError};
 
 /// What calls are written in before.
 #[derive(Debug, Clone)]
@@ -44,8 +44,8 @@ pub struct Converter {
     to: Target,
     thinking: bool,
     tools: Arc<[Tool]>,
-    /// The tools of the last record that had its own, and their JSON: most transcripts share theirs.
-    own: Option<(String, Arc<[Tool]>)>,
+    /// The tools of records that had their own.
+    own: KnownTools,
 }
 
 /// What became of a record.
@@ -82,7 +82,7 @@ impl Converter {
     /// `tools` are those of records that bring none of their own: they type raw values. Without `thinking`, what the model
     /// thought is left out, which dialects need that have no form for it.
     pub fn new(from: Source, to: Target, thinking: bool, tools: impl Into<Arc<[Tool]>>) -> Self {
-        Self { from, to, thinking, tools: tools.into(), own: None }
+        Self { from, to, thinking, tools: tools.into(), own: KnownTools::default() }
     }
 
     /// Rewrites one answer.
@@ -117,15 +117,10 @@ impl Converter {
         Ok(Converted { line: splice(text, old, &new), calls: record.calls, mended: record.mended })
     }
 
-    fn tools_of(&mut self, fields: &Fields<'_>) -> Result<Arc<[Tool]>, tools::ToolsError> {
-        let Some(json) = fields.get("tools") else { return Ok(Arc::clone(&self.tools)) };
-        match &self.own {
-            Some((known, tools)) if known == json => Ok(Arc::clone(tools)),
-            _ => {
-                let tools: Arc<[Tool]> = tools::read_text(json)?.into();
-                self.own = Some((json.to_owned(), Arc::clone(&tools)));
-                Ok(tools)
-            }
+    fn tools_of(&mut self, fields: &Fields<'_>) -> Result<Arc<[Tool]>, ToolsError> {
+        match fields.get("tools") {
+            Some(json) => self.own.read(json),
+            None => Ok(Arc::clone(&self.tools)),
         }
     }
 }
@@ -147,13 +142,16 @@ struct Record<'c> {
     mended: bool,
 }
 
-/// No record has more calls than there are ids between two lines.
-const IDS_A_LINE: u64 = 1 << 20;
-
 impl<'c> Record<'c> {
     fn new(converter: &'c Converter, tools: Arc<[Tool]>, number: u64) -> Self {
-        let ids = Ids::new(number.wrapping_mul(IDS_A_LINE));
-        Self { converter, tools, ids, waiting: VecDeque::new(), calls: 0, mended: false }
+        Self {
+            converter,
+            tools,
+            ids: Ids::of_line(number),
+            waiting: VecDeque::new(),
+            calls: 0,
+            mended: false,
+        }
     }
 
     fn messages(&mut self, json: &str) -> Result<String, Trouble> {

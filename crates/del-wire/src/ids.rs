@@ -10,10 +10,18 @@ pub struct Ids {
     taken: HashSet<String>,
 }
 
+/// No record has more calls than there are ids between two lines.
+const IDS_A_LINE: u64 = 1 << 20;
+
 impl Ids {
     /// Ids of the run with this seed.
     pub fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
+    }
+
+    /// Ids for the calls of one record of many: those of different lines differ, whoever makes them.
+    pub fn of_line(number: u64) -> Self {
+        Self::new(number.wrapping_mul(IDS_A_LINE))
     }
 
     /// A new id.
@@ -33,11 +41,6 @@ impl Ids {
             Some(id) if !id.is_empty() && self.taken.insert(id.to_owned()) => id.to_owned(),
             _ => self.mint(),
         }
-    }
-
-    /// Forgets which ids are taken, so that memory does not grow with the run; minted ids still never repeat.
-    pub fn forget(&mut self) {
-        self.taken.clear();
     }
 }
 

@@ -1,13 +1,16 @@
 //! The records of `del parse --jsonl`: a request a line, an answer a line.
 
+use std::sync::Arc;
+
 use del_dialects::{Message, Tool};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::answer::answer;
 use crate::error::{WireError, excerpt};
 use crate::fields::{Fields, string};
 use crate::ids::Ids;
-use crate::tools;
+use crate::tools::KnownTools;
 
 /// One text to read.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +22,7 @@ pub struct Request {
     /// The dialect's name; `None` for `auto`.
     pub dialect: Option<String>,
     /// The tools that the model was told of; `None` when the record has no such member.
-    pub tools: Option<Vec<Tool>>,
+    pub tools: Option<Arc<[Tool]>>,
     /// The text starts inside the model's thinking; `None` when the record does not say.
     pub starts_in_reasoning: Option<bool>,
     /// The answer was cut off rather than ended.
@@ -78,25 +81,28 @@ impl RecordErrorCode {
 
 impl Request {
     /// Reads a line, without its line end. Unknown members are ignored.
-    pub fn read(line: &[u8]) -> Result<Self, RecordError> {
+    pub fn read(line: &[u8], known: &mut KnownTools) -> Result<Self, RecordError> {
         let (_, fields, id) = object(line)?;
-        Self::from_fields(&fields, id.clone()).map_err(|message| RecordError {
+        Self::from_fields(&fields, id.clone(), known).map_err(|message| RecordError {
             id,
             code: RecordErrorCode::InvalidRequest,
             message,
         })
     }
 
-    fn from_fields(fields: &Fields<'_>, id: RecordId) -> Result<Self, String> {
+    fn from_fields(fields: &Fields<'_>, id: RecordId, known: &mut KnownTools) -> Result<Self, String> {
         let text = fields.get("text").ok_or("`text` should be a string, got nothing")?;
         // Strict, for offsets count bytes of this text.
-        string(text, "text").map_err(|error| error.to_string())?;
-        let text = serde_json::from_str(text).map_err(|error| {
-            format!("`text` should be a string of Unicode characters, got `{}` ({error})", excerpt(text))
+        let text = serde_json::from_str(text).map_err(|error| match string(text, "text") {
+            Ok(_) => {
+                let got = excerpt(text);
+                format!("`text` should be a string of Unicode characters, got `{got}` ({error})")
+            }
+            Err(error) => error.to_string(),
         })?;
         let dialect = fields.text("dialect").map_err(|error| error.to_string())?;
-        let tools =
-            fields.get("tools").map(tools::read_text).transpose().map_err(|error| error.to_string())?;
+        let tools = fields.get("tools").map(|json| known.read(json)).transpose();
+        let tools = tools.map_err(|error| error.to_string())?;
         Ok(Self {
             id,
             text,
@@ -159,8 +165,9 @@ pub(crate) fn object(line: &[u8]) -> Result<(&str, Fields<'_>, RecordId), Record
 }
 
 /// `object` with the id as its first member.
-fn line(RecordId(id): &RecordId, object: &Value) -> String {
-    let object = object.to_string();
+fn line(RecordId(id): &RecordId, object: &impl Serialize) -> String {
+    // Its keys are strings, so nothing can fail.
+    let object = serde_json::to_string(object).unwrap_or_default();
     format!("{{\"id\":{id},{}", object.strip_prefix('{').unwrap_or(&object))
 }
 
@@ -183,12 +190,17 @@ fn one_of(
 mod tests {
     use del_dialects::Message;
 
-    use super::{RecordErrorCode, Request};
+    use super::{RecordError, RecordErrorCode};
     use crate::ids::Ids;
+    use crate::tools::KnownTools;
+
+    fn request(line: &[u8]) -> Result<super::Request, RecordError> {
+        super::Request::read(line, &mut KnownTools::default())
+    }
 
     #[test]
     fn a_full_record() {
-        let request = Request::read(
+        let request = request(
             br#"{"id":[1, 12345678901234567890123],"text":"a\n","dialect":"jamba","tools":[{"name":"f"}],"starts_in":"reasoning","finish":"cut","more":1}"#,
         )
         .unwrap();
@@ -205,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_may_be_missing() {
-        let request = Request::read(br#"{"text":"","dialect":"auto"}"#).unwrap();
+        let request = request(br#"{"text":"","dialect":"auto"}"#).unwrap();
         assert_eq!(
             (request.dialect, request.tools, request.starts_in_reasoning, request.cut),
             (None, None, None, false)
@@ -214,8 +226,8 @@ mod tests {
 
     #[test]
     fn a_bad_line_gives_an_error_line() {
-        let line = |line: &[u8]| Request::read(line).unwrap_err().line();
-        let code = |line: &[u8]| Request::read(line).unwrap_err().code;
+        let line = |line: &[u8]| request(line).unwrap_err().line();
+        let code = |line: &[u8]| request(line).unwrap_err().code;
         for bad in [&b"{"[..], b"", b"[]", b"\xff", b"{\"text\":\"a\"} x"] {
             assert_eq!(code(bad), RecordErrorCode::InvalidJson);
         }
@@ -243,7 +255,7 @@ mod tests {
 
     #[test]
     fn an_unknown_dialect_keeps_the_id() {
-        let request = Request::read(br#"{"id":1,"text":"","dialect":"nope"}"#).unwrap();
+        let request = request(br#"{"id":1,"text":"","dialect":"nope"}"#).unwrap();
         assert_eq!(
             request.unknown_dialect("see `del dialects`").line(),
             r#"{"id":1,"error":{"code":"unknown_dialect","message":"expected the name of a dialect, got `nope`; see `del dialects`"}}"#

@@ -143,8 +143,11 @@ mod tests {
 
     #[test]
     fn a_full_request() {
-        let tool =
-            Tool { name: "f".into(), description: "does f".into(), parameters: json!({"type": "object"}) };
+        let tool = Tool {
+            name: "f".into(),
+            description: "does f".into(),
+            parameters: json!({"type": "object"}).into(),
+        };
         let call = Call { id: Some("c1".into()), name: "f".into(), arguments: "{}".into() };
         let result = CallResult { id: Some("c1".into()), name: "f".into(), text: "done".into(), ok: true };
         let request = ChatRequest {

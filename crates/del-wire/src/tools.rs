@@ -1,5 +1,7 @@
 //! Tool definitions in the spellings of the APIs.
 
+mod known;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -8,6 +10,8 @@ use del_dialects::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::error::excerpt;
+
+pub use known::KnownTools;
 
 /// Why tool definitions cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,7 +144,7 @@ fn read_tool(value: &Value, at: &str) -> Result<Tool, ToolsError> {
         Some(Value::String(text)) => text.clone(),
         Some(other) => return Err(shape(&format!("{at}.description"), "a string", other)),
     };
-    Ok(Tool { name, description, parameters: read_parameters(fields, &at)? })
+    Ok(Tool { name, description, parameters: read_parameters(fields, &at)?.into() })
 }
 
 fn read_parameters(fields: &Map<String, Value>, at: &str) -> Result<Value, ToolsError> {
@@ -234,7 +238,7 @@ mod tests {
         .unwrap();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "c", "d", "e"]);
-        assert_eq!(tools[4].parameters, json!({"type": "object", "properties": {}}));
+        assert_eq!(*tools[4].parameters, json!({"type": "object", "properties": {}}));
         for format in [Format::OpenAi, Format::Anthropic, Format::Mcp] {
             assert_eq!(read_text(&write(&tools, format)).unwrap(), tools);
         }

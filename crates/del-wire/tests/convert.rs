@@ -26,7 +26,7 @@ fn tools() -> Vec<Tool> {
     let tool = |name: &str| Tool {
         name: name.into(),
         description: "A tool.".into(),
-        parameters: parameters.clone(),
+        parameters: parameters.clone().into(),
     };
     vec![tool("get_weather"), tool("add_item")]
 }

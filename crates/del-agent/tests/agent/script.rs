@@ -13,10 +13,12 @@ pub(crate) struct Talk {
 }
 
 pub(crate) fn settings() -> Settings {
-    let tool = |name: &str, description: &str| Tool {
+    let tool = |name: &str, description: &str| {
+        Tool {
         name: name.into(),
         description: description.into(),
-        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["path"]}),
+        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["path"]}).into(),
+    }
     };
     Settings {
         model: "m".into(),

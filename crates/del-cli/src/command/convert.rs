@@ -1,6 +1,5 @@
 //! `del convert`: calls in one dialect in, the same calls in another out.
 
-mod blocks;
 mod records;
 
 use std::io::Write;

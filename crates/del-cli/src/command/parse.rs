@@ -108,8 +108,9 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     } else {
         let mut collect = Collect::new();
         reader.read(input, &mut collect)?;
-        let answer = answer::answer(&collect.into_message(), &mut Ids::default());
-        writeln!(std::io::stdout().lock(), "{}", shown(&format!("{answer:#}")))?;
+        let message = collect.into_message();
+        let answer = serde_json::to_string_pretty(&answer::answer(&message, &mut Ids::default()))?;
+        writeln!(std::io::stdout().lock(), "{}", shown(&answer))?;
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `del parse`.
 
-use std::io::{BufRead, BufReader, Write};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -151,6 +152,55 @@ fn a_record_is_answered_before_the_next_one_comes() {
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn many_records_keep_their_order_and_their_ids_differ() {
+    // Several blocks for each core, and records of very different cost.
+    let call = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+    let record = |number: usize| match number % 7 {
+        0 => "{".to_owned(),
+        1 => json!({"id": number, "text": call.repeat(number % 40)}).to_string(),
+        _ => json!({"id": number, "text": format!("{number} {call}"), "tools": [{"name": "f"}]}).to_string(),
+    };
+    let records: Vec<String> = (0..30_000).map(record).collect();
+    let got = run(&mut del(&["parse", "--jsonl"]), records.join("\n"));
+    assert_eq!(got.code, 0, "{}", got.err);
+    let lines = got.lines();
+    assert_eq!(lines.len(), records.len());
+    let mut ids = HashSet::new();
+    for (number, line) in lines.iter().enumerate() {
+        if number % 7 == 0 {
+            assert_eq!(line["error"]["code"], "invalid_json", "{number}");
+            continue;
+        }
+        assert_eq!(line["id"], number);
+        let calls = line["tool_calls"].as_array().unwrap();
+        assert_eq!(calls.len(), if number % 7 == 1 { number % 40 } else { 1 }, "{number}");
+        for call in calls {
+            assert!(ids.insert(call["id"].as_str().unwrap()), "{number}");
+        }
+    }
+    assert_eq!(run(&mut del(&["parse", "--jsonl"]), records.join("\n")).out, got.out);
+}
+
+#[test]
+fn a_reader_that_goes_ends_the_run_quietly_though_more_may_come() {
+    let mut child = del(&["parse", "--jsonl"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    drop(child.stdout.take());
+    writeln!(stdin, "{}", json!({"text": "hi"})).unwrap();
+    // Standard input stays open.
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    child.wait().unwrap();
+    assert_eq!(err, "");
+    drop(stdin);
 }
 
 #[test]

@@ -140,7 +140,9 @@ impl CallReader {
                 Progress::Value(byte) => self.value(byte, *look),
                 Progress::Item => self.item(emit, *look),
                 Progress::Empty | Progress::Unnamed(_) => None,
-                Progress::Done => self.item(emit, *look).or_else(|| self.close(given.text, look, kept)),
+                Progress::Done => {
+                    Some(self.item(emit, *look).unwrap_or_else(|| self.close(given.text, look, kept)))
+                }
                 Progress::Broken if self.is_doubled(given.text, *look) => {
                     self.notes.add(FaultKind::Repaired, *look);
                     self.values.restart();
@@ -163,19 +165,19 @@ impl CallReader {
     }
 
     /// Behind the object: the other braces where they are doubled.
-    fn close(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Option<CallProgress> {
+    fn close(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> CallProgress {
         while self.doubled > 0 {
             *look += white_space(&text.as_bytes()[*look..]);
             *kept = *look;
             match text.as_bytes().get(*look) {
-                None => return Some(CallProgress::More),
+                None => return CallProgress::More,
                 Some(b'}') => *look += 1,
-                Some(_) => return Some(CallProgress::Broken),
+                Some(_) => return CallProgress::Broken,
             }
             self.doubled -= 1;
         }
         *kept = *look;
-        Some(CallProgress::Done)
+        CallProgress::Done
     }
 
     /// A key is whole; false when it shows that this is no call.

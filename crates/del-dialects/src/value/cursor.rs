@@ -69,6 +69,7 @@ impl<'a, 'e> Cursor<'a, 'e> {
 
     /// At `/` or `#`: whether a comment begins, and then whether it is a block; none when the next byte is needed. Where
     /// a value stands, `#` may begin it, as in `#fff`; and where texts stand bare, anything may.
+    #[expect(clippy::option_option, reason = "undecided and none are two answers")]
     pub(super) fn comment(&self, value: bool) -> Option<Option<bool>> {
         let next = self.bytes.get(self.look + 1);
         match (self.bytes[self.look], next) {
@@ -128,6 +129,7 @@ impl Reader {
     }
 
     /// What ends the call at the byte at hand, as [`Marks::end`] says it.
+    #[expect(clippy::option_option, reason = "undecided and none are two answers")]
     pub(super) fn end_of_call(&mut self, on: &mut Cursor<'_, '_>) -> Option<Option<bool>> {
         let rest = &on.given.text[on.look..];
         if rest.len() < self.window && !on.last() {

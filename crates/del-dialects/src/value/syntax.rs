@@ -199,6 +199,7 @@ impl Marks {
     /// What ends the call at the beginning of `window`: true for what opens something else than the call at hand.
     /// `Some(None)` when nothing does, none when more is needed. `inner` says that other brackets are open than those of
     /// the call: what is one bracket itself closes nothing then. With it, how many bytes were looked at.
+    #[expect(clippy::option_option, reason = "undecided and none are two answers")]
     pub(super) fn end(&self, window: &str, all: bool, inner: bool) -> (Option<Option<bool>>, usize) {
         let mut look = 0;
         let end = match self.ends.follow(&mut Scan::default(), window.as_bytes(), &mut look, &mut 0) {

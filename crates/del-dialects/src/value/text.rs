@@ -25,6 +25,7 @@ pub(super) enum Quote {
 
 impl Quote {
     /// The quote at the beginning of `rest`, if one stands there; none when more text is needed.
+    #[expect(clippy::option_option, reason = "undecided and none are two answers")]
     pub(super) fn at(rest: &str, syntax: &Syntax, all: bool) -> Option<Option<Self>> {
         for (place, quote) in syntax.quotes.iter().enumerate() {
             if rest.starts_with(quote.as_str()) {
@@ -55,6 +56,7 @@ impl Quote {
     }
 
     /// The quote that opens a key, which is never a triple one.
+    #[expect(clippy::option_option, reason = "undecided and none are two answers")]
     pub(super) fn of_key(rest: &str, syntax: &Syntax, all: bool) -> Option<Option<Self>> {
         match rest.as_bytes().first() {
             Some(b'"') => Some(Some(Self::Double)),

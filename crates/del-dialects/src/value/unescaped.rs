@@ -45,7 +45,7 @@ impl Reader {
             TextEnd::Call if self.text.quotes.is_none() => {
                 let question = |window: &str, all| is_over(window, all, given.marks, given.end);
                 match self.look_ahead(on, from + 1, &question) {
-                    None => return self.wait((kind, len)),
+                    None => return Some(self.wait((kind, len))),
                     Some(true) => {
                         self.notes.add_markup(FaultKind::GuessedBorder, from);
                         if let Some(stop) = self.end_text(on, 0) {
@@ -53,7 +53,7 @@ impl Reader {
                         }
                         // The bracket that closes the call.
                         on.skip(1);
-                        return self.close_all(on);
+                        return Some(self.close_all(on));
                     }
                     Some(false) => {}
                 }
@@ -62,7 +62,7 @@ impl Reader {
                 let closers: Vec<u8> = self.stack.iter().map(|bracket| bracket.closer()).collect();
                 let question = |window: &str, all| closes(window, all, ends, &closers, given.end);
                 let Some(found) = self.look_ahead(on, from + len, &question) else {
-                    return self.wait((kind, len));
+                    return Some(self.wait((kind, len)));
                 };
                 if found.is_none_or(|quotes| quotes.is_none()) {
                     self.doubted = self.base + on.bytes.len().min(from + len + AHEAD) as u64;
@@ -93,10 +93,10 @@ impl Reader {
     }
 
     /// More text is needed to tell what this is.
-    fn wait(&mut self, end: (TextEnd, usize)) -> Stop {
+    fn wait(&mut self, end: (TextEnd, usize)) -> Progress {
         self.text.end = Some(end);
         self.text.waits = true;
-        Some(Progress::More)
+        Progress::More
     }
 }
 

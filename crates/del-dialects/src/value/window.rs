@@ -240,9 +240,8 @@ fn own_quote(rest: &str, syntax: &Syntax) -> Option<usize> {
 /// What stands at the beginning of `window`, behind a value that no comma or bracket ends.
 pub(super) fn next(window: &str, all: bool, place: &Place<'_>) -> Option<Next> {
     let byte = window.as_bytes().first().copied()?;
-    match place.marks.end(window, all, !place.outer).0? {
-        Some(opens) => return Some(Next::End { opens }),
-        None => {}
+    if let Some(opens) = place.marks.end(window, all, !place.outer).0? {
+        return Some(Next::End { opens });
     }
     match own_quote(window, place.syntax) {
         None if !all => return None,

@@ -39,7 +39,7 @@ fn dialect(name: &str) -> &'static Arc<Dialect> {
 }
 
 fn tool(name: &str, parameters: Value) -> Tool {
-    Tool { name: name.to_owned(), description: String::new(), parameters }
+    Tool { name: name.to_owned(), description: String::new(), parameters: parameters.into() }
 }
 
 fn call(name: &str, arguments: &Value) -> Call {

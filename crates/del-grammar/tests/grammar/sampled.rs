@@ -84,7 +84,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
 fn what_a_grammar_lets_through_is_read_as_calls() {
     let tools = tools();
     let schemas: HashMap<&str, &Value> =
-        tools.iter().map(|tool| (tool.name.as_str(), &tool.parameters)).collect();
+        tools.iter().map(|tool| (tool.name.as_str(), &*tool.parameters)).collect();
     let (mut texts, mut wrong) = (0, Vec::new());
     // Where the mark behind a value says its key again, no grammar can hold a model to the key of a free object.
     let says_it_again =

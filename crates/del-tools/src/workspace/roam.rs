@@ -1,12 +1,14 @@
 //! Walking a tree with several threads, in no order.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cap_std::fs::{Dir, ReadDir};
+use del_parallel::{spread, threads};
 
 use super::ignored::Rules;
 use super::listing::{Listed, list};
@@ -26,18 +28,18 @@ impl Workspace {
         visit: &(dyn Fn(&Entry<'_>) -> Flow + Sync),
     ) -> Result<Roamed, Obstacle> {
         let Start { dir, entries, rules, absolute, deadline } = self.start(place, walk)?;
-        let roamer =
-            Roamer { walk, absolute, deadline, visit, queue: Mutex::default(), changed: Condvar::new() };
-        let mut top = Turn::new(&roamer);
-        top.directory(&dir, entries, Below { path: PathBuf::new(), rules, depth: 1 });
-        drop(top);
-        thread::scope(|scope| {
-            for _ in 1..thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS) {
-                scope.spawn(|| roamer.work());
-            }
-            roamer.work();
-        });
-        let ignored = roamer.queue().ignored;
+        let roamer = Roamer { walk, absolute, deadline, visit, ignored: AtomicBool::new(false) };
+        let mut found = Vec::new();
+        let top = Below { path: PathBuf::new(), rules, depth: 1 };
+        if roamer.directory(&dir, entries, top, &mut found) == Flow::On {
+            // The last that came is the first to go, so that few directories wait, and each holds only the one above
+            // it open.
+            spread(threads(MAX_THREADS), found, |pending, found| match roamer.show(pending, found) {
+                Flow::On => ControlFlow::Continue(()),
+                Flow::Stop => ControlFlow::Break(()),
+            });
+        }
+        let ignored = roamer.ignored.into_inner();
         Ok(Roamed { ignored, late: Instant::now() > deadline })
     }
 }
@@ -56,19 +58,8 @@ struct Roamer<'a> {
     absolute: PathBuf,
     deadline: Instant,
     visit: &'a (dyn Fn(&Entry<'_>) -> Flow + Sync),
-    queue: Mutex<Queue>,
-    changed: Condvar,
-}
-
-/// The last that came is the first to go, so that few directories wait, and each holds only the one above it open.
-#[derive(Default)]
-struct Queue {
-    pending: Vec<Pending>,
-    /// Turns that may still find directories.
-    turns: usize,
-    stopped: bool,
     /// Whether ignore files left anything out so far.
-    ignored: bool,
+    ignored: AtomicBool,
 }
 
 /// A directory that was found and is not yet shown.
@@ -91,98 +82,41 @@ impl Roamer<'_> {
         if Instant::now() > self.deadline { Flow::Stop } else { (self.visit)(entry) }
     }
 
-    fn work(&self) {
-        while let Some(pending) = self.next() {
-            Turn::of(self).show(pending);
-        }
-    }
-
-    /// The next directory, and with it a turn; none once every directory was shown.
-    fn next(&self) -> Option<Pending> {
-        let mut queue = self.queue();
-        loop {
-            if queue.stopped {
-                return None;
-            }
-            if let Some(pending) = queue.pending.pop() {
-                queue.turns += 1;
-                return Some(pending);
-            }
-            if queue.turns == 0 {
-                return None;
-            }
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The work on one directory. However it ends, the other threads learn of it.
-struct Turn<'a> {
-    roamer: &'a Roamer<'a>,
-    found: Vec<Pending>,
-    ignored: bool,
-    flow: Flow,
-}
-
-impl<'a> Turn<'a> {
-    fn new(roamer: &'a Roamer<'a>) -> Self {
-        roamer.queue().turns += 1;
-        Self::of(roamer)
-    }
-
-    /// A turn that is counted already.
-    fn of(roamer: &'a Roamer<'a>) -> Self {
-        Self { roamer, found: Vec::new(), ignored: false, flow: Flow::On }
-    }
-
-    fn show(&mut self, pending: Pending) {
+    fn show(&self, pending: Pending, found: &mut Vec<Pending>) -> Flow {
         let Pending { above, name, below } = pending;
-        let cut = self.roamer.walk.cuts(EntryKind::Directory, below.depth - 1);
+        let cut = self.walk.cuts(EntryKind::Directory, below.depth - 1);
         let inner = if cut { None } else { enter(&above, &name) };
         let denied = !cut && inner.is_none();
         let kind = EntryKind::Directory;
         let entry = Entry { dir: &above, name: &name, path: &below.path, kind, denied, cut };
-        self.flow = self.roamer.visit(&entry);
+        let flow = self.visit(&entry);
         drop(above);
-        if let (Flow::On, Some((dir, entries))) = (self.flow, inner) {
-            self.directory(&dir, entries, below);
+        match inner {
+            Some((dir, entries)) if flow == Flow::On => self.directory(&dir, entries, below, found),
+            _ => flow,
         }
     }
 
-    fn directory(&mut self, dir: &Arc<Dir>, entries: ReadDir, below: Below) {
+    fn directory(&self, dir: &Arc<Dir>, entries: ReadDir, below: Below, found: &mut Vec<Pending>) -> Flow {
         let Below { mut path, mut rules, depth } = below;
-        let Roamer { walk, absolute, deadline, .. } = self.roamer;
-        let listing = list(dir, entries, &absolute.join(&path), *walk, &mut rules, *deadline);
-        self.ignored |= listing.ignored;
+        let listing = list(dir, entries, &self.absolute.join(&path), self.walk, &mut rules, self.deadline);
+        if listing.ignored {
+            self.ignored.store(true, Ordering::Relaxed);
+        }
         for Listed { name, kind } in listing.entries {
             path.push(&name);
-            if kind == EntryKind::Directory {
+            let flow = if kind == EntryKind::Directory {
                 let below = Below { path: path.clone(), rules: rules.clone(), depth: depth + 1 };
-                self.found.push(Pending { above: Arc::clone(dir), name, below });
+                found.push(Pending { above: Arc::clone(dir), name, below });
+                Flow::On
             } else {
-                let entry = Entry { dir, name: &name, path: &path, kind, denied: false, cut: false };
-                self.flow = self.roamer.visit(&entry);
-            }
+                self.visit(&Entry { dir, name: &name, path: &path, kind, denied: false, cut: false })
+            };
             path.pop();
-            if self.flow == Flow::Stop {
-                return;
+            if flow == Flow::Stop {
+                return flow;
             }
         }
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        let mut queue = self.roamer.queue();
-        queue.turns -= 1;
-        queue.stopped |= self.flow == Flow::Stop;
-        queue.ignored |= self.ignored;
-        queue.pending.append(&mut self.found);
-        drop(queue);
-        self.roamer.changed.notify_all();
+        Flow::On
     }
 }

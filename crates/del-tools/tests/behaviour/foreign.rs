@@ -23,7 +23,8 @@ impl Echo {
             "type": "object", "required": ["n"],
             "properties": {"n": {"type": "integer"}, "text": {"type": "string"}},
         });
-        let tool = Tool { name: name.to_owned(), description: "Says it".to_owned(), parameters };
+        let tool =
+            Tool { name: name.to_owned(), description: "Says it".to_owned(), parameters: parameters.into() };
         Arc::new(Self { tool, calls: Mutex::default() })
     }
 }

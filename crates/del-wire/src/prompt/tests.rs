@@ -14,7 +14,8 @@ fn tools() -> Vec<Tool> {
     let tool = |name: &str| Tool {
         name: name.to_owned(),
         description: format!("Does {name}."),
-        parameters: json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}),
+        parameters:
+            json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}).into(),
     };
     vec![tool("weather"), tool("time")]
 }

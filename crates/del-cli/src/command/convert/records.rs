@@ -3,20 +3,19 @@
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::Result;
-use del_tools::visible;
+use del_parallel::threads;
 use del_wire::convert::Converter;
 use del_wire::records::RecordError;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use memchr::memchr_iter;
 
-use super::blocks::{self, Block, Failed, MAX_LINE};
+use crate::blocks::{self, Block};
 use crate::exit::Exit;
 use crate::input::{Input, plain};
 use crate::say;
+use crate::terminal::show_lines;
 
 /// So many bad records are told of one by one.
 const TOLD: u64 = 20;
@@ -44,28 +43,21 @@ pub(super) fn run(
     converter: &Converter,
     input: Input,
     rejects: Option<&Path>,
-    threads: Option<u16>,
+    most: Option<u16>,
 ) -> Result<Exit> {
     let mut rejects = rejects.map(Rejects::create).transpose()?;
     let aside = rejects.is_some();
-    let threads = threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
+    let threads = most.map_or_else(|| threads(usize::MAX), usize::from);
     let workers = (0..threads).map(|_| {
         let mut converter = converter.clone();
-        move |block| convert(&mut converter, &block, aside)
+        move |block: Block| convert(&mut converter, &block, aside)
     });
     let progress = progress(input.size());
-    let name = input.name().to_owned();
     let mut out = std::io::stdout().lock();
-    let terminal = out.is_terminal();
     let mut total = Done::default();
     let mut told = 0;
-    let through = blocks::run(input.into_reader(), workers.collect(), |done: Done| -> Result<()> {
-        if terminal {
-            out.write_all(visible(&String::from_utf8_lossy(&done.lines)).as_bytes())?;
-        } else {
-            out.write_all(&done.lines)?;
-        }
-        out.flush()?;
+    let through = blocks::run(input, workers.collect(), |done: Done| {
+        show_lines(&done.lines, &mut out)?;
         for bad in done.bad {
             told += 1;
             if told <= TOLD {
@@ -83,10 +75,7 @@ pub(super) fn run(
         Ok(())
     });
     progress.finish_and_clear();
-    through.map_err(|failed| match failed {
-        Failed::Taking(error) => error,
-        Failed::Reading(error) => Exit::BadInput.because(format!("cannot read {name}: {}", plain(&error))),
-    })?;
+    through?;
     let aside = rejects.map(Rejects::finish).transpose()?;
     let Done { records, calls, mended, .. } = total;
     say(format!("{records} records rewritten, {calls} calls in them, {mended} records mended, {told} bad"));
@@ -104,20 +93,11 @@ pub(super) fn run(
 }
 
 fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
-    let mut done = Done { read: block.bytes.len() as u64, ..Done::default() };
-    if let Some(length) = block.skipped {
-        done.read = length;
-        let reason = format!("expected a record of at most {MAX_LINE} bytes, got one of {length}");
-        done.fail(&RecordError::too_long(reason), block.line, &[], aside);
-        return done;
+    let mut done = Done { read: block.size(), ..Done::default() };
+    if let Some((line, reason)) = block.too_long() {
+        done.fail(&RecordError::too_long(reason), line, &[], aside);
     }
-    done.lines.reserve(block.bytes.len());
-    let mut begin = 0;
-    let ends =
-        memchr_iter(b'\n', &block.bytes).chain((!block.bytes.ends_with(b"\n")).then_some(block.bytes.len()));
-    for (number, end) in (block.line..).zip(ends) {
-        let line = &block.bytes[begin..end];
-        begin = end + 1;
+    for (number, line) in block.lines() {
         let record = line.strip_suffix(b"\r").unwrap_or(line);
         // An empty line holds nothing that could be lost.
         if record.is_empty() {

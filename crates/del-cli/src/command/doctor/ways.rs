@@ -245,7 +245,7 @@ fn tools() -> Vec<Tool> {
     let tool = |name: &str, description: &str, arguments: Value| {
         let required: Vec<&String> = arguments.as_object().into_iter().flat_map(Map::keys).collect();
         let parameters = json!({"type": "object", "properties": arguments, "required": required});
-        Tool { name: name.to_owned(), description: description.to_owned(), parameters }
+        Tool { name: name.to_owned(), description: description.to_owned(), parameters: parameters.into() }
     };
     vec![
         tool("get_weather", "Says the weather in a city", json!({"city": {"type": "string"}})),

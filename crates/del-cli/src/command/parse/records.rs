@@ -1,45 +1,72 @@
 //! `del parse --jsonl`: a request a line in, an answer a line out.
 
-use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
 use anyhow::Result;
 use del_dialects::{End, Message, Start, Turn};
+use del_parallel::threads;
 use del_wire::records::{RecordError, RecordErrorCode, Request};
+use del_wire::tools::KnownTools;
 use del_wire::{Ids, native};
 
 use super::{Dialect, Reader};
+use crate::blocks::{self, Block};
 use crate::input::Input;
 use crate::say;
-use crate::terminal::shown;
+use crate::terminal::show_lines;
 
-/// Answers in order, each as soon as its line is there. Memory does not grow with the number of lines.
-pub(super) fn run(reader: &Reader, mut input: Input) -> Result<()> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut ids = Ids::default();
-    let mut line = Vec::new();
-    let (mut lines, mut bad) = (0_u64, 0_u64);
-    while input.line(&mut line)? {
-        lines += 1;
-        let answer = answer(reader, &line, &mut ids);
-        bad += u64::from(answer.is_err());
-        writeln!(out, "{}", shown(&answer.unwrap_or_else(|error| error.line())))?;
-        ids.forget();
-        if !input.has_line() {
-            out.flush()?;
-        }
-    }
-    out.flush()?;
+/// What became of a block.
+#[derive(Default)]
+struct Done {
+    answers: Vec<u8>,
+    lines: u64,
+    bad: u64,
+}
+
+/// Answers in order, each as soon as its line is there and those before are answered, on every core. Memory does not grow
+/// with the number of lines.
+pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
+    let workers = (0..threads(usize::MAX)).map(|_| {
+        let mut known = KnownTools::default();
+        move |block: Block| answer_all(reader, &block, &mut known)
+    });
+    let mut out = std::io::stdout().lock();
+    let (mut lines, mut bad) = (0, 0);
+    blocks::run(input, workers.collect(), |done: Done| {
+        lines += done.lines;
+        bad += done.bad;
+        Ok(show_lines(&done.answers, &mut out)?)
+    })?;
     if bad > 0 {
         say(format!("{bad} of {lines} lines had no answer; their lines say why"));
     }
     Ok(())
 }
 
-fn answer(reader: &Reader, line: &[u8], ids: &mut Ids) -> Result<String, RecordError> {
-    let mut request = Request::read(line)?;
+fn answer_all(reader: &Reader, block: &Block, known: &mut KnownTools) -> Done {
+    let mut done = Done::default();
+    if let Some((_, reason)) = block.too_long() {
+        done.add(Err(RecordError::too_long(reason)));
+    }
+    for (number, line) in block.lines() {
+        done.add(answer(reader, line, number, known));
+    }
+    done
+}
+
+impl Done {
+    fn add(&mut self, answer: Result<String, RecordError>) {
+        self.lines += 1;
+        self.bad += u64::from(answer.is_err());
+        self.answers.extend_from_slice(answer.unwrap_or_else(|error| error.line()).as_bytes());
+        self.answers.push(b'\n');
+    }
+}
+
+fn answer(reader: &Reader, line: &[u8], number: u64, known: &mut KnownTools) -> Result<String, RecordError> {
+    let mut request = Request::read(line, known)?;
     let message = read(reader, &mut request)?;
-    Ok(request.answer_line(&message, ids))
+    Ok(request.answer_line(&message, &mut Ids::of_line(number)))
 }
 
 fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> {
@@ -56,7 +83,7 @@ fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> 
         });
     };
     let turn = Turn {
-        tools: request.tools.take().map_or_else(|| Arc::clone(&reader.turn.tools), Into::into),
+        tools: request.tools.take().unwrap_or_else(|| Arc::clone(&reader.turn.tools)),
         starts: match request.starts_in_reasoning {
             Some(true) => Start::Reasoning,
             Some(false) => Start::Text,

@@ -1,37 +1,59 @@
 //! `del policy check --jsonl`: a command a line, a verdict a line.
 
-use std::io::{BufWriter, Write};
-
 use anyhow::Result;
-
+use del_parallel::threads;
 use serde_json::{Map, Value, json};
 
 use super::Checker;
+use crate::blocks::{self, Block};
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::say;
-use crate::terminal::shown;
+use crate::terminal::show_lines;
+
+/// What became of a block.
+#[derive(Default)]
+struct Done {
+    answers: String,
+    lines: u64,
+    bad: u64,
+}
 
 /// Answers in order, each as soon as its line is there. A line that cannot be read gets an error line.
-pub(super) fn run(checker: &Checker, mut input: Input) -> Result<Exit> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut line = Vec::new();
-    let (mut lines, mut bad) = (0_u64, 0_u64);
-    while input.line(&mut line)? {
-        lines += 1;
-        let answer = answer(checker, &line);
-        bad += u64::from(answer.is_err());
-        let (Ok(answer) | Err(answer)) = answer;
-        writeln!(out, "{}", shown(&answer.to_string()))?;
-        if !input.has_line() {
-            out.flush()?;
-        }
-    }
-    out.flush()?;
+pub(super) fn run(checker: &Checker, input: Input) -> Result<Exit> {
+    let workers = (0..threads(usize::MAX)).map(|_| |block: Block| answer_all(checker, &block));
+    let mut out = std::io::stdout().lock();
+    let (mut lines, mut bad) = (0, 0);
+    blocks::run(input, workers.collect(), |done: Done| {
+        lines += done.lines;
+        bad += done.bad;
+        Ok(show_lines(done.answers.as_bytes(), &mut out)?)
+    })?;
     if bad > 0 {
         say(format!("{bad} of {lines} lines had no answer; their lines say why"));
     }
     Ok(Exit::Done)
+}
+
+fn answer_all(checker: &Checker, block: &Block) -> Done {
+    let mut done = Done::default();
+    if let Some((_, reason)) = block.too_long() {
+        done.add(Err(failure(&Value::Null, "invalid_request", &reason)));
+    }
+    for (_, line) in block.lines() {
+        done.add(answer(checker, line));
+    }
+    done
+}
+
+impl Done {
+    fn add(&mut self, answer: Result<Value, Value>) {
+        self.lines += 1;
+        self.bad += u64::from(answer.is_err());
+        let (Ok(answer) | Err(answer)) = answer;
+        self.answers.push_str(&answer.to_string());
+        self.answers.push('\n');
+    }
 }
 
 fn answer(checker: &Checker, line: &[u8]) -> Result<Value, Value> {

@@ -14,7 +14,9 @@ use crate::dialect::FieldForm;
 use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::schema::{Place, Spelling, Typed, Types, as_json, escape, may_have, quoted, typed, types_of};
+use crate::schema::{
+    Place, Spelling, Typed, Types, as_json, escape, is_constant, may_have, quoted, typed, types_of,
+};
 use crate::value::white_space;
 
 impl FieldsReader {
@@ -195,10 +197,10 @@ impl FieldsReader {
             }
             _ => {
                 let plain = if form.xml { unescaped(text) } else { text.to_owned() };
-                let types = match Place::argument(tool, &self.key) {
-                    _ if self.says_json => Types::default(),
-                    place if place.is_constant(plain.trim()) => Types::TEXT,
-                    _ => self.types,
+                let types = match () {
+                    () if self.says_json => Types::default(),
+                    () if is_constant(tool, &self.key, plain.trim()) => Types::TEXT,
+                    () => self.types,
                 };
                 let json =
                     if form.json || self.says_json { as_json(plain.trim(), spelling) } else { Ok(None) };

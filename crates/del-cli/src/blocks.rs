@@ -1,83 +1,94 @@
 //! Lines through many workers at once, in order, in memory that does not grow with the input.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use anyhow::Result;
+use del_parallel::ordered;
 use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::input::{Input, unreadable};
 
 /// Whole lines.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// The number of the first one, from 1.
-    pub(super) line: u64,
+    line: u64,
     /// The lines, with their ends.
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     /// So many bytes of one line stood here, too many to hold.
-    pub(super) skipped: Option<u64>,
+    skipped: Option<u64>,
 }
 
 /// Why not all of the input went through.
 #[derive(Debug)]
-pub(super) enum Failed<E> {
+enum Failed<E> {
     Reading(io::Error),
     Taking(E),
 }
 
 /// The longest line, in bytes.
-pub(super) const MAX_LINE: usize = 256 << 20;
+const MAX_LINE: usize = 256 << 20;
 
 /// Bytes that one worker takes at a time.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 256 << 10;
 /// Bytes that are asked for at a time.
 const PIECE: usize = 256 << 10;
-/// Blocks that may wait before and behind each worker.
-const AHEAD: usize = 2;
+/// Blocks that are under way for each worker.
+const AHEAD: usize = 4;
 
-/// Reads all of `input` on a thread of its own, gives its blocks to `workers` in turn, and what they make of them to
-/// `take`, in order.
-pub(super) fn run<T, W, E>(
-    input: impl Read + Send,
+/// Reads all of `input`, gives its blocks to `workers`, and what they make of them to `take`, in order. Lines that come
+/// slowly go through at once. When `take` fails, nothing more is read.
+pub(crate) fn run<T, W>(input: Input, workers: Vec<W>, take: impl FnMut(T) -> Result<()>) -> Result<()>
+where
+    T: Send + 'static,
+    W: FnMut(Block) -> T + Send,
+{
+    let name = input.name().to_owned();
+    through(input.into_reader(), workers, take).map_err(|failed| match failed {
+        Failed::Taking(error) => error,
+        Failed::Reading(error) => unreadable(&name, &error),
+    })
+}
+
+fn through<T, W, E>(
+    input: impl Read + Send + 'static,
     workers: Vec<W>,
-    mut take: impl FnMut(T) -> Result<(), E>,
+    take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), Failed<E>>
 where
-    T: Send,
+    T: Send + 'static,
     W: FnMut(Block) -> T + Send,
 {
     thread::scope(|scope| {
-        let mut doors: Vec<SyncSender<Block>> = Vec::new();
-        let mut exits: Vec<Receiver<T>> = Vec::new();
-        for mut work in workers {
-            let (door, blocks) = sync_channel::<Block>(AHEAD);
-            let (done, exit) = sync_channel(AHEAD);
-            scope.spawn(move || {
-                for block in blocks {
-                    if done.send(work(block)).is_err() {
-                        return;
-                    }
-                }
-            });
-            doors.push(door);
-            exits.push(exit);
-        }
-        let reader = scope.spawn(move || {
-            let mut turn = doors.iter().cycle();
-            // Nobody behind the door means that nobody wants the rest.
-            read(input, &mut |block| turn.next().is_some_and(|door| door.send(block).is_ok()))
-        });
-        let mut taken = Ok(());
-        for exit in exits.iter().cycle() {
-            let Ok(done) = exit.recv() else { break };
-            taken = take(done).map_err(Failed::Taking);
-            if taken.is_err() {
-                break;
-            }
-        }
-        drop(exits);
+        let ahead = workers.len() * AHEAD;
+        let (mut feed, mut results) = ordered(scope, workers, ahead);
+        // No thread of the scope: it may wait for input when nobody wants the rest.
+        let reader = thread::spawn(move || read(input, &mut |block| feed.give(block)));
+        results.try_for_each(take).map_err(Failed::Taking)?;
         let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        taken.and(read.map_err(Failed::Reading))
+        read.map_err(Failed::Reading)
     })
+}
+
+impl Block {
+    /// How many bytes of the input it stands for.
+    pub(crate) fn size(&self) -> u64 {
+        self.skipped.unwrap_or(self.bytes.len() as u64)
+    }
+
+    /// The number of the line in its place that is too long to hold, and what to say of it.
+    pub(crate) fn too_long(&self) -> Option<(u64, String)> {
+        let say = |length| format!("expected a record of at most {MAX_LINE} bytes, got one of {length}");
+        self.skipped.map(|length| (self.line, say(length)))
+    }
+
+    /// The lines without their line feeds, each with its number.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let whole = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let lines = (!self.bytes.is_empty()).then(|| whole.split(|byte| *byte == b'\n'));
+        (self.line..).zip(lines.into_iter().flatten())
+    }
 }
 
 /// Cuts the input into blocks. What comes slowly goes on at once, as far as its lines are whole.
@@ -136,24 +147,22 @@ fn read(mut input: impl Read, each: &mut dyn FnMut(Block) -> bool) -> io::Result
 mod tests {
     use std::io::Read;
 
-    use super::{BLOCK, Block, Failed, MAX_LINE, PIECE, run};
+    use super::{BLOCK, Block, Failed, MAX_LINE, PIECE, through};
 
     /// Gives out bytes in pieces of a size of its own.
-    struct Slow<'a>(&'a [u8], usize);
+    struct Slow(std::io::Cursor<Vec<u8>>, usize);
 
-    impl Read for Slow<'_> {
+    impl Read for Slow {
         fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-            let count = self.1.min(self.0.len()).min(out.len());
-            out[..count].copy_from_slice(&self.0[..count]);
-            self.0 = &self.0[count..];
-            Ok(count)
+            let count = self.1.min(out.len());
+            self.0.read(&mut out[..count])
         }
     }
 
-    fn through(input: impl Read + Send, workers: usize) -> Vec<(u64, Vec<u8>, Option<u64>)> {
+    fn blocks(input: impl Read + Send + 'static, workers: usize) -> Vec<(u64, Vec<u8>, Option<u64>)> {
         let mut all = Vec::new();
         let workers = (0..workers).map(|_| |block: Block| (block.line, block.bytes, block.skipped)).collect();
-        run(input, workers, |done| {
+        through(input, workers, |done| {
             all.push(done);
             Ok::<(), ()>(())
         })
@@ -171,7 +180,9 @@ mod tests {
             for (size, workers) in [(7001, 1), (PIECE, 3), (usize::MAX, 2)] {
                 let mut next = 1;
                 let mut joined = Vec::new();
-                for (line, bytes, skipped) in through(Slow(text.as_bytes(), size), workers) {
+                for (line, bytes, skipped) in
+                    blocks(Slow(std::io::Cursor::new(text.clone().into_bytes()), size), workers)
+                {
                     assert_eq!((line, skipped), (next, None));
                     next += memchr::memchr_iter(b'\n', &bytes).count() as u64;
                     joined.extend(bytes);
@@ -179,13 +190,13 @@ mod tests {
                 assert_eq!(joined, text.as_bytes());
             }
         }
-        assert_eq!(through(&b""[..], 2), []);
+        assert_eq!(blocks(&b""[..], 2), []);
     }
 
     #[test]
     fn a_line_too_long_to_hold_is_counted_and_left_out() {
         let long = std::io::repeat(b'x').take(MAX_LINE as u64 + 10 * PIECE as u64);
-        let all = through(Read::chain(Read::chain(&b"a\n"[..], long), &b"\nb\n"[..]), 2);
+        let all = blocks(Read::chain(Read::chain(&b"a\n"[..], long), &b"\nb\n"[..]), 2);
         let lost: Vec<(u64, u64)> =
             all.iter().filter_map(|(line, _, skipped)| Some((*line, (*skipped)?))).collect();
         assert_eq!(lost, [(2, MAX_LINE as u64 + 10 * PIECE as u64)]);
@@ -198,11 +209,32 @@ mod tests {
     }
 
     #[test]
+    fn lines_have_numbers_and_no_ends() {
+        let lines = |bytes: &[u8]| {
+            let block = Block { line: 7, bytes: bytes.to_vec(), skipped: None };
+            block.lines().map(|(number, line)| (number, line.to_vec())).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"\n"), [(7, b"".to_vec())]);
+        assert_eq!(lines(b"a\n\nb\r\n"), [(7, b"a".to_vec()), (8, b"".to_vec()), (9, b"b\r".to_vec())]);
+        assert_eq!(lines(b"a\nb"), [(7, b"a".to_vec()), (8, b"b".to_vec())]);
+    }
+
+    #[test]
+    fn nobody_waits_for_input_when_nothing_more_is_wanted() {
+        let (mut tell, input) = std::os::unix::net::UnixStream::pair().unwrap();
+        std::io::Write::write_all(&mut tell, b"a\n").unwrap();
+        // The stream stays open, and gives no more.
+        let failed = through(input, vec![|block: Block| block.line], |_| Err("enough"));
+        assert!(matches!(failed, Err(Failed::Taking("enough"))));
+    }
+
+    #[test]
     fn the_first_failure_ends_the_run() {
         let endless = std::io::repeat(b'\n');
         let mut taken = 0;
         let work = |block: Block| block.line;
-        let failed = run(endless, vec![work, work], |_| {
+        let failed = through(endless, vec![work, work], |_| {
             taken += 1;
             if taken < 5 { Ok(()) } else { Err("enough") }
         });
