@@ -376,18 +376,26 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Appends `text` as it stands inside a JSON string.
 pub(crate) fn escape(text: &str, out: &mut String) {
-    let bytes = text.as_bytes();
-    let mut from = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        let escape = match byte {
+    let mut rest = text;
+    loop {
+        let (plain, behind) = rest.split_at(unescaped(rest.as_bytes()));
+        out.push_str(plain);
+        let Some(&byte) = behind.as_bytes().first() else { break };
+        out.push_str(match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
-            0..=0x1f => ESCAPES[byte as usize],
-            _ => continue,
-        };
-        out.push_str(&text[from..at]);
-        out.push_str(escape);
-        from = at + 1;
+            control => ESCAPES[usize::from(control) % ESCAPES.len()],
+        });
+        rest = &behind[1..];
     }
-    out.push_str(&text[from..]);
+}
+
+/// How many bytes at the start stand in a JSON string as they are.
+pub(crate) fn unescaped(bytes: &[u8]) -> usize {
+    let special = |byte: &u8| matches!(byte, 0..=0x1f | b'"' | b'\\');
+    let (eights, _) = bytes.as_chunks::<8>();
+    // Eight at a time, without a branch for each.
+    let quiet = eights.iter().take_while(|eight| !eight.iter().fold(false, |any, byte| any | special(byte)));
+    let from = 8 * quiet.count();
+    from + bytes[from..].iter().position(special).unwrap_or(bytes.len() - from)
 }

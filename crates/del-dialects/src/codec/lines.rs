@@ -4,13 +4,13 @@
 
 use std::collections::HashSet;
 
-use super::fields::{FieldsProgress, Next};
+use super::fields::{FieldsProgress, Next, raw_value};
 use super::json::{Emit, white_space};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
 use crate::parse::automaton::{Automaton, Scan};
-use crate::schema::{Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
+use crate::schema::{Types, escape, may_have, quoted, types_of};
 
 /// What may end a line, ready to be found.
 #[derive(Debug)]
@@ -256,12 +256,8 @@ impl LinesReader {
             return None;
         }
         value.text.push_str(&ends);
-        let spelling = Spelling { python: given.form.python, max_depth: self.max_depth };
-        let json = if given.form.json { as_json(&value.text, spelling) } else { Ok(None) };
-        let read = json.and_then(|json| match json {
-            Some(read) => Ok(read),
-            None => typed(&value.text, value.types, spelling),
-        });
+        let form = given.form;
+        let read = raw_value(&value.text, form.json, value.types, form.python, self.max_depth);
         let Ok(read) = read else { return Some(FieldsProgress::TooDeep) };
         self.notes.add_read(&read, at);
         emit(&read.json, at..at);
