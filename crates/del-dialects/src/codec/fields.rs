@@ -30,7 +30,7 @@ use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::parse::automaton::{Anchored, Match, Scan};
 use crate::schema::Types;
-use lookahead::Found;
+use lookahead::{Found, Searched};
 pub(crate) use marks::{FieldMarks, Next};
 use repeated::Repeated;
 use value::Field;
@@ -77,8 +77,8 @@ enum Phase {
     /// At a delimiter inside the value: does it end there?
     Border {
         found: Found,
-        /// From the first place to the second, counted from the delimiter, no delimiter of a field stands.
-        searched: (usize, usize),
+        /// What was looked for behind it in vain.
+        searched: Searched,
     },
 }
 

@@ -6,7 +6,7 @@
 //! closer had to be inserted or words deleted, the verdict says where that was guessed.
 
 use super::header::{Header, MAX_HEADER};
-use super::lookahead::{AHEAD, Follow, Found, Lookahead, Outline, Own};
+use super::lookahead::{AHEAD, Follow, Found, Lookahead, Outline, Own, Searched};
 use super::marks::{Border, Next};
 use super::{FieldsProgress, FieldsReader, Given, On, Phase, Stop};
 use crate::codec::json::white_space;
@@ -43,7 +43,7 @@ pub(super) struct Ends {
 
 impl FieldsReader {
     /// At a delimiter inside the value.
-    pub(super) fn border(&mut self, on: &mut On<'_, '_>, found: Found, searched: (usize, usize)) -> Stop {
+    pub(super) fn border(&mut self, on: &mut On<'_, '_>, found: Found, searched: Searched) -> Stop {
         let from = on.kept + found.start;
         let mut ahead = Lookahead {
             given: &on.given,
@@ -178,11 +178,11 @@ impl Lookahead<'_> {
     fn words(&mut self, closer: Found) -> Verdict {
         let mut from = closer.end;
         loop {
-            let (hit, free) = self.find(self.borders(), from, AHEAD);
-            let Some(hit) = hit else {
-                return if self.may_grow(0, AHEAD) { Verdict::More } else { Verdict::Data(free) };
+            let found = match self.border(from) {
+                Ok(found) => found,
+                Err(_) if self.may_grow(0, AHEAD) => return Verdict::More,
+                Err(free) => return Verdict::Data(free),
             };
-            let found = Found { border: self.borders().kind(hit), start: hit.start, end: hit.end };
             let Some(found) = self.of_key(found) else { return Verdict::More };
             if found.border == Border::Closer && self.open == 0 {
                 return Verdict::Data(found.start);

@@ -23,6 +23,15 @@ pub(super) struct Found {
     pub(super) end: usize,
 }
 
+/// A search that found nothing between two places.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Searched {
+    /// It was for delimiters of a field; else for whatever may end a value.
+    own: bool,
+    from: usize,
+    to: usize,
+}
+
 /// The text from a delimiter on, and what is known of the value before it. Places count from the delimiter.
 pub(super) struct Lookahead<'a> {
     pub(super) given: &'a Given<'a>,
@@ -38,8 +47,8 @@ pub(super) struct Lookahead<'a> {
     pub(super) open: usize,
     /// Up to here no delimiter of a field stands, as far as one was looked for.
     pub(super) watermark: usize,
-    /// From the first place to the second no delimiter of a field stands: there the last search ran out of text.
-    pub(super) searched: (usize, usize),
+    /// The search that ran out of text the last time.
+    pub(super) searched: Searched,
     /// Bytes that were looked at.
     pub(super) work: u64,
 }
@@ -109,6 +118,24 @@ impl<'a> Lookahead<'a> {
         if self.field.elements { &marks.nested } else { &marks.value }
     }
 
+    /// Where a search from `from` on has something new to look at.
+    fn unsearched(&self, own: bool, from: usize) -> usize {
+        let Searched { own: known, from: start, to } = self.searched;
+        if (own, from) == (known, start) { from.max(to) } else { from }
+    }
+
+    /// What may end this value next, behind `from`; else how far nothing of it stands.
+    pub(super) fn border(&mut self, from: usize) -> Result<Found, usize> {
+        let borders = self.borders();
+        match self.find(borders, self.unsearched(false, from), AHEAD) {
+            (Some(hit), _) => Ok(Found { border: borders.kind(hit), start: hit.start, end: hit.end }),
+            (None, to) => {
+                self.searched = Searched { own: false, from, to };
+                Err(to)
+            }
+        }
+    }
+
     /// What stands behind the white space at `from`.
     pub(super) fn follow(&mut self, from: usize) -> Follow {
         let next = &self.given.marks.next;
@@ -130,13 +157,11 @@ impl<'a> Lookahead<'a> {
         let (form, marks) = (self.given.form, self.given.marks);
         let Some(own) = &marks.own else { return Own::None };
         let first = from;
-        if first == self.searched.0 {
-            from = from.max(self.searched.1);
-        }
+        from = self.unsearched(true, from);
         loop {
             let (hit, free) = self.find(own, from, edge);
             let Some(mut hit) = hit else {
-                self.searched = (first, free);
+                self.searched = Searched { own: true, from: first, to: free };
                 break;
             };
             let closes = own.kind(hit);

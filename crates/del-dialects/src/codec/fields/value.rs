@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::elements;
 use super::header::Header;
-use super::lookahead::Found;
+use super::lookahead::{Found, Searched};
 use super::marks::{Border, Next};
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
@@ -155,7 +155,7 @@ impl FieldsReader {
             on.kept = hit.end;
             return Some(FieldsProgress::Done(Next::Closer(step)));
         }
-        self.enter(Phase::Border { found, searched: (0, 0) });
+        self.enter(Phase::Border { found, searched: Searched::default() });
         None
     }
 
