@@ -12,7 +12,7 @@ main() {
     mkdir -p "$cache"
     make_venv
     install_pins "$root/scripts/grammars.txt" XGrammar
-    (cd "$root" && GRAMMARS=$cache/grammars.jsonl cargo test --quiet --locked -p del-dialects --test grammar \
+    (cd "$root" && GRAMMARS=$cache/grammars.jsonl cargo test --quiet --locked -p del-grammar --test grammar \
         canonical_cases) || die "the grammars could not be written (see above)"
     "$venv/bin/python" "$root/scripts/grammars.py" "$cache/grammars.jsonl"
 }

@@ -74,7 +74,8 @@ fn built(input: &mut Unstructured<'_>) -> Result<String> {
     let frame = input.choose(&["tags", "bare"])?;
     text.push_str(&format!("frame = \"{frame}\"\n"));
     if input.arbitrary()? {
-        text.push_str(&format!("fold = [{}]\n", quoted(input.choose(&["｜|", "▁_", "<[", ""])?)));
+        let rules = ["｜\" = \"|", "|\" = \"｜", "<\" = \"[", ">\" = \"> ", "call\" = \"Call", ":x\" = \":*"];
+        text.push_str(&format!("rewrite = [{{ \"{}\" }}]\n", input.choose(&rules)?));
     }
     if input.arbitrary()? {
         text.push_str(&format!("[reasoning]\nbegin = {}\nend = {}\n", mark(input)?, mark(input)?));
@@ -96,9 +97,9 @@ fn marks(input: &mut Unstructured<'_>) -> Result<String> {
     let count = input.int_in_range(0..=2)?;
     let one = |input: &mut Unstructured<'_>| {
         let need = input.choose(&["must", "must", "soft", "free", "noise", "stop", "id"])?;
-        let line = input.ratio(1, 8)?;
+        let line = if input.ratio(1, 8)? { ", line_start = true" } else { "" };
         let also = if input.ratio(1, 4)? { mark(input)? } else { String::new() };
-        Ok(format!("{{ mark = {}, also = [{also}], need = \"{need}\", line_start = {line} }}", mark(input)?))
+        Ok(format!("{{ mark = [{}, {also}], need = \"{need}\"{line} }}", mark(input)?))
     };
     Ok((0..count).map(|_| one(input)).collect::<Result<Vec<_>>>()?.join(", "))
 }
@@ -144,7 +145,7 @@ fn args(input: &mut Unstructured<'_>) -> Result<String> {
         r#"args = "object", loose = { open = "{", close = "}", pair = ":", quotes = ["<q>"] }"#,
         r#"args = "fields", form = "<p={key}>{value}</p>""#,
         r#"args = "fields", form = "<{key}>{value}</{key}>", xml = true"#,
-        r#"args = "fields", form = "<k>{key}</k><v>{value}</v>\n", python = true"#,
+        r#"args = "fields", form = "<k>{key}</k><v>{value}</v>\n", values = "words""#,
         r#"args = "raw", key = "content""#,
     ];
     let form = input.choose(&forms)?;

@@ -5,7 +5,8 @@ mod refusal;
 
 use std::sync::Arc;
 
-use del_dialects::{Call, CallResult, Choice, Dialect, Dialects, FaultKind, Tool, Turn};
+use del_dialects::{Call, CallResult, Dialect, Dialects, FaultKind, Tool, Turn};
+use del_grammar::{Choice, Grammar, Options};
 use del_wire::{ApiError, ChatRequest, Ids, Prompt, ToolChoice, Usage};
 use serde_json::json;
 
@@ -323,7 +324,8 @@ impl Agent {
             "a server takes either tools or a grammar, and the tools go over the API"
         } else {
             // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            self.grammar = Some(self.dialect.grammar(&self.tools, &Choice::Required, false)?.to_gbnf());
+            let options = Options::new(Choice::Required);
+            self.grammar = Some(Grammar::new(&self.dialect, &self.tools, &options)?.to_gbnf());
             return Ok(());
         };
         self.notices.push(Notice::Unconstrained { reason: reason.to_owned() });

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, GrammarError, Limits, Start, Tool};
+use del_dialects::{Dialect, Limits, Start, Tool};
+use del_grammar::GrammarError;
 use serde_json::{Map, Value};
 
 /// How an [`Agent`](crate::Agent) works.

@@ -17,6 +17,8 @@ pub(crate) struct Description {
     pub(crate) files: Names,
     /// Programs that a first line `#!` names.
     pub(crate) interpreters: Names,
+    /// How comments and strings are written, by the name of a table in `lines.toml`.
+    pub(crate) comments: String,
     /// The grammar; without one, `patterns` read the language.
     pub(crate) grammar: String,
     /// The language whose nodes this one's grammar has as well.

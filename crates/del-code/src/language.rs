@@ -76,6 +76,11 @@ impl Language {
         self.description.extensions.iter()
     }
 
+    /// How its comments and strings are written, by the name of a table in `lines.toml`.
+    pub(crate) fn comments(&self) -> &str {
+        &self.description.comments
+    }
+
     /// What stands between the parts of a qualified name: `::`, `.`, `#`.
     pub fn joints(&self) -> impl Iterator<Item = &str> {
         [&self.description.joint, &self.description.member]

@@ -17,6 +17,7 @@
 //! types and follows no imports.
 #![forbid(unsafe_code)]
 
+mod comments;
 mod description;
 mod grammar;
 mod language;

@@ -18,7 +18,7 @@ fn read(text: &str, language: &'static Language) {
         source.matter(text.len() / 2);
     }
     outline_by_patterns(text, language);
-    if let Some(kind) = language.extensions().find_map(Kind::of_extension) {
+    if let Some(kind) = Kind::of_language(language) {
         kind.count(text);
     }
 }

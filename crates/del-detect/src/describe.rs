@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::syntax::{Arguments, CLOSING_NAME, Part, Shape};
+use crate::syntax::{Arguments, CLOSING_NAME, Fields, Part, Shape};
 use crate::text;
 
 /// Everything that a description is made of.
@@ -68,10 +68,11 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         let need = if own_mark { Some("soft") } else { None };
         for (key, marks, need) in [("open", open, need), ("close", close, Some("soft"))] {
             let seams = seams(marks);
+            let mut opens = key == "open" && !inline;
             let pieces = seams.iter().enumerate().map(|(place, mark)| {
                 // Of several the last one tells; the others may be missing behind text.
                 let free = key == "open" && need.is_some() && place + 1 < seams.len();
-                mark_piece(mark, if free { Some("free") } else { need }, inline)
+                mark_piece(mark, if free { Some("free") } else { need }, &mut opens)
             });
             let pieces: Vec<String> = pieces.collect();
             if !pieces.is_empty() {
@@ -96,7 +97,9 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
         if !results.between.is_empty() {
             let _ = writeln!(out, "between = {}", quoted(&results.between));
         }
-        if let Some([open, close]) = &results.invented {
+        // What is left out here is taken from the form.
+        let form = del_dialects::dialect::Results { each: results.each.clone(), ..Default::default() };
+        if let Some([open, close]) = results.invented.as_ref().filter(|pair| !form.tags().contains(pair)) {
             let _ = writeln!(out, "invented = [[{}, {}]]", quoted(open), quoted(close));
         }
     }
@@ -166,6 +169,7 @@ fn pieces(parts: &[Part], inline: bool) -> Vec<String> {
     let args = parts.iter().position(|part| matches!(part, Part::Arguments(_))).unwrap_or(parts.len());
     let mut out = Vec::new();
     let mut named = false;
+    let mut opens = !inline;
     for (place, part) in parts.iter().enumerate() {
         match part {
             Part::Mark(mark) => {
@@ -176,7 +180,7 @@ fn pieces(parts: &[Part], inline: bool) -> Vec<String> {
                     continue;
                 }
                 let need = (place > args).then_some("soft");
-                out.extend(seams(mark).iter().map(|mark| mark_piece(mark, need, inline)));
+                out.extend(seams(mark).iter().map(|mark| mark_piece(mark, need, &mut opens)));
             }
             Part::Head(form) => {
                 let follows_mark =
@@ -185,29 +189,40 @@ fn pieces(parts: &[Part], inline: bool) -> Vec<String> {
                     out.push(format!("{{ head = {} }}", quoted(form)));
                 }
                 named = named || form.contains("{name}");
+                opens = false;
             }
-            Part::Arguments(arguments) => out.push(args_piece(arguments)),
+            Part::Arguments(arguments) => {
+                opens = false;
+                out.push(args_piece(arguments));
+            }
         }
     }
     out
 }
 
-fn mark_piece(mark: &str, need: Option<&str>, inline: bool) -> String {
+/// One that opens a call stands at the start of a line where it is a word. Behind the first that has to be there, none
+/// opens any more.
+fn mark_piece(mark: &str, need: Option<&str>, opens: &mut bool) -> String {
     if let Some((open, close)) = mark.split_once(CLOSING_NAME) {
         let open = quoted(open);
         return format!(
             "{{ mark = {open}, head = \"{{name}}\", need = \"soft\" }}, {}",
-            mark_piece(close, need, inline)
+            mark_piece(close, need, opens)
         );
     }
     let need = if mark.trim().is_empty() { Some("soft") } else { need };
     let mut out = format!("{{ mark = {}", quoted(mark));
     let word = mark.trim_start().starts_with(char::is_alphabetic) && is_distinct(mark);
-    if word && need.is_none() && !inline {
-        out.push_str(", line_start = true");
-    }
-    if let Some(need) = need {
-        let _ = write!(out, ", need = \"{need}\"");
+    match need {
+        Some(need) => {
+            let _ = write!(out, ", need = \"{need}\"");
+        }
+        None => {
+            if word && *opens {
+                out.push_str(", line_start = true");
+            }
+            *opens = false;
+        }
     }
     out.push_str(" }");
     out
@@ -246,7 +261,7 @@ fn args_piece(arguments: &Arguments) -> String {
     match arguments {
         Arguments::Object => "{ args = \"object\" }".to_owned(),
         Arguments::Call { form, python } => {
-            let python = if *python { ", python = true" } else { "" };
+            let python = if *python { ", values = \"python\"" } else { "" };
             format!("{{ args = \"call\", form = {}{python} }}", quoted(form))
         }
         Arguments::Loose {
@@ -287,15 +302,17 @@ fn args_piece(arguments: &Arguments) -> String {
             if let Some(types) = &fields.types {
                 let _ = write!(out, ", types = {}", list(types));
             }
-            for (key, set) in [
-                ("python", fields.python),
-                ("containers", fields.containers),
-                ("xml", fields.xml),
-                ("json", fields.json),
-            ] {
-                if set {
-                    let _ = write!(out, ", {key} = true");
-                }
+            let values = match fields {
+                Fields { json: true, .. } => Some("json"),
+                Fields { containers: true, .. } => Some("python"),
+                Fields { python: true, .. } => Some("words"),
+                _ => None,
+            };
+            if let Some(values) = values {
+                let _ = write!(out, ", values = \"{values}\"");
+            }
+            if fields.xml && !fields.json {
+                out.push_str(", xml = true");
             }
             out.push_str(" }");
             out

@@ -17,6 +17,7 @@ mod describe;
 pub mod examples;
 mod probe;
 mod report;
+pub mod response;
 mod rules;
 pub mod source;
 mod syntax;

@@ -15,6 +15,7 @@ use del_dialects::Call;
 use crate::text;
 
 pub(crate) use arguments::Arguments;
+pub(crate) use fields::Fields;
 pub(crate) use frame::{Part, Shape};
 pub(crate) use obstacle::obstacle;
 

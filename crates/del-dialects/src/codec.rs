@@ -11,9 +11,8 @@ use crate::schema::Typed;
 pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
-pub(crate) mod json;
 pub(crate) mod lines;
-pub(crate) mod loose;
+pub(crate) mod literals;
 pub(crate) mod reading;
 
 /// What was odd in arguments: of each kind the first place, in the text at hand.
@@ -73,16 +72,6 @@ impl Notes {
     /// What was noted since this was asked last, if anything was: it mostly is not, piece after piece.
     pub(crate) fn take(&mut self) -> Option<Self> {
         self.any.then(|| std::mem::take(self))
-    }
-
-    /// All but those of one kind.
-    pub(crate) fn without(mut self, kind: FaultKind) -> Self {
-        for (place, noted) in NOTED.iter().enumerate() {
-            if *noted == kind {
-                self.first[place] = None;
-            }
-        }
-        self
     }
 
     /// All kinds that have a place.

@@ -88,7 +88,7 @@ impl Message {
 }
 
 /// Collects events. Use it as a [`Sink`], then take the [`Message`].
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Collect {
     message: Message,
     open: Option<(Call, Evidence)>,

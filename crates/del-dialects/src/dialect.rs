@@ -7,19 +7,19 @@ mod check;
 mod definitions;
 mod form;
 mod id;
+mod once;
+mod results;
 mod source;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub use channels::{Channels, Route, Written};
 pub use check::DialectError;
 pub use definitions::{Definitions, ParameterForm, Spelling, TypeForms};
 pub use form::{CallForm, FieldForm, HeadForm, KeyKind, Nest, Slot};
-
-use crate::dialects::Dialects;
-use crate::neutral::Marks;
-use crate::parse::{Parser, Plan, Turn};
+pub(crate) use once::{Memo, Once};
+pub use results::Results;
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
 #[derive(Debug, Clone)]
@@ -75,22 +75,6 @@ pub struct Dialect {
     /// The TOML text.
     pub text: String,
     pub(crate) once: Once,
-}
-
-/// What is made of a dialect when it is first read; a copy begins without.
-#[derive(Debug, Default)]
-pub(crate) struct Once {
-    plan: OnceLock<Arc<Plan>>,
-    /// The marks of all dialects and of this one, where it is none of the built-in ones.
-    marks: OnceLock<Marks>,
-    /// Whether it reads what it writes.
-    pub(crate) sound: OnceLock<bool>,
-}
-
-impl Clone for Once {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 /// How calls sit in the text.
@@ -234,7 +218,7 @@ pub struct Loose {
 
 impl Loose {
     /// Python's literals, as its `repr` writes them.
-    pub(crate) fn python() -> Self {
+    pub fn python() -> Self {
         Self {
             open: b'{',
             close: b'}',
@@ -258,50 +242,16 @@ impl Loose {
     }
 
     /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
-    pub(crate) fn writes_bare(&self, key: &str) -> bool {
+    pub fn writes_bare(&self, key: &str) -> bool {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let head = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         !self.quoted_keys && head && key.len() <= 64 && key.bytes().all(word)
     }
 
-    /// What stands before a closing quote of several characters, whose opening one is missing.
-    pub(crate) fn unopened<'w>(&self, word: &'w str) -> Option<&'w str> {
-        self.quotes.iter().filter(|quote| quote.len() > 1).find_map(|quote| word.strip_suffix(quote.as_str()))
-    }
-
-    /// The quote of several characters; empty where there is none.
-    pub(crate) fn long_quote(&self) -> &str {
-        self.quotes.iter().find(|quote| quote.len() > 1).map_or("", String::as_str)
-    }
-
-    /// True when this byte alone is a quote.
-    pub(crate) fn is_short_quote(&self, byte: u8) -> bool {
-        self.quotes.iter().any(|quote| quote.as_bytes() == [byte])
-    }
-
     /// True when the outer level is written as the objects inside.
-    pub(crate) fn is_uniform(&self) -> bool {
+    pub fn is_uniform(&self) -> bool {
         self.open == b'{' && self.quoted_keys
     }
-}
-
-/// How results go back to the model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Results {
-    /// The role of the message that carries them.
-    pub role: String,
-    /// Before the first.
-    pub open: String,
-    /// Each one: `{text}`, or `{quoted}` as a JSON string; `{name}`, `{id}`, and `{number}` of the call.
-    pub each: String,
-    /// Each one that failed, when it looks different.
-    pub failed: Option<String>,
-    /// Between two.
-    pub between: String,
-    /// After the last.
-    pub close: String,
-    /// Openers and closers of blocks that a model may invent.
-    pub invented: Vec<[String; 2]>,
 }
 
 /// By what a chat template is known, as text.
@@ -315,47 +265,13 @@ pub struct Detect {
     pub none: Vec<String>,
 }
 
-impl Results {
-    /// The forms that it is written with.
-    pub fn forms(&self) -> impl Iterator<Item = &str> {
-        let all = [&self.open, &self.each, &self.between, &self.close];
-        all.into_iter().chain(&self.failed).map(String::as_str)
-    }
-}
-
 impl Dialect {
     /// Reads and checks a description.
     ///
     /// # Errors
     /// Says what was expected, what was found and in which line.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, DialectError> {
-        let dialect = source::read(name, text)?;
-        check::check(&dialect, text)?;
-        Ok(dialect)
-    }
-
-    /// A parser for one answer in this dialect, and in those that it [`reads`](Self::reads) as well.
-    pub fn parser(self: &Arc<Self>, turn: Turn) -> Parser {
-        Parser::new(Arc::clone(self.plan()), turn)
-    }
-
-    pub(crate) fn plan(self: &Arc<Self>) -> &Arc<Plan> {
-        self.once.plan.get_or_init(|| {
-            // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
-            let own = Arc::new(Self::clone(self));
-            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
-            let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
-            Arc::new(Plan::new(&all))
-        })
-    }
-
-    /// The marks that must not survive in text of others, beside this dialect's own text.
-    pub(crate) fn foreign_marks(&self) -> &Marks {
-        let all = Dialects::builtin();
-        if all.iter().any(|known| known.name == self.name && known.text == self.text) {
-            return all.marks();
-        }
-        self.once.marks.get_or_init(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
+        source::read(name, text)
     }
 
     /// The codec of the arguments.
@@ -388,4 +304,11 @@ impl Dialect {
         });
         self.block.open.iter().chain(call).chain(&self.block.close)
     }
+}
+
+/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
+pub(crate) fn is_token(text: &str) -> bool {
+    text.starts_with("<|")
+        || text.starts_with("<｜")
+        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }

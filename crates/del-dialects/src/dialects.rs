@@ -1,13 +1,11 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use thiserror::Error;
-
-use crate::dialect::{Dialect, DialectError};
+use crate::dialect::{Dialect, DialectError, Memo};
 use crate::neutral::Marks;
-use crate::parse::{Parser, Plan, Turn};
 
 /// Folder name and description of every built-in dialect.
 static BUILTIN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
@@ -19,16 +17,17 @@ static CASES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"))
 #[derive(Debug)]
 pub struct Dialects {
     /// In the order in which `auto` prefers them.
-    list: Vec<Arc<Dialect>>,
-    plan: OnceLock<Arc<Plan>>,
-    marks: OnceLock<Marks>,
+    pub(crate) list: Vec<Arc<Dialect>>,
+    /// The parser's plan of them all.
+    pub(crate) plan: Memo,
+    marks: OnceLock<Arc<Marks>>,
 }
 
 /// Why a dialect of one's own cannot be added.
-#[derive(Debug, Error)]
+#[derive(Debug)]
+#[non_exhaustive]
 pub enum AddError {
     /// The description is not one.
-    #[error("{name}: {error}")]
     Description {
         /// The dialect's name.
         name: String,
@@ -36,12 +35,24 @@ pub enum AddError {
         error: DialectError,
     },
     /// The name is taken.
-    #[error("{name}: expected a name of its own, got that of a built-in dialect")]
     Taken {
         /// The dialect's name.
         name: String,
     },
 }
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Description { name, error } => write!(f, "{name}: {error}"),
+            Self::Taken { name } => {
+                write!(f, "{name}: expected a name of its own, got that of a built-in dialect")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AddError {}
 
 /// How well a name fits. The better one wins; within one rank the order of `auto` decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +92,7 @@ impl Dialects {
 
     fn of(mut list: Vec<Arc<Dialect>>) -> Self {
         list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
-        Self { list, plan: OnceLock::new(), marks: OnceLock::new() }
+        Self { list, plan: Memo::default(), marks: OnceLock::new() }
     }
 
     /// Folder names and texts of the built-in descriptions.
@@ -151,12 +162,6 @@ impl Dialects {
         best.map(|(_, dialect)| dialect)
     }
 
-    /// A parser for one answer in whichever dialect it is, also in several.
-    pub fn parser(&self, turn: Turn) -> Parser {
-        let plan = self.plan.get_or_init(|| Arc::new(Plan::new(&self.list)));
-        Parser::new(Arc::clone(plan), turn)
-    }
-
     /// Text of others (results, names, descriptions, what a user pasted) for a prompt: every mark of every dialect in it
     /// is broken by an invisible character behind its first one, so that nothing in it reads as a call, a result or
     /// the end of a turn.
@@ -181,8 +186,8 @@ impl Dialects {
         crate::neutral::unsure(json)
     }
 
-    pub(crate) fn marks(&self) -> &Marks {
-        self.marks.get_or_init(|| Marks::of(self.list.iter().map(Arc::as_ref)))
+    fn marks(&self) -> &Arc<Marks> {
+        self.marks.get_or_init(|| Arc::new(Marks::of(self.list.iter().map(Arc::as_ref))))
     }
 
     /// Up to three dialects that `name` may be a misspelling or the beginning of, for an error message.
@@ -203,6 +208,17 @@ impl Dialects {
         near.retain(|(distance, _)| *distance <= limit);
         near.sort_unstable();
         near.into_iter().map(|(_, name)| name).take(3).collect()
+    }
+}
+
+impl Dialect {
+    /// The marks that must not survive in text of others, beside this dialect's own text.
+    pub(crate) fn foreign_marks(&self) -> Arc<Marks> {
+        let all = Dialects::builtin();
+        if all.iter().any(|known| known.name == self.name && known.text == self.text) {
+            return Arc::clone(all.marks());
+        }
+        self.once.marks.get(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
 }
 

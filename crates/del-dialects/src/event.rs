@@ -43,18 +43,54 @@ pub enum Event<'a> {
     Fault(Fault),
 }
 
-/// An event that owns what it says, to be told later.
-#[derive(Debug)]
-pub(crate) enum Kept {
+/// An [`Event`] that owns what it says: to be kept, or sent to another thread.
+///
+/// ```
+/// use del_dialects::{Dialects, End, Event, OwnedEvent, Span, Turn};
+///
+/// let mut events: Vec<(OwnedEvent, Span)> = Vec::new();
+/// let mut parser = Dialects::builtin().parser(Turn::default());
+/// parser.push("Hello.", &mut events);
+/// parser.finish(End::End, &mut events);
+/// assert_eq!(events[0].0.event(), Event::Text("Hello."));
+/// assert_eq!(events[0].1, 0..6);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnedEvent {
+    /// See [`Event::Text`].
     Text(String),
+    /// See [`Event::Reasoning`].
     Reasoning(String),
-    CallStart { call: u32, name: String, id: Option<String>, dialect: String },
-    Args { call: u32, json: String },
-    CallEnd { call: u32, id: Option<String> },
+    /// See [`Event::CallStart`].
+    CallStart {
+        /// The call's number.
+        call: u32,
+        /// The tool's name, whole.
+        name: String,
+        /// The id that the model wrote before the arguments.
+        id: Option<String>,
+        /// The canonical name of the dialect the call is written in.
+        dialect: String,
+    },
+    /// See [`Event::Args`].
+    Args {
+        /// The call's number.
+        call: u32,
+        /// JSON text.
+        json: String,
+    },
+    /// See [`Event::CallEnd`].
+    CallEnd {
+        /// The call's number.
+        call: u32,
+        /// The id that the model wrote behind the arguments.
+        id: Option<String>,
+    },
+    /// See [`Event::Fault`].
     Fault(Fault),
 }
 
-impl From<Event<'_>> for Kept {
+impl From<Event<'_>> for OwnedEvent {
     fn from(event: Event<'_>) -> Self {
         match event {
             Event::Text(text) => Self::Text(text.to_owned()),
@@ -72,8 +108,9 @@ impl From<Event<'_>> for Kept {
     }
 }
 
-impl Kept {
-    pub(crate) fn event(&self) -> Event<'_> {
+impl OwnedEvent {
+    /// The event, borrowed.
+    pub fn event(&self) -> Event<'_> {
         match self {
             Self::Text(text) => Event::Text(text),
             Self::Reasoning(text) => Event::Reasoning(text),
@@ -96,5 +133,37 @@ pub trait Sink {
 impl<F: FnMut(Event<'_>, Span)> Sink for F {
     fn event(&mut self, event: Event<'_>, span: Span) {
         self(event, span);
+    }
+}
+
+/// Keeps every event, with the bytes of the answer that it stands for.
+impl Sink for Vec<(OwnedEvent, Span)> {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        self.push((event.into(), span));
+    }
+}
+
+/// Gives every event to a collection, as owned.
+///
+/// ```
+/// use std::collections::VecDeque;
+///
+/// use del_dialects::{Dialects, End, Gather, OwnedEvent, Span, Turn};
+///
+/// let mut queue: VecDeque<(OwnedEvent, Span)> = VecDeque::new();
+/// let mut parser = Dialects::builtin().parser(Turn::default());
+/// parser.push("Hello.", &mut Gather(&mut queue));
+/// parser.finish(End::End, &mut Gather(&mut queue));
+/// assert_eq!(queue.pop_front(), Some((OwnedEvent::Text("Hello.".to_owned()), 0..6)));
+/// ```
+#[derive(Debug)]
+pub struct Gather<'e, E>(
+    /// What takes the events.
+    pub &'e mut E,
+);
+
+impl<E: Extend<(OwnedEvent, Span)>> Sink for Gather<'_, E> {
+    fn event(&mut self, event: Event<'_>, span: Span) {
+        self.0.extend([(event.into(), span)]);
     }
 }

@@ -1,13 +1,29 @@
 //! Reads and writes the tool calls of language models, whichever dialect they are written in.
 //!
 //! A [`Dialect`] is data: a TOML file that says in which order marks, names and arguments stand. From it come the
-//! parser ([`Dialect::parser`]), the renderer ([`Dialect::render_answer`], [`Dialect::system_prompt`]), the grammar for
-//! constrained decoding ([`Dialect::grammar`]) and the marks that must not survive in text of others
-//! ([`Dialects::neutralise`]). [`Dialects::parser`] reads all dialects at once.
+//! parser ([`Dialect::parser`]), the renderer ([`Dialect::render_answer`], [`Dialect::system_prompt`]) and the marks that
+//! must not survive in text of others ([`Dialects::neutralise`]). [`Dialects::parser`] reads all dialects at once. The
+//! grammar for constrained decoding comes from it as well, in the crate `del-grammar`.
 //!
 //! The crate does no input or output, knows no clock and never panics on input. Model output is never an error: any
 //! text gives ordered events, and what was wrong with it is a [`Fault`] among them. How the text is cut into pieces
 //! does not show in the events, and work is linear in the text.
+//!
+//! Schemas are [`serde_json::Value`]s. Definitions show their members in the order in which those have them: that of the
+//! schema where the program turns on `preserve_order` of `serde_json`, and the alphabet's else.
+//!
+//! A whole answer is read in one call:
+//!
+//! ```
+//! use del_dialects::{Dialects, Turn};
+//!
+//! let dialect = Dialects::builtin().get("hermes").expect("a built-in dialect");
+//! let text = "Let me look.\n<tool_call>\n{\"name\": \"list_dir\", \"arguments\": {}}\n</tool_call>";
+//! let message = dialect.parse(text, Turn::default());
+//! assert_eq!(message.calls[0].name, "list_dir");
+//! ```
+//!
+//! One that arrives in pieces is pushed as it comes:
 //!
 //! ```
 //! use del_dialects::{Collect, Dialects, End, Turn};
@@ -49,20 +65,24 @@ pub mod dialect;
 pub mod dialects;
 pub mod event;
 pub mod fault;
-mod grammar;
 pub mod message;
 mod neutral;
 pub mod parse;
 pub mod render;
+mod scan;
 mod schema;
-pub mod template;
+#[doc(hidden)]
+pub mod spelling;
+mod turn;
+mod value;
 
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects};
-pub use event::{Event, Sink, Span};
+pub use event::{Event, Gather, OwnedEvent, Sink, Span};
 pub use fault::{Fault, FaultKind};
-pub use grammar::{Choice, Grammar, GrammarError, RegexError, Warning};
 pub use message::{Call, CallResult, Tool};
-pub use parse::{End, Limits, Parser, Start, Turn};
+pub use parse::Parser;
 pub use render::{Detail, RenderError};
+pub use turn::{End, Limits, Start, Turn};
+pub use value::Brackets;

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::dialect::Dialect;
-use crate::parse::automaton::{Automaton, Scan};
+use crate::scan::{Automaton, Scan};
 use edges::{Edges, Half};
 
 /// Breaks a mark. It is invisible, and no mark holds one.
@@ -262,7 +262,7 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::dialects::Dialects;
     use crate::message::{Call, Tool};
-    use crate::parse::{End, Turn};
+    use crate::turn::{End, Turn};
 
     fn calls_in(dialect: &Arc<Dialect>, text: &str, tools: &[Tool]) -> Vec<Call> {
         let (mut parser, mut collect) = (dialect.parser(Turn::new(tools)), Collect::new());

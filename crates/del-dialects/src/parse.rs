@@ -1,6 +1,5 @@
 //! One incremental parser for all dialects: text in, events out. Whole texts take the same way as pieces.
 
-pub(crate) mod automaton;
 mod body;
 mod channels;
 mod cited;
@@ -9,42 +8,43 @@ mod echo;
 mod fence;
 mod gap;
 mod mention;
+mod once;
 mod opening;
+mod plain;
 mod plan;
 mod quoted;
 mod recover;
 mod residue;
+mod tail;
 mod tentative;
 mod text;
-mod turn;
 
 use std::sync::Arc;
 
-use automaton::Scan;
 use body::Reading;
 use channels::{Header, Origin};
 use cited::Cited;
 use echo::Echo;
 use fence::Fence;
 use gap::Gap;
-use mention::{Mention, Quotation, REACH};
+use mention::{Mention, Quotation};
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
-pub(crate) use plan::is_token;
 use quoted::Quoted;
+use tail::{Tail, before};
 use tentative::Tentative;
-pub use turn::{End, Limits, Start, Turn};
 
 use crate::codec::call::CallReader;
-use crate::codec::json::white_space;
-use crate::codec::loose::Skip;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
+use crate::scan::Scan;
+use crate::turn::{End, Start, Turn};
+use crate::value::{Brackets, white_space};
 
-/// Reads one answer. Push its text as it comes, then finish.
-#[derive(Debug)]
+/// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.
+#[derive(Debug, Clone)]
 pub struct Parser {
     plan: Arc<Plan>,
     engine: Engine,
@@ -68,6 +68,9 @@ impl Parser {
     /// The next piece of the answer. Everything that is settled by it goes to `sink` at once.
     pub fn push(&mut self, text: &str, sink: &mut dyn Sink) {
         if self.held.is_empty() {
+            if !text.is_empty() && self.engine.pass_plain(&self.plan, text, sink) {
+                return;
+            }
             let used = self.engine.run(&self.plan, text, None, sink);
             self.held.push_str(&text[used..]);
         } else {
@@ -77,8 +80,14 @@ impl Parser {
         }
     }
 
-    /// The answer is over. Returns how often a byte was looked at, all bytes of the answer together.
-    pub fn finish(mut self, end: End, sink: &mut dyn Sink) -> u64 {
+    /// The answer is over: what was held goes to `sink`. `end` says whether the model stopped by itself or was cut off.
+    pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
+        self.engine.run(&self.plan, &self.held, Some(end), sink);
+    }
+
+    /// The same, and how often a byte of the answer was looked at: work is linear, and this is what tests measure it by.
+    #[doc(hidden)]
+    pub fn finish_measured(mut self, end: End, sink: &mut dyn Sink) -> u64 {
         self.engine.run(&self.plan, &self.held, Some(end), sink);
         self.engine.work
     }
@@ -87,15 +96,10 @@ impl Parser {
     pub fn held(&self) -> usize {
         self.held.len()
     }
-
-    /// How often a byte was looked at so far, all bytes together.
-    pub fn examined(&self) -> u64 {
-        self.engine.work
-    }
 }
 
 /// Everything of a parser but the text that it holds.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Engine {
     turn: Turn,
     state: State,
@@ -103,8 +107,7 @@ struct Engine {
     base: u64,
     /// How much of the held text has been looked at.
     look: usize,
-    /// The last bytes before the held text.
-    tail: [u8; REACH],
+    tail: Tail,
     /// In a code fence of the text, as far as it is settled or only waits for a decision.
     fence: Fence,
     /// How far in the answer `fence` and `fresh` have seen the text.
@@ -177,7 +180,7 @@ struct Engine {
 }
 
 /// Where a parser is. Offsets count from the first byte that is held.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a parser has one state, and a box would be made for every call"
@@ -206,7 +209,7 @@ enum State {
         walk: usize,
         scan: Scan,
         /// Finds the end of its arguments.
-        skip: Option<Skip>,
+        skip: Option<Brackets>,
     },
     /// In a fence behind text that may be a call.
     Tentative(Tentative),
@@ -244,8 +247,6 @@ struct Io<'a> {
     base: u64,
     /// Bytes that were looked at again.
     again: u64,
-    /// The engine's marks that were passed in vain.
-    passed: Vec<(usize, u64)>,
     sink: &'a mut dyn Sink,
 }
 
@@ -280,7 +281,7 @@ impl Engine {
             state,
             base: 0,
             look: 0,
-            tail: [b'\n'; REACH],
+            tail: Tail::default(),
             fence: Fence::default(),
             noted: 0,
             undecided: false,
@@ -331,7 +332,6 @@ impl Engine {
             end,
             base: self.base,
             again: 0,
-            passed: std::mem::take(&mut self.passed),
             sink,
         };
         loop {
@@ -365,9 +365,8 @@ impl Engine {
                 break;
             }
         }
-        self.passed = std::mem::take(&mut io.passed);
         let used = io.at;
-        self.tail = self.tail_before(&io, used);
+        self.tail.push(&io.bytes[..used]);
         self.work = (self.work + io.look as u64 + io.again).saturating_sub(self.look as u64);
         self.look = io.look.saturating_sub(used);
         self.base += used as u64;
@@ -376,19 +375,13 @@ impl Engine {
 
     /// The two bytes before `at`.
     fn before(&self, io: &Io<'_>, at: usize) -> [u8; 2] {
-        let byte = |back: usize| match at.checked_sub(back) {
-            Some(at) => io.bytes[at],
-            None => self.tail[REACH + at - back],
-        };
-        [byte(2), byte(1)]
+        before(io.bytes, &self.tail, at)
     }
 
     /// The last bytes before `at`.
-    fn tail_before(&self, io: &Io<'_>, at: usize) -> [u8; REACH] {
+    fn tail_before(&self, io: &Io<'_>, at: usize) -> Tail {
         let mut tail = self.tail;
-        let new = at.min(REACH);
-        tail.copy_within(new.., 0);
-        tail[REACH - new..].copy_from_slice(&io.bytes[at - new..at]);
+        tail.push(&io.bytes[..at]);
         tail
     }
 
@@ -417,9 +410,11 @@ impl Engine {
         let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
         if from < to {
             let text = &io.bytes[from..to];
-            let blank = white_space(text) == text.len();
-            self.fresh &= blank;
-            self.called_last &= blank;
+            if self.fresh || self.called_last {
+                let blank = white_space(text) == text.len();
+                self.fresh &= blank;
+                self.called_last &= blank;
+            }
             self.fence.pass(text);
             self.noted = io.base + to as u64;
         }

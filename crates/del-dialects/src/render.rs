@@ -11,9 +11,8 @@ mod proof;
 mod results;
 mod spelling;
 
+use std::fmt;
 use std::sync::Arc;
-
-use thiserror::Error;
 
 use crate::collect::Message;
 use crate::dialect::Dialect;
@@ -22,10 +21,10 @@ use answer::Stretch;
 pub(crate) use spelling::spaced;
 
 /// Why an answer cannot be written in a dialect.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RenderError {
     /// The arguments are no JSON object.
-    #[error("expected a JSON object as the arguments of {name:?}, got {got:?}")]
     Arguments {
         /// The tool's name.
         name: String,
@@ -33,7 +32,6 @@ pub enum RenderError {
         got: String,
     },
     /// What would be written does not read as the same call.
-    #[error("{dialect} cannot carry this call of {name:?}: its text would not read back the same")]
     Unrepresentable {
         /// The dialect's name.
         dialect: String,
@@ -41,7 +39,6 @@ pub enum RenderError {
         name: String,
     },
     /// Text or thinking would read as something else: as a call, or not at all.
-    #[error("{dialect} cannot carry this {what}: it would not read back the same: {got:?}")]
     Text {
         /// The dialect's name.
         dialect: String,
@@ -51,6 +48,25 @@ pub enum RenderError {
         got: String,
     },
 }
+
+impl fmt::Display for RenderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arguments { name, got } => {
+                write!(f, "expected a JSON object as the arguments of {name:?}, got {got:?}")
+            }
+            Self::Unrepresentable { dialect, name } => write!(
+                f,
+                "{dialect} cannot carry this call of {name:?}: its text would not read back the same"
+            ),
+            Self::Text { dialect, what, got } => {
+                write!(f, "{dialect} cannot carry this {what}: it would not read back the same: {got:?}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RenderError {}
 
 impl RenderError {
     /// True when it is the thinking that has no form in the dialect.

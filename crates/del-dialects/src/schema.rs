@@ -2,12 +2,15 @@
 
 mod allowed;
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::codec::json::{ESCAPES, Json, Literals, Progress};
 use crate::fault::FaultKind;
 use crate::message::Tool;
+use crate::turn::End;
+use crate::value::{Family, Given, Marks, Progress, Reader, Syntax, number};
+pub(crate) use crate::value::{escape, quoted};
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -219,7 +222,7 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
 pub(crate) struct TooDeep;
 
 /// A value as JSON.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Typed {
     pub(crate) json: String,
     /// False when it fits none of the declared types.
@@ -257,11 +260,16 @@ pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Type
     if types.only_string() {
         return Ok(Typed::new(quoted(text), true));
     }
+    let family = if spelling.python { Family::Python } else { Family::Either };
     if types.is_unknown() {
-        let json = as_json(value, spelling)?.filter(|read| !read.json.starts_with('"'));
+        // What nobody declares and only a guess makes a value is text.
+        let sure = |read: &Typed| !read.mended.is_some_and(FaultKind::changes_arguments);
+        let json = as_json(value, spelling)?.filter(|read| !read.json.starts_with('"') && sure(read));
         return Ok(json.unwrap_or_else(|| Typed::new(quoted(text), true)));
     }
-    if let Some(read) = word(value, types).or_else(|| numeric(value, types)).or_else(|| truth(value, types)) {
+    if let Some(read) =
+        word(value, types).or_else(|| numeric(value, types, family)).or_else(|| truth(value, types))
+    {
         return Ok(read);
     }
     if let Some(read) = nested(value, types, spelling)? {
@@ -287,7 +295,7 @@ fn word(value: &str, types: Types) -> Option<Typed> {
     null.then(|| Typed::new("null", true))
 }
 
-fn numeric(value: &str, types: Types) -> Option<Typed> {
+fn numeric(value: &str, types: Types, family: Family) -> Option<Typed> {
     if (types.integer || types.number) && is_number(value) {
         let integral = value.strip_suffix(".0").filter(|_| types.integer && !types.number);
         let whole = || value.parse().is_ok_and(|number: f64| number.fract() == 0.0);
@@ -297,11 +305,10 @@ fn numeric(value: &str, types: Types) -> Option<Typed> {
         }
     }
     // A number as people write it, where it can be nothing else.
-    let digits = value.strip_prefix('+').unwrap_or(value).trim_start_matches('0');
-    let all_digits =
-        value.ends_with(|c: char| c.is_ascii_digit()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = types.integer && !types.string && all_digits;
-    fits.then(|| Typed::guessed(if digits.is_empty() { "0" } else { digits }))
+    let declared = (types.integer || types.number) && !types.string;
+    let (json, mended) = number(value, family).filter(|_| declared)?;
+    let fits = types.number || !json.contains(['.', 'e', 'E']);
+    fits.then(|| Typed { mended, ..Typed::new(json, true) })
 }
 
 fn truth(value: &str, types: Types) -> Option<Typed> {
@@ -346,16 +353,21 @@ pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, T
     if is_number(text) {
         return Ok(Some(Typed::new(text, true)));
     }
-    let (mut json, mut out, mut look) = (Json::new(spelling.max_depth), String::new(), 0);
-    json.expect(if spelling.python { Literals::Python } else { Literals::Either });
-    // A word or number ends only at what follows it.
-    let ended = format!("{text}\n");
-    let progress = json.read(&ended, &mut look, &mut 0, &mut |piece, _| out.push_str(piece));
+    let syntax = if spelling.python { Syntax::python() } else { Syntax::either() };
+    let given = Given { syntax, marks: &Marks::default(), text, end: Some(End::End) };
+    let (mut values, mut out, mut look) = (Reader::new(spelling.max_depth), String::new(), 0);
+    let mut emit = |piece: &str, _: Range<usize>| out.push_str(piece);
+    let progress = values.read(given, &mut look, &mut 0, &mut 0, &mut emit);
     if progress == Progress::TooDeep {
         return Err(TooDeep);
     }
-    let whole = progress == Progress::Done && ended[look..].trim().is_empty();
-    let notes = json.take_notes().unwrap_or_default();
+    let whole = match progress {
+        Progress::Done => text[look..].trim().is_empty(),
+        // What ends the value follows it, so that only brackets can be missing.
+        Progress::More => values.close_missing(given, &mut emit),
+        _ => false,
+    };
+    let notes = values.notes.take().unwrap_or_default();
     let mended = notes.iter().fold(None, |mended, (kind, _)| graver(mended, Some(kind)));
     Ok(whole.then(|| Typed { mended, ..Typed::new(out.trim(), true) }))
 }
@@ -363,39 +375,4 @@ pub(crate) fn as_json(text: &str, spelling: Spelling) -> Result<Option<Typed>, T
 fn is_number(text: &str) -> bool {
     matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9'))
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-}
-
-/// `text` as a JSON string.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    escape(text, &mut out);
-    out.push('"');
-    out
-}
-
-/// Appends `text` as it stands inside a JSON string.
-pub(crate) fn escape(text: &str, out: &mut String) {
-    let mut rest = text;
-    loop {
-        let (plain, behind) = rest.split_at(unescaped(rest.as_bytes()));
-        out.push_str(plain);
-        let Some(&byte) = behind.as_bytes().first() else { break };
-        out.push_str(match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            control => ESCAPES[usize::from(control) % ESCAPES.len()],
-        });
-        rest = &behind[1..];
-    }
-}
-
-/// How many bytes at the start stand in a JSON string as they are.
-pub(crate) fn unescaped(bytes: &[u8]) -> usize {
-    let special = |byte: &u8| matches!(byte, 0..=0x1f | b'"' | b'\\');
-    let (eights, _) = bytes.as_chunks::<8>();
-    // Eight at a time, without a branch for each.
-    let quiet = eights.iter().take_while(|eight| !eight.iter().fold(false, |any, byte| any | special(byte)));
-    let from = 8 * quiet.count();
-    from + bytes[from..].iter().position(special).unwrap_or(bytes.len() - from)
 }

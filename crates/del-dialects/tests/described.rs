@@ -76,7 +76,7 @@ pieces = [
   { mark = "<use " },
   { head = "{name}" },
   { mark = ">" },
-  { args = "lines", form = "\n  {key} = {value}", json = true },
+  { args = "lines", form = "\n  {key} = {value}", values = "json" },
   { mark = "</use>", need = "soft" },
 ]
 "#;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use del_dialects::{End, FaultKind, Message, Part};
-use reading::{chunks, parser, read, turn};
+use reading::{chunks, parser, read, spans, turn};
 
 const KINDS: [FaultKind; 15] = [
     FaultKind::UnclosedCall,
@@ -109,26 +109,4 @@ fn row(line: &str) -> Row {
     }
     let what = cells.remove(0).trim().to_owned();
     Row { what, cells: cells.iter().map(|cell| spans(cell)).collect() }
-}
-
-/// The code spans of a cell: each begins and ends with the same number of backticks.
-fn spans(cell: &str) -> Vec<String> {
-    let (mut found, mut rest) = (Vec::new(), cell);
-    while let Some(at) = rest.find('`') {
-        let inside = rest[at..].trim_start_matches('`');
-        let fence = &rest[at..rest.len() - inside.len()];
-        let len = (0..inside.len())
-            .find(|&at| {
-                inside.is_char_boundary(at)
-                    && inside[at..].starts_with(fence)
-                    && !inside[..at].ends_with('`')
-                    && !inside[at + fence.len()..].starts_with('`')
-            })
-            .expect("a span that ends");
-        let span = &inside[..len];
-        let padded = span.strip_prefix(' ').and_then(|span| span.strip_suffix(' '));
-        found.push(padded.unwrap_or(span).to_owned());
-        rest = &inside[len + fence.len()..];
-    }
-    found
 }

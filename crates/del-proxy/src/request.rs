@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use del_agent::Constrain;
-use del_dialects::{Choice, Dialect, Tool};
+use del_dialects::{Dialect, Tool};
+use del_grammar::{Choice, Grammar, Options};
 use del_wire::{Prompt, ToolChoice, tools};
 use serde_json::{Map, Value, json};
 
@@ -103,7 +104,7 @@ impl Asked {
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if let Some(choice) = constraint {
             // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            let grammar = writing.dialect.grammar(&tools, &choice, false);
+            let grammar = Grammar::new(writing.dialect, &tools, &Options::new(choice));
             let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
             body.insert("grammar".to_owned(), json!(grammar.to_gbnf()));
             if !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name)) {

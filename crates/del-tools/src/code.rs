@@ -104,7 +104,6 @@ pub(crate) fn outline(
 }
 
 /// How the lines of a text are counted.
-pub(crate) fn kind(path: &str, text: &str, language: Option<&Language>) -> Option<Kind> {
-    let by_language = || language?.extensions().find_map(Kind::of_extension);
-    Kind::of_file(path, text).or_else(by_language)
+pub(crate) fn kind(path: &str, text: &str, language: Option<&'static Language>) -> Option<Kind> {
+    language.map_or_else(|| Kind::of_file(path, text), Kind::of_language)
 }

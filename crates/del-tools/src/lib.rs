@@ -32,6 +32,7 @@ compile_error!("commands run in Unix sessions; other systems are not supported")
 mod arguments;
 mod capture;
 mod closest;
+#[cfg(feature = "code")]
 mod code;
 mod commit;
 mod configuration;
@@ -57,11 +58,13 @@ mod placeholder;
 mod policy;
 mod process;
 mod program;
+#[cfg(feature = "code")]
 mod project;
 mod question;
 mod registry;
 mod rule;
 mod sandbox;
+#[cfg(feature = "code")]
 mod security;
 mod session;
 mod shell;
@@ -69,7 +72,9 @@ mod sieve;
 mod suggest;
 mod suggestion;
 mod summary;
+#[cfg(feature = "code")]
 mod survey;
+#[cfg(feature = "code")]
 mod table;
 mod tables;
 mod targets;

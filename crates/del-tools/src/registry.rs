@@ -65,12 +65,17 @@ static ENTRIES: &[&Entry] = &[
     &tools::search_code::TOOL,
     &tools::run_command::TOOL,
     &tools::git_operation::TOOL,
+    #[cfg(feature = "code")]
     &tools::analyze_code::TOOL,
+    #[cfg(feature = "code")]
     &tools::extract_functions::TOOL,
+    #[cfg(feature = "code")]
     &tools::find_references::TOOL,
     &tools::format_code::TOOL,
     &tools::lint_code::TOOL,
+    #[cfg(feature = "code")]
     &tools::project_context::TOOL,
+    #[cfg(feature = "code")]
     &tools::security_scan::TOOL,
     &tools::web_search::TOOL,
     &tools::test_runner::TOOL,

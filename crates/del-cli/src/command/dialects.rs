@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use del_detect::response;
 use del_detect::{cases, trial};
-use del_dialects::{Dialect, Dialects, template};
+use del_dialects::{Dialect, Dialects};
 use serde_json::{Value, json};
 
 use super::detect::written;
@@ -163,7 +164,7 @@ fn import(file: &Path, title: &str) -> Result<Exit> {
     let json = read_text(file, Exit::BadInput)?;
     let wrong =
         |error: &dyn std::fmt::Display| Exit::BadInput.because(format!("{}: {error}", file.display()));
-    let text = template::describe(title, &json).map_err(|error| wrong(&error))?;
+    let text = response::describe(title, &json).map_err(|error| wrong(&error))?;
     Dialect::from_toml("imported", &text).map_err(|error| wrong(&error))?;
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(Exit::Done)

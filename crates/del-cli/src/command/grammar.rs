@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_dialects::{Choice, Grammar, GrammarError};
+use del_grammar::{Choice, Grammar, GrammarError};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
@@ -64,13 +64,13 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         "required" => Choice::Required,
         tool => Choice::Named(tool.to_owned()),
     };
-    let grammar = dialect.grammar(&tools, &choice, !options.no_parallel).map_err(|error| match error {
-        GrammarError::NoTools => Exit::BadInput.because(format!("{}: {error}", options.tools.display())),
+    let lets = del_grammar::Options::new(choice).parallel(!options.no_parallel).thinking(options.thinking);
+    let grammar = Grammar::new(dialect, &tools, &lets).map_err(|error| match error {
         GrammarError::UnknownTool { .. } => {
             Exit::Usage.because(format!("--choice: expected auto, required or a name; {error}"))
         }
+        _ => Exit::BadInput.because(format!("{}: {error}", options.tools.display())),
     })?;
-    let grammar = if options.thinking { grammar.with_thinking() } else { grammar };
     let text = printed(&grammar, options.format)?;
     let mut out = std::io::stdout().lock();
     if options.json {

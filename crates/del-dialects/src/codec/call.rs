@@ -1,23 +1,22 @@
-//! A whole call as one JSON object: name, arguments, perhaps an id, in any order.
+//! A whole call as one JSON object: name, arguments, perhaps an id, in any order. A filter on the members that the reader
+//! of values finds.
 
 mod write;
 use std::borrow::Cow;
 
 use super::Notes;
-use super::json::{Emit, Json, Literals, Progress, plain, white_space};
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
+use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
 pub(crate) use write::{drop_id, write};
 
 /// Reads one call object. The name is known before any argument text is passed on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CallReader {
-    state: State,
-    json: Json,
-    /// Objects that are open around the keys: the call's own, and a wrapper such as `{"function": {…}}`.
-    open: usize,
-    kind: Kind,
-    /// The key or value that is being read, as JSON text.
+    pub(crate) values: Reader,
+    member: Member,
+    into: Into,
+    /// The value that is being read, as JSON text.
     token: String,
     pub(crate) name: Option<String>,
     pub(crate) id: Option<String>,
@@ -27,23 +26,14 @@ pub(crate) struct CallReader {
     pub(crate) notes: Notes,
     /// Before the name, only keys of a call are taken: anything else is data.
     strict: bool,
+    /// So many outer braces are doubled.
+    doubled: usize,
     max_depth: usize,
 }
 
+/// What the value at hand is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Start,
-    Key { comma: bool },
-    KeyText,
-    BareKey,
-    Colon,
-    Value,
-    InValue,
-    After,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Member {
     Name,
     Args,
     Id,
@@ -51,6 +41,14 @@ enum Kind {
     /// The key is the name of a tool: an object behind it is its arguments.
     Tool,
     Other,
+}
+
+/// Where the value at hand goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Into {
+    Nothing,
+    Token,
+    Arguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,14 +72,11 @@ pub(crate) enum CallProgress {
 }
 
 impl CallReader {
-    pub(crate) fn new(max_depth: usize, strict: bool, literals: Literals) -> Self {
-        let mut json = Json::new(max_depth);
-        json.expect(literals);
+    pub(crate) fn new(max_depth: usize, strict: bool) -> Self {
         Self {
-            state: State::Start,
-            json,
-            open: 0,
-            kind: Kind::Other,
+            values: Reader::watching(max_depth),
+            member: Member::Other,
+            into: Into::Nothing,
             token: String::new(),
             name: None,
             id: None,
@@ -89,19 +84,20 @@ impl CallReader {
             args: Args::None,
             notes: Notes::default(),
             strict,
+            doubled: 0,
             max_depth,
         }
     }
 
     /// Ready for another call.
-    pub(crate) fn restart(&mut self, strict: bool, literals: Literals) {
-        self.state = State::Start;
-        self.json.restart();
-        self.json.expect(literals);
-        (self.open, self.kind, self.args) = (0, Kind::Other, Args::None);
+    pub(crate) fn restart(&mut self, strict: bool) {
+        self.values.restart();
+        self.values.watch = 1;
+        (self.member, self.into, self.args) = (Member::Other, Into::Nothing, Args::None);
         self.token.clear();
         self.early.clear();
-        (self.name, self.id, self.notes, self.strict) = (None, None, Notes::default(), strict);
+        (self.name, self.id, self.notes, self.strict, self.doubled) =
+            (None, None, Notes::default(), strict, 0);
     }
 
     /// True once the arguments are whole.
@@ -109,250 +105,140 @@ impl CallReader {
         self.args == Args::Done
     }
 
+    /// True inside a string of the arguments: plain text in it is passed on as it stands.
+    pub(crate) fn is_in_text(&self) -> bool {
+        matches!(self.into, Into::Arguments) && self.values.is_in_text()
+    }
+
     /// Arguments that came before the name; asking takes them.
     pub(crate) fn take_early(&mut self) -> String {
         std::mem::take(&mut self.early)
     }
 
-    /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned.
+    /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned. `known`
+    /// tells the names of tools.
     pub(crate) fn read(
         &mut self,
         form: &CallForm,
         known: &dyn Fn(&str) -> bool,
-        text: &str,
-        look: &mut usize,
-        kept: &mut usize,
+        given: Given<'_>,
+        (look, kept, work): (&mut usize, &mut usize, &mut u64),
         emit: Emit<'_>,
     ) -> CallProgress {
-        let bytes = text.as_bytes();
         loop {
-            if !matches!(self.state, State::KeyText | State::InValue | State::BareKey) {
-                *look += white_space(&bytes[*look..]);
-                *kept = *look;
-            }
-            let Some(&byte) = bytes.get(*look) else { return CallProgress::More };
-            match self.state {
-                State::Start if byte == b'{' => {
-                    self.open += 1;
-                    *look += 1;
-                    self.state = State::Key { comma: false };
+            let Self { values, token, into, .. } = &mut *self;
+            let progress = values.read(given, look, kept, work, &mut |json, range| match into {
+                Into::Nothing => {}
+                Into::Token => token.push_str(json),
+                Into::Arguments => emit(json, range),
+            });
+            self.notes.add_all(self.values.notes.take());
+            let stop = match progress {
+                Progress::More => Some(CallProgress::More),
+                Progress::TooDeep => Some(CallProgress::TooDeep),
+                Progress::Key => (!self.key(form, known)).then_some(CallProgress::Broken),
+                Progress::Value(byte) => self.value(byte, *look),
+                Progress::Item => self.item(emit, *look),
+                Progress::Empty | Progress::Unnamed(_) => None,
+                Progress::Done => self.item(emit, *look).or_else(|| self.close(given.text, look, kept)),
+                Progress::Broken if self.is_doubled(given.text, *look) => {
+                    self.notes.add(FaultKind::Repaired, *look);
+                    self.values.restart();
+                    self.doubled += 1;
+                    *kept = *look;
+                    None
                 }
-                State::Key { comma } => match byte {
-                    b'}' => {
-                        if comma {
-                            self.notes.add(FaultKind::Repaired, *look);
-                        }
-                        *look += 1;
-                        if self.close() {
-                            *kept = *look;
-                            return CallProgress::Done;
-                        }
-                    }
-                    b'"' | b'\'' => match plain_string(&text[*look..]) {
-                        Some(key) => {
-                            *look += key.len() + 2;
-                            if !self.keyed(key, form, known) {
-                                return CallProgress::Broken;
-                            }
-                        }
-                        None => self.begin(State::KeyText),
-                    },
-                    b',' if !comma => {
-                        self.notes.add(FaultKind::Repaired, *look);
-                        *look += 1;
-                    }
-                    // Some fine-tunes double the outer braces.
-                    b'{' if !comma && self.open == 1 && self.name.is_none() => {
-                        self.notes.add(FaultKind::Repaired, *look);
-                        self.open += 1;
-                        *look += 1;
-                    }
-                    _ if byte.is_ascii_alphabetic() || byte == b'_' => {
-                        self.token.clear();
-                        self.notes.add(FaultKind::Repaired, *look);
-                        self.state = State::BareKey;
-                    }
-                    _ => return CallProgress::Broken,
-                },
-                State::KeyText => match self.collect_key(text, look, kept) {
-                    Progress::Done => {
-                        let token = std::mem::take(&mut self.token);
-                        if !self.keyed(&string(&token).unwrap_or_default(), form, known) {
-                            return CallProgress::Broken;
-                        }
-                    }
-                    Progress::More => return CallProgress::More,
-                    _ => return CallProgress::Broken,
-                },
-                State::BareKey => {
-                    if byte.is_ascii_alphanumeric() || byte == b'_' {
-                        self.token.push(char::from(byte));
-                        *look += 1;
-                    } else {
-                        let token = std::mem::take(&mut self.token);
-                        if !self.keyed(&token, form, known) {
-                            return CallProgress::Broken;
-                        }
-                    }
-                }
-                State::Colon if byte == b':' => {
-                    *look += 1;
-                    self.state = State::Value;
-                }
-                State::Value if self.kind == Kind::Name && self.name.is_none() && byte == b'"' => {
-                    match plain_string(&text[*look..]) {
-                        Some(name) => {
-                            *look += name.len() + 2;
-                            *kept = *look;
-                            self.name = Some(name.to_owned()).filter(|name| !name.is_empty());
-                            self.state = State::After;
-                            if self.args == Args::Done && self.name.is_some() {
-                                return CallProgress::Named;
-                            }
-                        }
-                        None => self.begin(State::InValue),
-                    }
-                }
-                State::Value => {
-                    if let Some(end) = self.value(byte, look) {
-                        *kept = *look;
-                        return end;
-                    }
-                }
-                State::InValue => {
-                    let progress = if self.kind == Kind::Args
-                        && self.name.is_some()
-                        && self.token.is_empty()
-                        && !self.is_text()
-                    {
-                        self.json.read(text, look, kept, emit)
-                    } else {
-                        self.collect(text, look, kept)
-                    };
-                    self.note_mended();
-                    match progress {
-                        Progress::More => return CallProgress::More,
-                        Progress::TooDeep => return CallProgress::TooDeep,
-                        Progress::Broken => return CallProgress::Broken,
-                        Progress::Done => {
-                            self.state = State::After;
-                            if let Some(end) = self.valued(emit, *look) {
-                                return end;
-                            }
-                        }
-                    }
-                }
-                State::After => match byte {
-                    b',' => {
-                        *look += 1;
-                        self.state = State::Key { comma: true };
-                    }
-                    b'"' => {
-                        self.notes.add(FaultKind::Repaired, *look);
-                        self.state = State::Key { comma: true };
-                    }
-                    b'}' => {
-                        *look += 1;
-                        if self.close() {
-                            *kept = *look;
-                            return CallProgress::Done;
-                        }
-                    }
-                    _ => return CallProgress::Broken,
-                },
-                State::Start | State::Colon => return CallProgress::Broken,
+                Progress::Broken => Some(CallProgress::Broken),
+            };
+            if let Some(stop) = stop {
+                return stop;
             }
         }
     }
 
-    /// Closes the innermost object; true when it was the outermost.
-    fn close(&mut self) -> bool {
-        self.open -= 1;
-        self.state = State::After;
-        self.open == 0
+    /// Some fine-tunes double the outer braces.
+    fn is_doubled(&self, text: &str, look: usize) -> bool {
+        let fresh = self.name.is_none() && self.args == Args::None && self.doubled == 0;
+        fresh && self.member == Member::Other && self.values.is_opened() && text[look..].starts_with('{')
     }
 
-    fn begin(&mut self, state: State) {
-        self.token.clear();
-        self.json.restart();
-        self.state = state;
-    }
-
-    fn collect_key(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Progress {
-        let progress = self.collect(text, look, kept);
-        self.note_mended();
-        progress
-    }
-
-    fn note_mended(&mut self) {
-        self.notes.add_all(self.json.take_notes());
-    }
-
-    /// Reads a value into `token`.
-    fn collect(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Progress {
-        let token = &mut self.token;
-        let skip = self.kind == Kind::Other && self.state == State::InValue;
-        self.json.read(text, look, kept, &mut |piece, _| {
-            if !skip {
-                token.push_str(piece);
+    /// Behind the object: the other braces where they are doubled.
+    fn close(&mut self, text: &str, look: &mut usize, kept: &mut usize) -> Option<CallProgress> {
+        while self.doubled > 0 {
+            *look += white_space(&text.as_bytes()[*look..]);
+            *kept = *look;
+            match text.as_bytes().get(*look) {
+                None => return Some(CallProgress::More),
+                Some(b'}') => *look += 1,
+                Some(_) => return Some(CallProgress::Broken),
             }
-        })
+            self.doubled -= 1;
+        }
+        *kept = *look;
+        Some(CallProgress::Done)
     }
 
     /// A key is whole; false when it shows that this is no call.
-    fn keyed(&mut self, key: &str, form: &CallForm, known: &dyn Fn(&str) -> bool) -> bool {
-        self.kind = kind_of(key, form, self.name.is_some());
-        let foreign = self.kind == Kind::Other && key != "type";
+    fn key(&mut self, form: &CallForm, known: &dyn Fn(&str) -> bool) -> bool {
+        let depth = self.values.depth();
+        self.values.watch = depth;
+        let key = self.values.key();
+        self.into = Into::Nothing;
+        self.member = member_of(key, form, self.name.is_some());
+        let foreign = self.member == Member::Other && key != "type";
         let first = self.name.is_none() && self.args == Args::None;
-        if form.name.is_none() && self.open == 1 && self.name.is_none() {
+        if form.name.is_none() && depth == 1 && self.name.is_none() {
             self.name = Some(key.to_owned()).filter(|name| !name.is_empty());
-            self.kind = if self.name.is_some() { Kind::Args } else { Kind::Other };
-        } else if form.name.is_none() && self.open == 1 && foreign {
+            self.member = if self.name.is_some() { Member::Args } else { Member::Other };
+        } else if form.name.is_none() && depth == 1 && foreign {
             // Another name, in an object of one call.
-            self.kind = Kind::Args;
+            self.member = Member::Args;
         } else if foreign && first && !self.strict && known(key) {
-            self.kind = Kind::Tool;
-            key.clone_into(&mut self.token);
+            self.member = Member::Tool;
         }
-        self.state = State::Colon;
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
     }
 
     /// The first byte of a value.
-    fn value(&mut self, byte: u8, look: &mut usize) -> Option<CallProgress> {
-        match (self.kind, byte) {
-            (Kind::Wrapper, b'{') => {
-                self.open += 1;
-                *look += 1;
-                self.state = State::Key { comma: false };
+    fn value(&mut self, byte: u8, look: usize) -> Option<CallProgress> {
+        match (self.member, byte) {
+            (Member::Wrapper, b'{') => {
+                self.values.watch += 1;
                 return None;
             }
-            (Kind::Tool, b'{') => {
-                self.notes.add(FaultKind::Repaired, *look);
-                self.name = Some(std::mem::take(&mut self.token));
-                self.kind = Kind::Args;
+            (Member::Tool, b'{') => {
+                self.notes.add(FaultKind::Repaired, look);
+                self.name = Some(self.values.key().to_owned());
+                self.member = Member::Args;
             }
-            (Kind::Tool, _) => self.kind = Kind::Other,
-            (Kind::Wrapper, _) => self.kind = if self.name.is_none() { Kind::Name } else { Kind::Other },
-            (Kind::Name, _) if self.name.is_some() => self.kind = Kind::Other,
-            (Kind::Args, _) if self.args != Args::None => {
-                self.notes.add(FaultKind::DuplicateKey, *look);
-                self.kind = Kind::Other;
+            (Member::Tool, _) => self.member = Member::Other,
+            (Member::Wrapper, _) => {
+                self.member = if self.name.is_none() { Member::Name } else { Member::Other };
+            }
+            (Member::Name, _) if self.name.is_some() => self.member = Member::Other,
+            (Member::Args, _) if self.args != Args::None => {
+                self.notes.add(FaultKind::DuplicateKey, look);
+                self.member = Member::Other;
             }
             _ => {}
         }
-        if self.kind == Kind::Name && !matches!(byte, b'"' | b'\'') {
+        if self.member == Member::Name && !matches!(byte, b'"' | b'\'') {
             return Some(CallProgress::Broken);
         }
-        self.begin(State::InValue);
-        if self.kind == Kind::Args {
+        self.token.clear();
+        self.into = if matches!(self.member, Member::Name | Member::Id | Member::Args) {
+            Into::Token
+        } else {
+            Into::Nothing
+        };
+        if self.member == Member::Args {
             if !matches!(byte, b'{' | b'"' | b'\'' | b'n' | b'N' | b'[') {
                 return Some(CallProgress::Broken);
             }
             self.args = Args::Open;
-            if byte != b'{' {
-                // Anything but an object is read whole before it is passed on.
-                self.token.push(' ');
+            // Anything but an object is read whole before it is passed on.
+            if byte == b'{' && self.name.is_some() {
+                self.into = Into::Arguments;
             }
             if self.name.is_some() {
                 return Some(CallProgress::Named);
@@ -361,38 +247,31 @@ impl CallReader {
         None
     }
 
-    /// True while the arguments are something else than an object.
-    fn is_text(&self) -> bool {
-        self.token.starts_with(' ')
-    }
-
     /// A value is whole.
-    fn valued(&mut self, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
-        match self.kind {
-            Kind::Name => {
+    fn item(&mut self, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
+        let into = std::mem::replace(&mut self.into, Into::Nothing);
+        match std::mem::replace(&mut self.member, Member::Other) {
+            Member::Name => {
                 self.name = string(&self.token).map(Cow::into_owned).filter(|name| !name.is_empty());
                 if self.args == Args::Done && self.name.is_some() {
                     return Some(CallProgress::Named);
                 }
             }
-            Kind::Id => self.id = plain_text(&self.token),
-            Kind::Args => {
-                if self.token.is_empty() {
-                    self.args = Args::Done;
-                } else {
+            Member::Id => self.id = plain_text(&self.token),
+            Member::Args => {
+                if into == Into::Token {
                     let object = unwrapped(&self.token, end, &mut self.notes, self.max_depth);
                     let Some(object) = object else { return Some(CallProgress::Broken) };
-                    self.args = Args::Done;
                     if self.name.is_some() {
                         emit(&object, end..end);
                     } else {
                         self.early = object;
                     }
                 }
+                self.args = Args::Done;
             }
-            Kind::Wrapper | Kind::Tool | Kind::Other => {}
+            Member::Wrapper | Member::Tool | Member::Other => {}
         }
-        self.token.clear();
         None
     }
 }
@@ -416,9 +295,10 @@ pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: us
     if !inner.starts_with('{') {
         return None;
     }
-    let (mut object, mut json, mut look) = (String::new(), Json::new(max_depth), 0);
-    let progress = json.read(inner, &mut look, &mut 0, &mut |piece, _| object.push_str(piece));
-    for (kind, _) in json.take_notes().iter().flat_map(Notes::iter) {
+    let (mut object, mut values, mut look) = (String::new(), Reader::new(max_depth), 0);
+    let given = Given { syntax: Syntax::json(), marks: &Marks::default(), text: inner, end: None };
+    let progress = values.read(given, &mut look, &mut 0, &mut 0, &mut |piece, _| object.push_str(piece));
+    for (kind, _) in values.notes.take().iter().flat_map(Notes::iter) {
         notes.add(kind, end);
     }
     (progress == Progress::Done && inner[look..].trim().is_empty()).then_some(object)
@@ -427,38 +307,32 @@ pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: us
 /// True when every object of this form is read as that of any other such form.
 pub(crate) fn is_usual(form: &CallForm) -> bool {
     let CallForm { name, args, id, .. } = form;
-    let keys = [(name.as_deref(), Kind::Name), (Some(args.as_str()), Kind::Args), (id.as_deref(), Kind::Id)];
-    name.is_some() && keys.into_iter().all(|(key, kind)| key.is_none_or(|key| usual(key, false) == kind))
+    let keys =
+        [(name.as_deref(), Member::Name), (Some(args.as_str()), Member::Args), (id.as_deref(), Member::Id)];
+    name.is_some() && keys.into_iter().all(|(key, member)| key.is_none_or(|key| usual(key, false) == member))
 }
 
-fn kind_of(key: &str, form: &CallForm, named: bool) -> Kind {
+fn member_of(key: &str, form: &CallForm, named: bool) -> Member {
     if form.name.as_deref() == Some(key) {
-        return Kind::Name;
+        return Member::Name;
     }
     if form.args == key {
-        return Kind::Args;
+        return Member::Args;
     }
     if form.id.as_deref() == Some(key) {
-        return Kind::Id;
+        return Member::Id;
     }
     usual(key, named)
 }
 
-fn usual(key: &str, named: bool) -> Kind {
+fn usual(key: &str, named: bool) -> Member {
     match key {
-        "name" | "tool_name" | "tool" if !named => Kind::Name,
-        "function" => Kind::Wrapper,
-        "arguments" | "parameters" | "args" | "input" => Kind::Args,
-        "id" | "tool_call_id" | "call_id" => Kind::Id,
-        _ => Kind::Other,
+        "name" | "tool_name" | "tool" if !named => Member::Name,
+        "function" => Member::Wrapper,
+        "arguments" | "parameters" | "args" | "input" => Member::Args,
+        "id" | "tool_call_id" | "call_id" => Member::Id,
+        _ => Member::Other,
     }
-}
-
-/// The JSON string at the start, when all of it is there and needs no reading.
-fn plain_string(text: &str) -> Option<&str> {
-    let inside = text.strip_prefix('"')?;
-    let end = plain(inside.as_bytes());
-    (inside.as_bytes().get(end) == Some(&b'"')).then(|| &inside[..end])
 }
 
 /// A JSON string as text.

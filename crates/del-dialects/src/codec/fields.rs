@@ -24,12 +24,12 @@ mod xml;
 
 use std::collections::HashSet;
 
-use super::json::{Emit, white_space};
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
-use crate::parse::automaton::{Anchored, Match, Scan};
+use crate::scan::{Anchored, Match, Scan};
 use crate::schema::Types;
+use crate::value::{Emit, escape, white_space};
 use lookahead::{Found, Searched};
 pub(crate) use marks::{FieldMarks, Next};
 use repeated::Repeated;
@@ -38,7 +38,7 @@ pub(crate) use value::raw_value;
 pub(crate) use write::{write, written_key};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FieldsReader {
     phase: Phase,
     scan: Scan,
@@ -108,6 +108,18 @@ impl On<'_, '_> {
     }
 }
 
+/// Text as it stands inside a JSON string.
+fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
+    let special = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\');
+    // Without a branch for each byte.
+    if !text.bytes().fold(false, |any, byte| any | special(byte)) {
+        return text;
+    }
+    scratch.clear();
+    escape(text, scratch);
+    scratch
+}
+
 /// Most delimiters are as long, in bytes.
 const DELIMITER: usize = 16;
 
@@ -162,6 +174,18 @@ impl FieldsReader {
     /// What closes the object that was passed on.
     pub(crate) fn closing(&self) -> &'static str {
         if self.keys.is_empty() { "{}" } else { "}" }
+    }
+
+    /// The JSON of `text` where it goes on with a value that goes out while it arrives, and holds nothing that may end it.
+    pub(crate) fn plain<'t>(&'t mut self, marks: &FieldMarks, text: &'t str) -> Option<&'t str> {
+        let inside = self.phase == Phase::Value
+            && self.field.streams
+            && self.scan.is_fresh()
+            && marks.value.automaton.is_absent(text.as_bytes());
+        if !inside || text.contains('&') {
+            return None;
+        }
+        Some(escaped(text, &mut self.scratch))
     }
 
     /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.

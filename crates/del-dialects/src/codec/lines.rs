@@ -5,12 +5,12 @@
 use std::collections::HashSet;
 
 use super::fields::{FieldsProgress, Next, raw_value};
-use super::json::{Emit, white_space};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
-use crate::parse::automaton::{Automaton, Scan};
-use crate::schema::{Types, escape, may_have, quoted, types_of};
+use crate::scan::{Automaton, Scan};
+use crate::schema::{Spelling, Types, escape, may_have, quoted, types_of};
+use crate::value::{Emit, white_space};
 
 /// What may end a line, ready to be found.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub(crate) fn literals(form: &FieldForm) -> [&str; 3] {
 }
 
 /// Reads the lines of one call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LinesReader {
     begun: bool,
     scan: Scan,
@@ -92,7 +92,7 @@ pub(crate) struct LinesReader {
 }
 
 /// The value at hand.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Value {
     types: Types,
     /// It is text, which goes out line by line.
@@ -256,8 +256,8 @@ impl LinesReader {
             return None;
         }
         value.text.push_str(&ends);
-        let form = given.form;
-        let read = raw_value(&value.text, form.json, value.types, form.python, self.max_depth);
+        let spelling = Spelling { python: given.form.python, max_depth: self.max_depth };
+        let read = raw_value(&value.text, given.form.json, value.types, value.types, spelling);
         let Ok(read) = read else { return Some(FieldsProgress::TooDeep) };
         self.notes.add_read(&read, at);
         emit(&read.json, at..at);

@@ -1,8 +1,8 @@
 //! What every reader of arguments is given, and where it is.
 
-use super::json::Emit;
 use crate::message::Tool;
-use crate::parse::End;
+use crate::turn::End;
+use crate::value::Emit;
 
 /// The text at hand, and what is known of it: how the arguments are written, and by which marks that is found.
 pub(crate) struct Given<'a, F, M> {

@@ -1,18 +1,25 @@
 //! What makes a description one that can be read and written.
 
-use thiserror::Error;
+use std::fmt;
 
 use super::{Codec, Dialect, Frame, Mark, Need, Piece, Slot};
 
 /// Why a description is not one: what was expected and what was found, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("line {line}: {message}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialectError {
     /// Counted from 1.
     pub line: usize,
     /// One line for a person.
     pub message: String,
 }
+
+impl fmt::Display for DialectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for DialectError {}
 
 impl DialectError {
     pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
@@ -26,114 +33,62 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
-/// Checks what the shape of the TOML cannot say.
-pub(super) fn check(dialect: &Dialect, text: &str) -> Result<(), DialectError> {
-    let at = |needle: &str| line_of(text, text.find(needle).unwrap_or(0));
-    dialect.variants.iter().try_for_each(|variant| check(variant, text))?;
-    let args = dialect.call.iter().filter(|piece| matches!(piece, Piece::Args(_))).count();
+/// Checks what no key says alone: that the pieces of a form, which stand in this line, make a call.
+pub(super) fn check(form: &Dialect, line: usize) -> Result<(), DialectError> {
+    let error = |message: String| Err(DialectError::new(line, message));
+    let args = form.call.iter().filter(|piece| matches!(piece, Piece::Args(_))).count();
     if args != 1 {
-        return Err(DialectError::new(
-            at("[call]"),
-            format!("expected one args piece in [call], got {args}"),
-        ));
+        return error(format!("expected one args piece in `pieces`, got {args}"));
     }
-    let codec = dialect.codec();
-    // A name in a closing mark is the same once more.
-    let body = dialect.body();
-    let opening = body.iter().position(|piece| matches!(piece, Piece::Args(_))).unwrap_or(body.len());
-    let behind = |place: usize, piece: &Piece| place > opening && matches!(piece, Piece::Mark(..));
-    let heads = (0..).zip(body).filter(|(place, piece)| names(piece) && !behind(*place, piece)).count();
-    let in_body = matches!(codec, Codec::Call(_)) || dialect.tool.is_some();
-    let channels = matches!(dialect.frame, Frame::Channels(_));
-    if !channels && matches!(codec, Codec::Raw { close, .. } if close.is_empty()) {
-        return Err(DialectError::new(at("raw"), "expected a mark behind args = \"raw\", got none"));
+    let channels = matches!(form.frame, Frame::Channels(_));
+    if channels && form.header().is_none() {
+        return error(
+            "expected pieces that begin with a header, and a mark there that ends as message does, got none"
+                .into(),
+        );
     }
-    match (heads, in_body) {
-        (0, true) | (1, false) => {}
-        (_, true) => {
-            return Err(DialectError::new(
-                at("head"),
-                "expected the name either in a head or in the form of args = \"call\", got both",
-            ));
-        }
-        (found, false) if !channels => {
-            return Err(DialectError::new(
-                at("[call]"),
-                format!("expected one head with {{name}} before the arguments, got {found}"),
-            ));
-        }
-        _ => {}
+    if !channels && matches!(form.codec(), Codec::Raw { close, .. } if close.is_empty()) {
+        return error("expected a mark behind args = \"raw\", got none".into());
     }
-    let before: Vec<&Piece> =
-        dialect.call.iter().take_while(|piece| !matches!(piece, Piece::Args(_))).collect();
-    if !in_body && !channels && !before.iter().any(|piece| names(piece)) {
-        return Err(DialectError::new(
-            at("head"),
-            "expected the head before the arguments, got it behind them",
-        ));
-    }
-    let opening = before.iter().filter_map(|piece| match piece {
-        Piece::Mark(mark, _) => Some(mark),
-        _ => None,
-    });
-    if dialect.frame == Frame::Tags && !dialect.block.open.iter().chain(opening).any(required) {
-        return Err(DialectError::new(
-            at("[call]"),
+    let before = |piece: &&Piece| !matches!(piece, Piece::Args(_));
+    let mut opening = form.block.open.iter().chain(form.call.iter().take_while(before).filter_map(mark_of));
+    if form.frame == Frame::Tags && !opening.any(|mark| mark.need == Need::Must) {
+        return error(
             "expected a mark before the arguments that has to be there (need = \"must\"), got none; \
-             without one, use frame = \"bare\"",
-        ));
+             without one, use frame = \"bare\""
+                .into(),
+        );
     }
-    if let Frame::Channels(channels) = &dialect.frame {
-        for (what, marks) in [("start", &channels.start), ("message", &channels.message)] {
-            if marks.is_empty() || marks.iter().any(String::is_empty) {
-                return Err(DialectError::new(
-                    at(what),
-                    format!("expected {what} to be a mark, got an empty string"),
-                ));
-            }
-        }
-        if dialect.header().is_none() {
-            return Err(DialectError::new(
-                at("pieces"),
-                "expected pieces that begin with a header, and a mark there that ends as message does",
-            ));
-        }
+    let opening = form.block.open.len() + form.body().iter().take_while(before).count();
+    if opening > MAX_OPENING {
+        return error(format!("expected at most {MAX_OPENING} pieces before the arguments, got {opening}"));
     }
-    for mark in dialect.marks() {
-        if mark.read.is_empty() && mark.need != Need::Soft {
-            return Err(DialectError::new(
-                at("mark"),
-                "expected a mark of more than white space, or need = \"soft\" for white space alone",
-            ));
-        }
-        if let Some(long) = mark.read.iter().find(|spelling| spelling.len() > MAX_MARK) {
-            return Err(DialectError::new(
-                at(long),
-                format!("expected a mark of at most {MAX_MARK} bytes, got {}", long.len()),
-            ));
-        }
-    }
-    if let Some(reasoning) = &dialect.reasoning {
-        for mark in reasoning.begin.iter().chain(&reasoning.end) {
-            if mark.trim().is_empty() || mark.len() > MAX_MARK {
-                return Err(DialectError::new(
-                    at("[reasoning]"),
-                    format!("expected reasoning marks of 1 to {MAX_MARK} bytes, got {}", mark.len()),
-                ));
-            }
-        }
-    }
-    if dialect.title.trim().is_empty() || dialect.source.trim().is_empty() {
-        return Err(DialectError::new(1, "expected a title and a source, got an empty one"));
-    }
-    Ok(())
+    named(form).or_else(error)
 }
 
-/// A mark may be this long, in bytes: what a parser holds back at most.
-const MAX_MARK: usize = 128;
+/// The parser has a bit for each piece before the arguments that was there.
+const MAX_OPENING: usize = u32::BITS as usize;
 
-fn required(mark: &Mark) -> bool {
-    mark.need == Need::Must
+/// A name stands in one place, and before the arguments. In a closing mark it is the same once more.
+fn named(form: &Dialect) -> Result<(), String> {
+    let args = form.body().iter().position(|piece| matches!(piece, Piece::Args(_))).unwrap_or(0);
+    let (before, behind) = form.body().split_at(args);
+    let heads = before.iter().filter(|piece| names(piece)).count();
+    let late = behind.iter().filter(|piece| matches!(piece, Piece::Head(_)) && names(piece)).count();
+    let in_channels = matches!(form.frame, Frame::Channels(_));
+    match (form.tool.is_some() || matches!(form.codec(), Codec::Call(_)), heads + late) {
+        (true, 0) | (false, 1) if late == 0 => Ok(()),
+        (true, _) => {
+            Err("expected the name either in a head or in what `args` or `tool` says, got both".into())
+        }
+        (false, _) if in_channels => Ok(()),
+        (false, 1) => Err("expected the head before the arguments, got it behind them".into()),
+        (false, found) => Err(format!("expected one head with {{name}} before the arguments, got {found}")),
+    }
+}
+
+fn mark_of(piece: &Piece) -> Option<&Mark> {
+    if let Piece::Mark(mark, _) = piece { Some(mark) } else { None }
 }
 
 fn names(piece: &Piece) -> bool {

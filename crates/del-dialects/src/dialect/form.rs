@@ -337,7 +337,7 @@ impl FieldForm {
     }
 
     /// The form of a value that has no markup of its own.
-    pub(crate) fn raw() -> Self {
+    pub fn raw() -> Self {
         Self {
             parts: vec![Slot::Value],
             open: Vec::new(),
@@ -444,7 +444,7 @@ impl FieldForm {
         let value_open = if value_open.is_empty() { Vec::new() } else { folded(value_open) };
         Ok(Self {
             parts,
-            open: loosened(folded(&open)),
+            open: loosened(vec![open]).iter().flat_map(|open| folded(open)).collect(),
             header_close,
             value_open,
             typed: None,

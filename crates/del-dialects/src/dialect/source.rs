@@ -1,153 +1,174 @@
-//! The TOML form of a description.
+//! The TOML form of a description: read table by table, and lowered to what the engine walks.
 
 mod definitions;
+mod pieces;
+mod rewrite;
+mod table;
 mod tables;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toml::Spanned;
+use super::check::{DialectError, check};
+use super::{Block, Codec, Content, Definitions, Dialect, Frame, Piece, Reasoning, Results, Slot};
+use crate::dialects::Dialects;
+use pieces::Pieces;
+use rewrite::Rewrite;
+use table::{Field, Table};
 
-use super::check::{DialectError, line_of};
-use super::{
-    Block, CallForm, Codec, Content, Definitions, Dialect, FieldForm, Frame, HeadForm, Literal, Loose, Mark,
-    Need, Piece, Reasoning, Results,
-};
-use crate::parse::automaton::{MAX_WORD, SUFFIX, is_word};
-use tables::{ArgsSource, Description, FrameKind, NeedSource, PieceSource};
-
-/// Reads a description; [`check`](super::check) has the last word on its meaning.
+/// Reads a description; [`check`](super::check()) has the last word on each form of a call.
 pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
-    let source: Description = toml::from_str(text).map_err(|error| DialectError {
-        line: error.span().map_or(1, |span| line_of(text, span.start)),
-        message: error.message().trim().replace('\n', "\\n"),
-    })?;
-    let suffix = source.suffix.as_ref();
-    if let Some(suffix) = suffix.filter(|suffix| !is_suffix(suffix.get_ref())) {
-        return Err(DialectError::new(
-            line_of(text, suffix.span().start),
-            format!("expected a colon and a word of at most {MAX_WORD} bytes, got {:?}", suffix.get_ref()),
-        ));
-    }
-    let suffix = suffix.map(|suffix| suffix.get_ref().as_str());
-    let pieces = Pieces {
-        fold: &source.fold,
-        spaces: &source.spaces,
-        namespaces: &source.namespaces,
-        respell: &source.respell,
-        suffix,
-        text,
-    };
-    let frame = match (source.frame, source.channels) {
-        (FrameKind::Tags, None) => Frame::Tags,
-        (FrameKind::Bare, None) => Frame::Bare,
-        (FrameKind::Channels, Some(channels)) => Frame::Channels(Box::new(channels.into_inner().into())),
-        (FrameKind::Channels, None) => {
-            return Err(DialectError::new(
-                1,
-                "expected a [channels] table for frame = \"channels\", got none",
-            ));
-        }
-        (_, Some(channels)) => {
-            return Err(DialectError::new(
-                line_of(text, channels.span().start),
-                "expected frame = \"channels\" beside a [channels] table",
-            ));
-        }
-    };
-    let channels_frame = matches!(frame, Frame::Channels(_));
-    // What is written stands first.
-    let thought_marks = |list: Vec<String>| -> Vec<String> {
-        let read: Vec<String> = list.iter().flat_map(|mark| pieces.suffixed(mark)).collect();
-        list.first().into_iter().filter(|written| !read.contains(written)).chain(&read).cloned().collect()
-    };
-    let fold = |list: Vec<String>| list.iter().flat_map(|mark| pieces.folded(mark)).collect::<Vec<_>>();
-    let marks = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Mark>, DialectError> {
-        list.into_iter()
-            .map(|piece| {
-                let line = line_of(text, piece.span().start);
-                match pieces.piece(piece)? {
-                    Piece::Mark(mark, None) => Ok(mark),
-                    _ => Err(DialectError::new(
-                        line,
-                        "expected only marks in a block, got a head or arguments",
-                    )),
-                }
-            })
-            .collect()
-    };
-    let pieces_of = |list: Vec<Spanned<PieceSource>>| -> Result<Vec<Piece>, DialectError> {
-        let mut list = list.into_iter().map(|piece| pieces.piece(piece)).collect::<Result<Vec<_>, _>>()?;
-        let start = match &frame {
-            Frame::Channels(channels) => channels.start.first(),
-            _ => None,
-        };
-        close_raw(&mut list, start);
-        Ok(list)
-    };
-    let leads = source.call.lead.into_vec();
+    let mut table = Table::parse(text)?;
+    let (title, source) = (said(&table.need("title")?)?, said(&table.need("source")?)?);
+    let family = table.string("family")?.unwrap_or_default();
+    let rewrite = Rewrite::read(table.take("rewrite"))?;
+    let frame = frame(&mut table, &rewrite)?;
+    let in_channels = matches!(frame, Frame::Channels(_));
+    let pieces = Pieces { rewrite: &rewrite, channels: in_channels };
+    let mut call = table.need("call")?.table("[call]")?;
+    let list = call.need("pieces")?;
+    let line = list.line();
+    let list = pieces_of(&pieces, list, &frame)?;
+    let results = tables::results(table.table("results", "[results]")?, &rewrite, in_channels)?;
+    let leads = if in_channels { Vec::new() } else { call.strings("lead")? };
     let mut dialect = Dialect {
         name: name.to_owned(),
-        title: source.title,
-        family: source.family,
-        source: source.source,
-        models: source.models,
-        aliases: source.aliases.into_iter().map(|(engine, names)| (engine, names.into_vec())).collect(),
-        rank: source.rank,
-        frame: frame.clone(),
-        reasoning: match source.reasoning {
-            Some(reasoning) => Some(Reasoning {
-                begin: thought_marks(reasoning.begin.into_vec()),
-                end: thought_marks(reasoning.end.into_vec()),
-                until_call: reasoning.until_call,
-                holds_calls: reasoning.holds_calls,
-                prefilled: reasoning.prefilled,
-            }),
-            // Models that think in channels have no other thinking; any other model may be one that was taught this.
-            None => (!channels_frame).then(|| Reasoning {
-                begin: vec!["<think>\n".to_owned()],
-                end: vec!["\n</think>\n\n".to_owned()],
-                until_call: false,
-                holds_calls: false,
-                prefilled: false,
-            }),
+        title,
+        family,
+        source,
+        models: table.strings("models")?,
+        aliases: aliases(table.take("aliases"))?,
+        rank: match table.take("rank") {
+            Some(field) => field.number("a number up to 65535")?,
+            None => DEFAULT_RANK,
         },
-        content: Content { begin: source.content.begin, end: source.content.end },
-        block: Block { open: marks(source.block.open)?, close: marks(source.block.close)? },
-        call: pieces_of(source.call.pieces)?,
-        between: source.call.between,
+        reasoning: match table.take("reasoning") {
+            Some(field) => Some(tables::reasoning(field.table("[reasoning]")?, &rewrite)?),
+            // Models that think in channels have no other thinking; any other model may be one that was taught this.
+            None => (!in_channels).then(Reasoning::usual),
+        },
+        content: tables::content(table.table("content", "[content]")?, &rewrite)?,
+        block: pieces.block(table.take("block"))?,
+        ids: if says_id(&list, &results) { call.string("ids")? } else { None },
+        call: list,
+        between: call.string("between")?.unwrap_or_default(),
         lead: leads.first().cloned().unwrap_or_default(),
         leads,
-        none: source.call.none,
-        ids: source.call.ids,
+        none: call.strings("none")?,
         tool: None,
-        reads: source.reads,
+        reads: reads(name, table.take("reads"))?,
         variants: Vec::new(),
-        results: Results {
-            invented: source
-                .results
-                .invented
-                .iter()
-                .flat_map(|[open, close]| pieces.pairs(open, close))
-                .collect(),
-            ..source.results.into()
+        results,
+        definitions: definitions::read(table.table("definitions", "[definitions]")?)?,
+        ends: rewrite.all(&table.marks("ends")?),
+        detect: match table.take("detect") {
+            Some(field) => Some(tables::detect(field.table("[detect]")?)?),
+            None => None,
         },
-        definitions: source.definitions.into(),
-        ends: fold(source.ends),
-        detect: source.detect.map(Into::into),
+        frame,
         text: text.to_owned(),
         once: super::Once::default(),
     };
-    for variant in source.variant {
-        dialect.variants.push(Arc::new(Dialect {
-            block: Block { open: marks(variant.block.open)?, close: marks(variant.block.close)? },
-            call: pieces_of(variant.pieces)?,
-            between: variant.between,
-            tool: variant.tool,
+    call.close()?;
+    check(&dialect, line)?;
+    let variants = table.take("variant").map_or(Ok(Vec::new()), |field| field.tables("[[variant]]"))?;
+    for mut variant in variants {
+        let list = variant.need("pieces")?;
+        let line = list.line();
+        let form = Dialect {
+            tool: variant.string("tool")?,
+            block: pieces.block(variant.take("block"))?,
+            call: pieces_of(&pieces, list, &dialect.frame)?,
+            between: variant.string("between")?.unwrap_or_default(),
             ..dialect.form_only()
-        }));
+        };
+        variant.close()?;
+        check(&form, line)?;
+        dialect.variants.push(Arc::new(form));
     }
+    table.close()?;
+    rewrite.check()?;
     Ok(dialect)
+}
+
+/// The place of a dialect in the order of `auto` that asks for no other.
+const DEFAULT_RANK: u16 = 50;
+
+fn frame(table: &mut Table<'_>, rewrite: &Rewrite<'_>) -> Result<Frame, DialectError> {
+    let kind = table.take("frame");
+    let word = kind.as_ref().map_or(Ok("tags"), |kind| {
+        kind.choice(&[("tags", "tags"), ("bare", "bare"), ("channels", "channels")])
+    })?;
+    match (word, table.take("channels")) {
+        ("channels", Some(channels)) => {
+            Ok(Frame::Channels(Box::new(tables::channels(channels.table("[channels]")?, rewrite)?)))
+        }
+        ("channels", None) => {
+            Err(table.error("expected a [channels] table for frame = \"channels\", got none"))
+        }
+        (_, Some(channels)) => Err(channels
+            .error(format!("expected frame = \"channels\" beside a [channels] table, got frame = {word:?}"))),
+        ("bare", None) => Ok(Frame::Bare),
+        _ => Ok(Frame::Tags),
+    }
+}
+
+fn aliases(field: Option<Field<'_>>) -> Result<BTreeMap<String, Vec<String>>, DialectError> {
+    let engines = field.map_or(Ok(Vec::new()), |field| Ok(field.table("[aliases]")?.entries()))?;
+    engines.into_iter().map(|engine| Ok((engine.key.clone(), engine.strings()?))).collect()
+}
+
+/// Other dialects, by the names that the built-in ones have.
+fn reads(own: &str, field: Option<Field<'_>>) -> Result<Vec<String>, DialectError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    let names = field.strings()?;
+    let known = |name: &str| name != own && Dialects::sources().iter().any(|(known, _)| *known == name);
+    match names.iter().find(|name| !known(name)) {
+        Some(name) => {
+            Err(field
+                .error(format!("expected the name of another built-in dialect in `reads`, got {name:?}")))
+        }
+        None => Ok(names),
+    }
+}
+
+/// A text for people, which has to say something.
+fn said(field: &Field<'_>) -> Result<String, DialectError> {
+    let text = field.string()?;
+    if text.trim().is_empty() { Err(field.wrong("a text")) } else { Ok(text) }
+}
+
+/// True where an id is written, in calls or in results.
+fn says_id(call: &[Piece], results: &Results) -> bool {
+    let says = |piece: &Piece| match piece {
+        Piece::Head(form) | Piece::Mark(_, Some(form)) => form.parts.contains(&Slot::Id),
+        Piece::Args(Codec::Call(form)) => form.id.is_some(),
+        _ => false,
+    };
+    call.iter().any(says) || results.forms().any(|form| form.contains("{id}"))
+}
+
+fn pieces_of(pieces: &Pieces<'_, '_>, field: Field<'_>, frame: &Frame) -> Result<Vec<Piece>, DialectError> {
+    let mut list = pieces.call(field)?;
+    let start = match frame {
+        Frame::Channels(channels) => channels.start.first(),
+        _ => None,
+    };
+    close_raw(&mut list, start);
+    Ok(list)
+}
+
+impl Reasoning {
+    /// Thinking as most models write it that think.
+    fn usual() -> Self {
+        Self {
+            begin: vec!["<think>\n".to_owned()],
+            end: vec!["\n</think>\n\n".to_owned()],
+            until_call: false,
+            holds_calls: false,
+            prefilled: false,
+        }
+    }
 }
 
 impl Dialect {
@@ -202,180 +223,5 @@ fn close_raw(pieces: &mut [Piece], start: Option<&String>) {
             }
             _ => {}
         }
-    }
-}
-
-/// True for a colon and a word.
-fn is_suffix(text: &str) -> bool {
-    let word = text.strip_prefix(':').unwrap_or_default();
-    (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_word)
-}
-
-struct Pieces<'a> {
-    fold: &'a [String],
-    spaces: &'a [String],
-    namespaces: &'a [String],
-    suffix: Option<&'a str>,
-    respell: &'a [[String; 2]],
-    text: &'a str,
-}
-
-impl Pieces<'_> {
-    fn piece(&self, piece: Spanned<PieceSource>) -> Result<Piece, DialectError> {
-        let line = line_of(self.text, piece.span().start);
-        let expected = |what: &str| DialectError::new(line, format!("expected {what}"));
-        let piece = piece.into_inner();
-        if let Some(write) = piece.mark {
-            if piece.args.is_some() {
-                return Err(expected("mark and args as two pieces, got both in one"));
-            }
-            let head = piece.head.map(|form| HeadForm::new(&form)).transpose().map_err(expected)?;
-            let mut read = Vec::new();
-            for spelling in std::iter::once(&write).chain(&piece.also) {
-                for folded in self.folded(spelling.trim()) {
-                    if !folded.is_empty() && !read.contains(&folded) {
-                        read.push(folded);
-                    }
-                }
-            }
-            let need = match piece.need {
-                None | Some(NeedSource::Must) => Need::Must,
-                Some(NeedSource::Soft) => Need::Soft,
-                Some(NeedSource::Free) => Need::Free,
-                Some(NeedSource::Noise) => Need::Noise,
-                Some(NeedSource::Stop) => Need::Stop,
-                Some(NeedSource::Id) => Need::Id,
-            };
-            return Ok(Piece::Mark(Mark { write, read, need, line_start: piece.line_start }, head));
-        }
-        match (piece.head, piece.args) {
-            (Some(form), None) => HeadForm::new(&form).map(Piece::Head).map_err(expected),
-            (None, Some(args)) => {
-                let form = piece.form;
-                let codec = match args {
-                    ArgsSource::Object => Codec::Object(
-                        piece
-                            .loose
-                            .map(Loose::try_from)
-                            .transpose()
-                            .map_err(expected)?
-                            .map_or(Literal::Json, Literal::Loose),
-                    ),
-                    ArgsSource::Call => {
-                        let form = form.ok_or_else(|| {
-                            expected("form = '{\"name\": \"{name}\", …}' beside args = \"call\"")
-                        })?;
-                        Codec::Call(CallForm::new(&form, piece.python).map_err(expected)?)
-                    }
-                    ArgsSource::Fields | ArgsSource::Elements => {
-                        let form = form.ok_or_else(|| {
-                            expected("form = \"<key {key}>{value}</key>\" beside args = \"fields\"")
-                        })?;
-                        let written = matches!(args, ArgsSource::Elements);
-                        let mut form = FieldForm::new(&form, piece.item.is_some(), |mark| self.folded(mark))
-                            .map_err(expected)?;
-                        form.xml = piece.xml;
-                        form.json = piece.json;
-                        form.python = piece.python;
-                        form.containers = piece.containers;
-                        form.typed = piece.typed.map(|marks| marks.map(|mark| self.folded(&mark)));
-                        form.noise = piece.noise;
-                        form.types = piece.types;
-                        form.open.extend(piece.also.iter().flat_map(|open| self.folded(open)));
-                        Codec::Fields(Box::new(match piece.item {
-                            Some(item) => form.nested(&item, written).map_err(expected)?,
-                            None if written => {
-                                return Err(expected("item = \"…{value}…\" beside args = \"elements\""));
-                            }
-                            None => form,
-                        }))
-                    }
-                    ArgsSource::Lines => {
-                        let form = form.ok_or_else(|| {
-                            expected("form = \"{key}: {value}\\n\" beside args = \"lines\"")
-                        })?;
-                        let form = FieldForm::line(&form).map_err(expected)?;
-                        let (json, python, containers) = (piece.json, piece.python, piece.containers);
-                        Codec::Lines(Box::new(FieldForm { json, python, containers, ..form }))
-                    }
-                    ArgsSource::Raw => {
-                        let key = piece.key.ok_or_else(|| expected("key = \"…\" beside args = \"raw\""))?;
-                        Codec::Raw { key, close: String::new() }
-                    }
-                };
-                Ok(Piece::Args(codec))
-            }
-            (None, None) => Err(expected("a piece with mark, head or args, got none of them")),
-            (Some(_), Some(_)) => Err(expected("head and args as two pieces, got both in one")),
-        }
-    }
-
-    /// The spellings of an opener, each with its closer.
-    fn pairs(&self, open: &str, close: &str) -> Vec<[String; 2]> {
-        let closes = self.folded(close);
-        let opens = self.folded(open).into_iter();
-        opens.zip(closes.iter().cycle()).map(|(open, close)| [open, close.clone()]).collect()
-    }
-
-    /// A mark with any suffix in the place of its own, and without one.
-    fn suffixed(&self, spelling: &str) -> Vec<String> {
-        match self.suffix.and_then(|suffix| spelling.split_once(suffix)) {
-            Some((before, behind)) if !before.is_empty() && !behind.bytes().next().is_some_and(is_word) => {
-                vec![format!("{before}{SUFFIX}{behind}"), format!("{before}{behind}")]
-            }
-            _ => vec![spelling.to_owned()],
-        }
-    }
-
-    /// All spellings of a mark: with characters that stand for each other, with and without a free space, and with a
-    /// namespace.
-    fn folded(&self, spelling: &str) -> Vec<String> {
-        let mut spellings = self.exchanged(spelling);
-        for word in self.spaces.iter().flat_map(|word| self.exchanged(word)) {
-            let spaced = format!("{word} ");
-            for place in 0..spellings.len() {
-                let bare = spellings[place].replace(&spaced, &word);
-                let other = if bare == spellings[place] { bare.replace(&word, &spaced) } else { bare };
-                if !spellings.contains(&other) {
-                    spellings.push(other);
-                }
-            }
-        }
-        let other = self.respell.iter().fold(spelling.to_owned(), |text, [from, to]| text.replace(from, to));
-        if other != spelling {
-            spellings.push(other.trim().to_owned());
-        }
-        for namespace in self.namespaces {
-            if let Some(rest) = spelling.strip_prefix("</") {
-                spellings.push(format!("</{namespace}{rest}"));
-            } else if let Some(rest) = spelling.strip_prefix('<') {
-                spellings.push(format!("<{namespace}{rest}"));
-            }
-        }
-        spellings.iter().flat_map(|spelling| self.suffixed(spelling)).collect()
-    }
-
-    /// All spellings of a mark whose characters stand for each other, the given one first; within one spelling the
-    /// choice is the same throughout.
-    fn exchanged(&self, spelling: &str) -> Vec<String> {
-        let mut spellings = vec![spelling.to_owned()];
-        for group in self.fold {
-            let chars: Vec<char> = group.chars().collect();
-            if !spelling.contains(|c| chars.contains(&c)) {
-                continue;
-            }
-            spellings = spellings
-                .iter()
-                .flat_map(|spelling| {
-                    chars
-                        .iter()
-                        .map(|to| spelling.replace(|c| chars.contains(&c), to.encode_utf8(&mut [0; 4])))
-                })
-                .collect();
-        }
-        if let Some(at) = spellings.iter().position(|folded| folded == spelling) {
-            spellings.swap(0, at);
-        }
-        spellings
     }
 }

@@ -1,6 +1,6 @@
 //! The ends of a text, where half a mark may meet its other half.
 
-use crate::parse::automaton::{MAX_WORD, is_word};
+use crate::scan::{MAX_WORD, is_word};
 
 /// What marks begin and end with.
 #[derive(Debug)]

@@ -6,23 +6,23 @@ mod kind;
 
 use std::ops::Range;
 
-use super::automaton::Scan;
 use super::opening::Opening;
 use super::plan::{Body, Walk};
 use super::{Engine, Flow, Io, State};
-use crate::codec::Notes;
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
-use crate::codec::json::{Json, Literals};
 use crate::codec::lines::LinesReader;
-use crate::codec::loose::LooseReader;
+use crate::codec::literals::LiteralsReader;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
+use crate::turn::Limits;
+use crate::value::Reader;
 use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Reading {
     pub(super) walk: usize,
     kind: Kind,
@@ -30,6 +30,8 @@ pub(super) struct Reading {
     pub(super) pending: Option<Opening>,
     /// The first byte that the reader has not passed on, counted from the first held one.
     kept: usize,
+    /// Looked up once for all pieces.
+    callee: Callee,
     /// Bytes of arguments so far.
     size: u64,
     /// What was odd, of each kind the first place in the answer. It is told when the call is over.
@@ -38,6 +40,15 @@ pub(super) struct Reading {
     doubts: bool,
     /// The search for the closing mark without which this is no call, and where reading goes on when it is there.
     proof: Option<(Scan, usize)>,
+}
+
+/// Which of the declared tools is called.
+#[derive(Debug, Clone, Copy)]
+enum Callee {
+    /// Nobody asked yet.
+    Unknown,
+    Undeclared,
+    Tool(usize),
 }
 
 /// A bare call has to show what it is within this many bytes.
@@ -53,22 +64,16 @@ impl Reading {
         spare: &mut Option<Box<CallReader>>,
     ) -> Self {
         let kind = match &walk.body {
-            Body::Object => Kind::Object(Json::new(depth)),
-            _ if object => Kind::Object(Json::new(depth)),
-            Body::Call => {
-                let literals = match walk.dialect.codec() {
-                    Codec::Call(form) if form.python => Literals::Python,
-                    _ => Literals::Json,
-                };
-                Kind::Call(match spare.take() {
-                    Some(mut reader) => {
-                        reader.restart(walk.is_bare(), literals);
-                        reader
-                    }
-                    None => Box::new(CallReader::new(depth, walk.is_bare(), literals)),
-                })
-            }
-            Body::Loose(_) => Kind::Loose(Box::new(LooseReader::new(depth))),
+            Body::Object => Kind::Object(Box::new(Reader::new(depth))),
+            _ if object => Kind::Object(Box::new(Reader::new(depth))),
+            Body::Call => Kind::Call(match spare.take() {
+                Some(mut reader) => {
+                    reader.restart(walk.is_bare());
+                    reader
+                }
+                None => Box::new(CallReader::new(depth, walk.is_bare())),
+            }),
+            Body::Literals => Kind::Literals(Box::new(LiteralsReader::new(depth))),
             Body::Lines(_) => Kind::Lines(Box::new(LinesReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
@@ -81,6 +86,7 @@ impl Reading {
             kind,
             pending: None,
             kept: 0,
+            callee: Callee::Unknown,
             size: 0,
             notes: Vec::new(),
             doubts: false,
@@ -90,8 +96,19 @@ impl Reading {
 
     /// The object of a call that does not say its name.
     pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
-        let kind = Kind::Unnamed { json: Json::new(depth), object: String::new(), name: String::new() };
-        Self { walk, kind, pending: None, kept: 0, size: 0, notes: Vec::new(), doubts: false, proof: None }
+        let values = Box::new(Reader::new(depth));
+        let kind = Kind::Unnamed { values, object: String::new(), name: String::new() };
+        Self {
+            walk,
+            kind,
+            pending: None,
+            kept: 0,
+            callee: Callee::Unknown,
+            size: 0,
+            notes: Vec::new(),
+            doubts: false,
+            proof: None,
+        }
     }
 
     /// A reading that may still turn out to be no call.
@@ -104,6 +121,20 @@ impl Reading {
     /// The id, where the call object carries one.
     fn id(&self) -> Option<&str> {
         if let Kind::Call(reader) = &self.kind { reader.id.as_deref() } else { None }
+    }
+
+    /// The JSON of `text` where it goes on with a value of the call, nothing in it could be more, and there is room.
+    pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str, limits: &Limits) -> Option<&'t str> {
+        if self.pending.is_some() {
+            return None;
+        }
+        let json = self.kind.plain(walk, text)?;
+        let size = self.size + json.len() as u64;
+        if size > limits.arguments {
+            return None;
+        }
+        self.size = size;
+        Some(json)
     }
 
     /// True when only closing markup can be missing.
@@ -155,8 +186,14 @@ impl Engine {
     /// Lets the codec read what is there.
     fn read_on(&mut self, io: &mut Io<'_>) -> Outcome {
         let State::Reading(reading) = &mut self.state else { return Outcome::More };
-        let Reading { walk, kind, size, pending, kept, .. } = &mut *reading;
-        let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+        let Reading { walk, kind, size, pending, kept, callee, .. } = &mut *reading;
+        let tools = &self.turn.tools;
+        if let Callee::Unknown = callee {
+            let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+            let place = tools.iter().rposition(|tool| tool.name == *name);
+            *callee = place.map_or(Callee::Undeclared, Callee::Tool);
+        }
+        let tool = if let Callee::Tool(place) = *callee { tools.get(place) } else { None };
         let (call, base, silent, most) = (self.call, io.base, self.silent, self.turn.limits.arguments);
         let Io { plan, text, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: Range<usize>| {
@@ -172,8 +209,8 @@ impl Engine {
         let mut on = On {
             plan,
             walk: &plan.walks[*walk],
-            tools: &self.turn.tools,
-            name,
+            tools,
+            tool,
             pending: pending.is_some(),
             in_block: self.in_block,
             unopened: self.unopened,
@@ -189,11 +226,13 @@ impl Engine {
             emit: &mut emit,
         };
         let outcome = kind.read(&mut on);
-        let On { kept, notes, .. } = on;
-        reading.doubts |= notes.is_some_and(|notes| notes.markup);
-        for (kind, at) in notes.iter().flat_map(Notes::iter) {
-            if !reading.notes.iter().any(|(known, _)| *known == kind) {
-                reading.notes.push((kind, base + at as u64));
+        let kept = on.kept;
+        if let Some(notes) = &on.notes {
+            reading.doubts |= notes.markup;
+            for (kind, at) in notes.iter() {
+                if !reading.notes.iter().any(|(known, _)| *known == kind) {
+                    reading.notes.push((kind, base + at as u64));
+                }
             }
         }
         if reading.pending.is_some() {

@@ -1,16 +1,17 @@
 //! Channel formats: a header routes the body behind it.
 
-use super::automaton::{Anchored, Scan};
 use super::body::Reading;
 use super::opening::Opening;
-use super::plan::{Body, HeaderMark, Opener, Plan, Walk, is_token};
+use super::plan::{Body, HeaderMark, Opener, Plan, Walk};
 use super::residue::Residue;
 use super::text::{first_char, think};
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
+use crate::dialect::is_token;
 use crate::dialect::{Channels, Route};
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::{Anchored, Scan};
+use crate::value::white_space;
 
 /// The longest header, in bytes.
 const MAX_HEADER: usize = 512;
@@ -19,7 +20,7 @@ const MAX_HEADER: usize = 512;
 const MAX_OPENERS: u8 = 3;
 
 /// A header that is being read. It begins at the first held byte.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Header {
     pub(super) walk: usize,
     origin: Origin,

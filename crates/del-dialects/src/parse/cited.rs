@@ -3,7 +3,7 @@
 
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
+use crate::value::white_space;
 
 /// A mark that waits for the end of its fence. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]

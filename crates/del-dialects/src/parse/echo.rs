@@ -1,20 +1,20 @@
 //! Calls that a model says a second time behind their block, up to a second closing mark.
 
-use super::automaton::Scan;
 use super::opening::{is_name, starts_name};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
+use crate::value::white_space;
 
 /// A place behind a block, where the block's calls seem to stand again without its first mark.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Echo {
     walk: usize,
     stage: Stage,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Stage {
     /// Behind the bracket: a name and a bracket have to follow.
     Head,

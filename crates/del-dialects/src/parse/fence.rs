@@ -21,10 +21,10 @@ pub(super) struct Fence {
 impl Fence {
     pub(super) fn pass(&mut self, text: &[u8]) {
         let mut at = 0;
-        while let Some(skip) = memchr::memchr2(b'`', b'~', &text[at..]) {
-            self.between(&text[at..at + skip]);
-            let byte = text[at + skip];
-            at += skip + 1;
+        for place in memchr::memchr2_iter(b'`', b'~', text) {
+            self.between(&text[at..place]);
+            let byte = text[place];
+            at = place + 1;
             self.run = if byte == self.of { self.run.saturating_add(1) } else { 1 };
             self.of = byte;
             let tilde = byte == b'~';
@@ -49,13 +49,20 @@ impl Fence {
     }
 
     fn between(&mut self, text: &[u8]) {
-        if !text.is_empty() {
-            self.behind_prose |= !self.open && !text.trim_ascii().is_empty();
-            self.run = 0;
-            let line = memchr::memrchr(b'\n', text);
-            self.inline = self.inline && line.is_none();
-            let rest = &text[line.map_or(0, |line| line + 1)..];
-            self.in_line = (self.in_line && line.is_none()) || !rest.trim_ascii().is_empty();
+        if text.is_empty() {
+            return;
+        }
+        self.run = 0;
+        self.behind_prose = self.behind_prose || (!self.open && !is_blank(text));
+        if let Some(line) = memchr::memrchr(b'\n', text) {
+            self.inline = false;
+            self.in_line = !is_blank(&text[line + 1..]);
+        } else {
+            self.in_line = self.in_line || !is_blank(text);
         }
     }
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_whitespace)
 }

@@ -1,16 +1,16 @@
 //! Behind a call: what closes it, the next call, or text again.
 
-use super::automaton::{Anchored, Scan};
 use super::opening::{Opening, is_name, starts_name};
 use super::plan::{Body, Opener, Target, Then};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
-use crate::codec::json::white_space;
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
+use crate::scan::{Anchored, Scan};
+use crate::value::white_space;
 
 /// A place behind a call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Gap {
     pub(super) walk: usize,
     /// The first closing step that has not been passed.

@@ -1,8 +1,9 @@
 //! A mark among the words of a quotation: it is talked about. It is so when plain words follow it, up to the quote that
 //! closes the quotation, on the same line.
 
-use super::automaton::Scan;
+use super::tail::REACH;
 use super::{Engine, Flow, Io, State};
+use crate::scan::Scan;
 
 /// A mark that may be talked about. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]
@@ -24,9 +25,6 @@ pub(super) struct Quotation {
     /// How far it is known of marks whether they stand in one.
     known: u64,
 }
-
-/// So far a quotation is looked for on either side of a mark, in bytes.
-pub(super) const REACH: usize = 64;
 
 impl Engine {
     /// True when it has to be seen first whether the mark is talked about.
@@ -97,6 +95,7 @@ impl Engine {
         }
         let held = usize::try_from(here.saturating_sub(self.quotation.to)).unwrap_or(0);
         let tail = self.tail_before(io, start);
+        let tail = tail.bytes();
         io.again += held as u64;
         for at in REACH - held..REACH {
             let (before, byte) = (tail[at - 1], tail[at]);

@@ -4,7 +4,6 @@ mod failed;
 mod site;
 use std::borrow::Cow;
 
-use super::automaton::Scan;
 use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk};
@@ -14,6 +13,7 @@ use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 use site::{Settled, head, site, tag};
 pub(super) use site::{is_name, starts_name};
 
@@ -162,7 +162,7 @@ impl Engine {
             let State::Opening(opening) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[opening.walk];
             let settled = match opening.place {
-                Place::Site => site(opening, walk, io),
+                Place::Site => site(opening, walk, io, &mut self.passed),
                 Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
                 Place::Tag => tag(opening, io),
             };
@@ -288,7 +288,7 @@ impl Engine {
         }
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
         match (&walk.body, object) {
-            (Body::Call | Body::Loose(_), false) => {
+            (Body::Call | Body::Literals, false) => {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }
             _ => {
@@ -337,7 +337,7 @@ impl Engine {
         let start = io.at + opening.start;
         self.settle_before(io, opening);
         io.at = io.look;
-        io.passed.clear();
+        self.passed.clear();
         self.call_from = io.base + start as u64;
         let name = self.registered(name, walk);
         let name = name.as_ref();

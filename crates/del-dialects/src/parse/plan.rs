@@ -8,11 +8,10 @@ mod thought;
 mod walk;
 use std::sync::Arc;
 
-use super::automaton::{Automaton, SUFFIX, Scan};
-use crate::dialect::{Dialect, Frame, Mark};
+use crate::dialect::{Dialect, Frame, Mark, is_token};
+use crate::scan::{Automaton, SUFFIX, Scan};
 pub(super) use heading::HeaderMark;
 pub(super) use sites::{Site, Target, Then};
-pub(crate) use spelling::is_token;
 use spelling::{MIN_DISTINCT, framing, framings, is_plain_tag};
 pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use thought::Role;
@@ -40,6 +39,8 @@ pub struct Plan {
     body_ends: Automaton,
     /// What is written between text and a call.
     pub(super) leads: Vec<String>,
+    /// The bytes of all these.
+    pub(super) lead_bytes: Vec<u8>,
     /// The walk whose header an answer may begin in the middle of, its opening mark being the prompt's last.
     pub(super) headless: Option<usize>,
     /// The kind of thinking that an answer may start inside.
@@ -64,6 +65,8 @@ pub(super) struct TextMark {
     pub(super) dropped: Option<Dropped>,
     /// It ends a value in calls of these walks.
     pub(super) values: Vec<usize>,
+    /// It opens calls at the start of a line, and means nothing elsewhere.
+    pub(super) begins_line: bool,
     /// It is what is left of a header whose marks were taken out.
     residue: bool,
 }
@@ -76,6 +79,11 @@ impl TextMark {
             && self.dropped.is_none()
             && self.wrapper.is_none()
             && self.openers.iter().all(|opener| opener.line_start)
+    }
+
+    /// True when it neither follows a name nor ends a value, and is too short to be talked about.
+    fn is_opener_alone(&self) -> bool {
+        self.headed.is_none() && self.values.is_empty() && !is_distinct(&self.spelling)
     }
 }
 
@@ -185,6 +193,7 @@ impl Plan {
             invented: Vec::new(),
             body_ends: Automaton::default(),
             leads: Vec::new(),
+            lead_bytes: Vec::new(),
             headless: None,
             first_thought: 0,
             alone: false,
@@ -214,6 +223,12 @@ impl Plan {
             plan.worded = Some(Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str())));
         }
         plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
+        plan.lead_bytes = plan.leads.iter().flat_map(|lead| lead.bytes()).collect();
+        plan.lead_bytes.sort_unstable();
+        plan.lead_bytes.dedup();
+        for mark in &mut plan.marks {
+            mark.begins_line = mark.is_line() && mark.is_opener_alone();
+        }
         plan.walks = walks;
         let body_ends = plan.marks.iter().filter(|mark| plan.ends_body(mark));
         plan.body_ends = Automaton::new(body_ends.map(|mark| mark.spelling.as_str()));

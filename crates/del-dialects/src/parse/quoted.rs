@@ -1,12 +1,12 @@
 //! A call in quotes, inside a sentence: it is talked about. It is so when the quote before it is closed right behind it.
 
-use super::automaton::Scan;
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
-use crate::event::{Event, Kept, Sink, Span};
+use crate::event::{Event, OwnedEvent, Sink, Span};
+use crate::scan::Scan;
 
 /// A call that is read on trial. Offsets count from the first byte that is held.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Quoted {
     /// Reads on as if nothing were quoted: what it comes to counts if nothing is.
     engine: Box<Engine>,
@@ -17,13 +17,13 @@ pub(super) struct Quoted {
     verdict: Verdict,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Verdict {
     quote: u8,
     /// Where the mark begins, in the answer.
     from: u64,
     /// What was read so far.
-    events: Vec<(Kept, Span)>,
+    events: Vec<(OwnedEvent, Span)>,
     /// A call ended, or is broken.
     calls: bool,
     /// Where text follows, and whether it begins with the quote that closes the calls.
@@ -47,7 +47,7 @@ impl Sink for Verdict {
             Event::Fault(fault) => self.calls |= fault.kind.ends_call(),
             Event::CallStart { .. } | Event::Args { .. } => {}
         }
-        self.events.push((Kept::from(event), span));
+        self.events.push((OwnedEvent::from(event), span));
     }
 }
 
@@ -76,7 +76,7 @@ impl Engine {
             work: 0,
             name: String::new(),
             candidates: Vec::new(),
-            passed: io.passed.clone(),
+            passed: self.passed.clone(),
             spare: None,
             unquoted: true,
             ..*self
@@ -138,7 +138,6 @@ impl Engine {
         io.look = io.at + engine.look;
         let Self { base, look, tail, work, .. } = *self;
         *self = Self { base, look, tail, work, ..*engine };
-        io.passed = std::mem::take(&mut self.passed);
         if over {
             self.state = State::Dropping;
         }

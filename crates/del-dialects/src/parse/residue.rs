@@ -1,12 +1,12 @@
 //! What is left of a header whose marks a server took out: `assistantcommentary to=functions.f json{…}`.
 
-use super::automaton::{Anchored, Scan};
 use super::channels::{Lead, Said, is_word};
 use super::{Engine, Flow, Io, State};
 use crate::fault::FaultKind;
+use crate::scan::{Anchored, Scan};
 
 /// The rest of a header that is being read. It begins at the first held byte.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Residue {
     scan: Scan,
     /// The spelling that was found, and where it ends.

@@ -1,14 +1,14 @@
 //! A fence behind prose: an example, or the call itself. It is a call when it ends the answer and holds nothing but
 //! calls of declared tools.
 
-use super::automaton::Scan;
 use super::body::MAX_BARE;
 use super::{Engine, Flow, Io, State};
 use crate::event::{Event, Sink, Span};
 use crate::fault::FaultKind;
+use crate::scan::Scan;
 
 /// A fence that is read on trial. Offsets count from the first byte that is held.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Tentative {
     /// Reads the fence as if it began the answer.
     engine: Box<Engine>,
@@ -21,7 +21,7 @@ pub(super) struct Tentative {
 }
 
 /// What a trial has come to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Verdict {
     /// The declared tools; with none any may be called.
     tools: Vec<String>,

@@ -1,13 +1,15 @@
 //! Text for the user, thinking, and results that the model invented.
 
-use super::automaton::{Match, Scan, is_word};
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_token, is_wordy};
+use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
+use super::tail::before;
 use super::{Engine, Fence, Flow, Io, State};
-use crate::codec::json::white_space;
+use crate::dialect::is_token;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::scan::{Match, Scan, is_word};
+use crate::value::white_space;
 
 /// White space before the first word, in bytes; behind more of it no word is the name of a call.
 const MAX_SPACE: usize = 256;
@@ -23,9 +25,17 @@ impl Engine {
             return flow;
         }
         loop {
+            // At the start of an answer any mark may count, and any bracket where no name can be known.
+            let anywhere = self.fresh || self.takes_any_name(plan);
+            let (bytes, tail) = (io.bytes, &self.tail);
+            let counts = |hit: Match| {
+                anywhere
+                    || !plan.marks[hit.pattern as usize].begins_line
+                    || may_begin_line(before(bytes, tail, hit.start))
+            };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
             let text = plan.worded.as_ref().filter(|_| self.worded).unwrap_or(&plan.text);
-            let mut hit = text.find(scan, io.bytes, &mut io.look, &mut io.again);
+            let mut hit = text.find_where(scan, bytes, &mut io.look, &mut io.again, counts);
             if hit.is_none() && io.last() {
                 hit = text.take(scan, &mut io.look, &mut io.again);
                 // The end of a turn that goes on as a longer mark would, up to the end of the answer.
@@ -161,6 +171,9 @@ impl Engine {
     /// How many bytes before `end` are what a dialect writes between text and a call, or may become it.
     fn lead_before(io: &Io<'_>, end: usize, partial: bool) -> usize {
         let text = &io.bytes[io.at.min(end)..end];
+        if !text.last().is_some_and(|last| io.plan.lead_bytes.contains(last)) {
+            return 0;
+        }
         let fits = |lead: &String| {
             let lead = lead.as_bytes();
             if partial {
@@ -296,11 +309,11 @@ impl Engine {
         let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
         let behind_text = bracket && (any || announced || behind_object);
         if here >= self.tried {
-            io.passed.clear();
+            self.passed.clear();
         }
         let fits = |opener: &&Opener| {
             // A walk that came by this mark before, and failed behind it, would fail again.
-            if opener.step.is_some() && io.passed.contains(&(opener.walk, here)) {
+            if opener.step.is_some() && self.passed.contains(&(opener.walk, here)) {
                 return false;
             }
             let walk = &io.plan.walks[opener.walk];
@@ -445,6 +458,12 @@ impl Engine {
         self.resume_text();
         Flow::Next
     }
+}
+
+/// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or
+/// the backtick of code.
+fn may_begin_line(before: [u8; 2]) -> bool {
+    matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
 }
 
 /// Settles thinking up to `to`.

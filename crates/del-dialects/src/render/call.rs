@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::RenderError;
-use crate::codec::{attributes, call, fields, loose, members};
+use crate::codec::{attributes, call, fields, members};
 use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::message::{Call, Tool};
+use crate::value;
 
 impl Dialect {
     /// Writes calls that follow each other, the first of which is the answer's call number `first`.
@@ -124,7 +125,7 @@ fn write_args(
     match codec {
         Codec::Object(Literal::Json) => out.push_str(&call.arguments),
         Codec::Call(form) => call::write(form, call, place, out),
-        Codec::Object(Literal::Loose(syntax)) => loose::write_arguments(syntax, &members, out),
+        Codec::Object(Literal::Loose(syntax)) => value::write_arguments(syntax, &members, out),
         Codec::Raw { key, .. } => {
             let text = match &members[..] {
                 [(name, value)] if name == key => serde_json::from_str::<String>(value.get()).ok(),

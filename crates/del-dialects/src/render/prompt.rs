@@ -23,7 +23,7 @@ impl Dialect {
                 out.add(&Said::own("\n"));
             }
         }
-        let mut out = out.neutral(self.foreign_marks());
+        let mut out = out.neutral(&self.foreign_marks());
         let example = |tool: &Tool| {
             let call = self.example_of(tool);
             // The name is another where it had to be broken.
@@ -40,7 +40,7 @@ impl Dialect {
 
     /// The tools as the family's own template shows them, without any words around; neutralised.
     pub fn definitions(&self, tools: &[Tool]) -> String {
-        self.defined(tools).neutral(self.foreign_marks())
+        self.defined(tools).neutral(&self.foreign_marks())
     }
 
     fn defined(&self, tools: &[Tool]) -> Said {

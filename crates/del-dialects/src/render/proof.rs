@@ -8,7 +8,7 @@ use super::equal::same_json;
 use crate::collect::Collect;
 use crate::dialect::{Codec, Dialect, Frame, Literal, Piece};
 use crate::message::{Call, Tool};
-use crate::parse::{End, Turn};
+use crate::turn::{End, Turn};
 
 /// More calls than this are always read back, as are deeper arguments and longer ones: a reader has limits.
 const MAX_EVIDENT: usize = 256;

@@ -29,7 +29,7 @@ impl Dialect {
         let mut out = Said::own(self.results.open.as_str());
         out.add(&Said::joined(results, &self.results.between));
         out.add(&Said::own(self.results.close.as_str()));
-        out.neutral(self.foreign_marks())
+        out.neutral(&self.foreign_marks())
     }
 
     /// The role of the message that carries results.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
-use crate::codec::loose;
 use crate::dialect::{Loose, Spelling};
+use crate::value;
 
 /// A value as a template writes it.
 pub(super) fn spelt(value: &Value, spelling: &Spelling) -> String {
@@ -22,7 +22,7 @@ pub(super) fn spelt(value: &Value, spelling: &Spelling) -> String {
     if spelling.python {
         let mut out = String::new();
         if let Ok(raw) = to_raw_value(value) {
-            loose::write(&Loose::python(), &raw, &mut out);
+            value::write(&Loose::python(), &raw, &mut out);
         }
         return out;
     }

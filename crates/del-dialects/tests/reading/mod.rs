@@ -156,7 +156,7 @@ pub fn cost<'t>(mut parser: Parser, pieces: impl IntoIterator<Item = &'t str>) -
         parser.push(piece, &mut nothing);
         most = most.max(parser.held());
     }
-    (parser.finish(End::End, &mut nothing), most)
+    (parser.finish_measured(End::End, &mut nothing), most)
 }
 
 /// A text in pieces of so many characters.
@@ -409,4 +409,26 @@ pub fn all_marks(dialect: &Dialect) -> Vec<String> {
     marks.sort();
     marks.dedup();
     marks
+}
+
+/// The code spans of a cell of a table: each begins and ends with the same number of backticks.
+pub fn spans(cell: &str) -> Vec<String> {
+    let (mut found, mut rest) = (Vec::new(), cell);
+    while let Some(at) = rest.find('`') {
+        let inside = rest[at..].trim_start_matches('`');
+        let fence = &rest[at..rest.len() - inside.len()];
+        let len = (0..inside.len())
+            .find(|&at| {
+                inside.is_char_boundary(at)
+                    && inside[at..].starts_with(fence)
+                    && !inside[..at].ends_with('`')
+                    && !inside[at + fence.len()..].starts_with('`')
+            })
+            .expect("a span that ends");
+        let span = &inside[..len];
+        let padded = span.strip_prefix(' ').and_then(|span| span.strip_suffix(' '));
+        found.push(padded.unwrap_or(span).to_owned());
+        rest = &inside[len + fence.len()..];
+    }
+    found
 }

@@ -67,12 +67,6 @@ parameters! {
     RECURSIVE = "recursive", Kind::Flag, ["r"];
     DEPTH = "depth", Kind::Integer { min: 1, max: 10 }, ["maxdepth"];
     ALL = "all", Kind::Flag, ["hidden", "showhidden"];
-    CODE = "content", Kind::Text, ["contents", "text", "filetext", "data", "code", "source"];
-    LANGUAGE = "language", Kind::Text, ["lang", "filetype"];
-    INCLUDE_PRIVATE = "include_private", Kind::Flag, ["private", "showprivate", "withprivate"];
-    SYMBOL = "symbol", Kind::Text, ["symbolname", "name", "identifier", "query", "pattern", "function", "functionname"];
-    INCLUDE_DEFINITION = "include_definition", Kind::Flag, ["includedefinitions", "includedeclaration", "definition", "definitions"];
-    SEVERITY = "severity", Kind::Text, ["minseverity", "minimumseverity", "level"];
     COMMAND = "command", Kind::Command, ["cmd", "script", "code", "input"];
     WORKING_DIRECTORY = "working_directory", Kind::Text, ["workingdir", "workdir", "cwd", "dirpath", "dir", "directory"];
     TIMEOUT = "timeout", Kind::Seconds { max: 600 }, ["timeoutsecs", "timeoutseconds"];
@@ -91,6 +85,16 @@ parameters! {
     DRY_RUN = "dry_run", Kind::Flag, ["preview"];
     STOP_ON_ERROR = "stop_on_error", Kind::Flag, ["failfast"];
     TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
+}
+
+#[cfg(feature = "code")]
+parameters! {
+    CODE = "content", Kind::Text, ["contents", "text", "filetext", "data", "code", "source"];
+    LANGUAGE = "language", Kind::Text, ["lang", "filetype"];
+    INCLUDE_PRIVATE = "include_private", Kind::Flag, ["private", "showprivate", "withprivate"];
+    SYMBOL = "symbol", Kind::Text, ["symbolname", "name", "identifier", "query", "pattern", "function", "functionname"];
+    INCLUDE_DEFINITION = "include_definition", Kind::Flag, ["includedefinitions", "includedeclaration", "definition", "definitions"];
+    SEVERITY = "severity", Kind::Text, ["minseverity", "minimumseverity", "level"];
 }
 
 #[derive(Debug, Clone)]

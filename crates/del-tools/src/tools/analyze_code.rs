@@ -131,6 +131,9 @@ impl Facts {
         if at > 0 {
             result.note(&format!("longest line: {} (line {at})", counted(chars, "character")));
         }
+        if self.kind.is_none() && self.total > 0 {
+            result.note("[what is a comment is not known in this language; such lines count as code]");
+        }
         let mut data = json!({
             "language": self.name(), "lines": self.total, "code": code, "comment": comment, "blank": blank,
         });

@@ -92,6 +92,7 @@ impl Entry<'_> {
     }
 
     /// Opens the file.
+    #[cfg(feature = "code")]
     pub(crate) fn open(&self) -> Result<(File, Metadata), Obstacle> {
         open_regular(self.dir, Path::new(self.name))
     }

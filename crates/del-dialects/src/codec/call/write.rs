@@ -1,15 +1,15 @@
 //! Writing a call object.
 
-use crate::codec::loose;
 use crate::codec::members;
 use crate::dialect::{CallForm, Loose, Slot};
 use crate::message::Call;
+use crate::value;
 
 /// Writes a call object.
 pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String) {
     let python = form.python.then(Loose::python);
     let escaped = |text: &str| match &python {
-        Some(syntax) => loose::escaped(syntax, text),
+        Some(syntax) => value::escaped(syntax, text),
         None => escaped(text),
     };
     let mut without_id = None;
@@ -27,7 +27,7 @@ pub(crate) fn write(form: &CallForm, call: &Call, index: usize, out: &mut String
             Slot::Index => out.push_str(&index.to_string()),
             Slot::Args => match &python {
                 Some(syntax) => {
-                    loose::write_arguments(syntax, &members(&call.arguments).unwrap_or_default(), out);
+                    value::write_arguments(syntax, &members(&call.arguments).unwrap_or_default(), out);
                 }
                 None => out.push_str(&call.arguments),
             },

@@ -9,11 +9,11 @@ use super::header::{Header, MAX_HEADER};
 use super::lookahead::{AHEAD, Follow, Found, Lookahead, Outline, Own, Searched};
 use super::marks::{Border, Next};
 use super::{FieldsProgress, FieldsReader, Given, On, Phase, Stop};
-use crate::codec::json::white_space;
 use crate::dialect::KeyKind;
-use crate::parse::End;
-use crate::parse::automaton::{Anchored, Scan, is_word};
+use crate::scan::{Anchored, Scan, is_word};
 use crate::schema::may_have;
+use crate::turn::End;
+use crate::value::white_space;
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
 const MAX_WORD: usize = 64;
@@ -269,7 +269,7 @@ impl Lookahead<'_> {
             && may_have(tool, key)
             && ((form.framed && !self.field.compact)
                 || tool.is_some()
-                || form.open.iter().all(|open| crate::parse::is_token(open))
+                || form.open.iter().all(|open| crate::dialect::is_token(open))
                 || (words && form.repeats_key() && super::elements::is_key(key)))
     }
 

@@ -9,7 +9,7 @@ use super::header::Header;
 use super::xml::{SECTION, unescaped};
 use crate::dialect::{FieldForm, KeyKind, Nest};
 use crate::fault::FaultKind;
-use crate::parse::automaton::{Automaton, Scan};
+use crate::scan::{Automaton, Scan};
 use crate::schema::{Place, Spelling, TooDeep, Typed, Types, escape, graver, typed};
 
 /// The marks of elements, ready to be found.

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::marks::Between;
 use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
 use crate::codec::attributes;
-use crate::codec::json::white_space;
 use crate::dialect::KeyKind;
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::automaton::{Anchored, Match, Scan, is_word};
+use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::schema::may_have;
+use crate::value::white_space;
 
 /// The longest header of a field, in bytes.
 pub(super) const MAX_HEADER: usize = 512;

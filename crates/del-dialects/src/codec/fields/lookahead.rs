@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use super::Given;
 use super::marks::{Border, Delimiters, Next};
 use super::value::Field;
-use crate::codec::json::white_space;
-use crate::parse::End;
-use crate::parse::automaton::{Anchored, Match, Scan};
+use crate::scan::{Anchored, Match, Scan};
+use crate::turn::End;
+use crate::value::white_space;
 
 /// So far is looked for one delimiter behind another, in bytes.
 pub(super) const AHEAD: usize = 4096;

@@ -2,7 +2,7 @@
 
 use super::elements::ElementMarks;
 use crate::dialect::FieldForm;
-use crate::parse::automaton::{Automaton, Match};
+use crate::scan::{Automaton, Match};
 
 /// The delimiters that matter in one situation, and what each of them is there.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use crate::fault::FaultKind;
 use crate::schema::{Place, Typed, Types};
 
 /// Values that wait until another key follows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Repeated {
     key: String,
     /// What stands before the value in the arguments.
@@ -16,7 +16,7 @@ pub(super) struct Repeated {
     values: Vec<Value>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Value {
     text: String,
     read: Typed,

@@ -8,18 +8,16 @@ use super::lookahead::{Found, Searched};
 use super::marks::{Border, Next};
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
-use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
-use crate::codec::json::white_space;
+use super::{FieldsProgress, FieldsReader, On, Phase, Stop, escaped};
 use crate::codec::members;
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::schema::{
-    self, Place, Spelling, TooDeep, Typed, Types, as_json, escape, may_have, typed, types_of,
-};
+use crate::schema::{Place, Spelling, TooDeep, Typed, Types, as_json, escape, may_have, typed, types_of};
+use crate::value::white_space;
 
 /// The field at hand.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Field {
     pub(super) key: String,
     pub(super) types: Types,
@@ -167,13 +165,7 @@ impl FieldsReader {
         } else {
             Cow::Borrowed(text)
         };
-        if schema::unescaped(read.as_bytes()) == read.len() {
-            (on.emit)(&read, range);
-        } else {
-            self.scratch.clear();
-            escape(&read, &mut self.scratch);
-            (on.emit)(&self.scratch, range);
-        }
+        (on.emit)(escaped(&read, &mut self.scratch), range);
     }
 
     /// The value ends at `end`, counted from the first kept byte.
@@ -221,7 +213,8 @@ impl FieldsReader {
             () if place.is_constant(plain.trim()) => Types::TEXT,
             () => self.field.types,
         };
-        raw_value(&plain, form.json || self.field.says_json, types, form.python, self.max_depth)
+        let spelling = Spelling { python: form.python, max_depth: self.max_depth };
+        raw_value(&plain, form.json || self.field.says_json, types, self.field.types, spelling)
     }
 }
 
@@ -230,14 +223,16 @@ pub(crate) fn raw_value(
     text: &str,
     json: bool,
     types: Types,
-    python: bool,
-    max_depth: usize,
+    declared: Types,
+    spelling: Spelling,
 ) -> Result<Typed, TooDeep> {
-    let spelling = Spelling { python, max_depth };
-    match if json { as_json(text.trim(), spelling)? } else { None } {
-        Some(read) => Ok(read),
-        None => typed(text, types, spelling),
+    if json && let Some(read) = as_json(text.trim(), spelling)? {
+        return Ok(read);
     }
+    // What says that it is JSON, and is none, is text, whatever is declared.
+    let read = typed(text, types, spelling)?;
+    let text = read.json.starts_with('"');
+    Ok(Typed { fits: read.fits && !(text && declared.excludes_string()), ..read })
 }
 
 /// True for a key under which models put all the arguments, where the tool has none of this name.

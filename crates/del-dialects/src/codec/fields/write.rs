@@ -7,10 +7,11 @@ use serde_json::{Value, from_str};
 
 use super::elements::{self, ElementMarks};
 use super::xml::ENTITIES;
-use crate::codec::{attributes, loose, members};
+use crate::codec::{attributes, members};
 use crate::dialect::{FieldForm, KeyKind, Loose, Nest, Slot};
 use crate::message::Tool;
 use crate::schema::Place;
+use crate::value;
 
 /// Writes one field. `value` is the JSON of the value, `text` the value itself where it is a string.
 ///
@@ -106,7 +107,7 @@ fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
         None if form.containers && value.starts_with(['{', '[']) => {
             let mut out = String::new();
             if let Ok(value) = from_str(value) {
-                loose::write(&Loose::python(), value, &mut out);
+                value::write(&Loose::python(), value, &mut out);
             }
             out
         }

@@ -4,9 +4,9 @@ use super::kind::Kind;
 use super::{MAX_BARE, Reading};
 use crate::event::Event;
 use crate::fault::FaultKind;
-use crate::parse::automaton::Scan;
 use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
+use crate::scan::Scan;
 use crate::schema::takes_nothing;
 
 impl Engine {
@@ -20,7 +20,8 @@ impl Engine {
         };
         let known = name.is_some_and(|name| self.tool(name).is_some());
         let bare = io.plan.walks[reading.walk].is_bare();
-        let word = matches!(reading.kind, Kind::Loose(_)) && !opening.marked && !opening.is_behind_a_call();
+        let word =
+            matches!(reading.kind, Kind::Literals(_)) && !opening.marked && !opening.is_behind_a_call();
         // A token of the model's markup is no part of data, and where no tools are declared no name can be known.
         let free = self.takes_any_name(io.plan) && !opening.in_a_thought();
         let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
@@ -174,7 +175,7 @@ impl Engine {
         let (named, loose) = match &reading.kind {
             Kind::Call(reader) => (reader.name.is_some(), false),
             // Behind a name and a bracket stands something else than arguments.
-            Kind::Loose(_) => (self.candidates.is_empty(), true),
+            Kind::Literals(_) => (self.candidates.is_empty(), true),
             _ => (false, false),
         };
         let marked = !io.plan.walks[reading.walk].is_bare() && opening.marked;

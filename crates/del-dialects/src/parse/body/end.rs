@@ -2,12 +2,11 @@
 
 use super::Reading;
 use super::kind::Kind;
-use crate::dialect::{Codec, Literal};
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
-use crate::parse::automaton::Scan;
 use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, State};
+use crate::scan::Scan;
 
 /// So much is skipped at a time, in bytes.
 const SKIPPED: usize = 16;
@@ -63,10 +62,7 @@ impl Engine {
         self.tell_notes(io);
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let walk = reading.walk;
-        let skip = match (&reading.kind, io.plan.walks[walk].dialect.codec()) {
-            (Kind::Loose(reader), Codec::Object(Literal::Loose(loose))) => Some(reader.skip(loose)),
-            _ => None,
-        };
+        let skip = if let Kind::Literals(reader) = &reading.kind { Some(reader.brackets()) } else { None };
         if io.plan.walks[walk].writes_raw() && reading.kind.has_begun() {
             self.doubt_calls(io, io.look);
         }
@@ -94,7 +90,7 @@ impl Engine {
             };
             // A piece at a time, so that nothing is looked at far behind the mark.
             let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];
-            let end = skip.read(piece).map(|len| from + len);
+            let end = skip.follow(piece).map(|len| from + len);
             let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
             io.again += (bytes.len() - from) as u64;
             hit = walk.rescue.find(scan, bytes, &mut io.look, &mut io.again);

@@ -5,29 +5,29 @@ use std::ops::Range;
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
-use crate::codec::json::{Json, Progress, white_space};
 use crate::codec::lines::{self, LineMarks, LinesReader};
-use crate::codec::loose::{self, LooseMarks, LooseProgress, LooseReader};
-use crate::dialect::{CallForm, Codec, FieldForm, Literal, Loose};
+use crate::codec::literals::{LiteralsProgress, LiteralsReader};
+use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::End;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, takes_nothing};
+use crate::turn::End;
+use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Kind {
-    Object(Json),
+    Object(Box<Reader>),
     /// The object inside a JSON string, read whole.
-    Text(Json, String),
+    Text(Box<Reader>, String),
     /// An object whose call has an id and no name: read whole, as only its keys tell the tool.
     Unnamed {
-        json: Json,
+        values: Box<Reader>,
         object: String,
         name: String,
     },
     Call(Box<CallReader>),
-    Loose(Box<LooseReader>),
+    Literals(Box<LiteralsReader>),
     Fields(Box<FieldsReader>),
     Lines(Box<LinesReader>),
 }
@@ -54,8 +54,8 @@ pub(super) struct On<'a, 'e> {
     pub(super) plan: &'a Plan,
     pub(super) walk: &'a Walk,
     pub(super) tools: &'a [Tool],
-    /// The name of the call, as far as it is known.
-    pub(super) name: &'a str,
+    /// The tool that is called, if it is declared.
+    pub(super) tool: Option<&'a Tool>,
     /// It is not sure yet that this is a call.
     pub(super) pending: bool,
     /// The call stands in a block of calls.
@@ -80,13 +80,21 @@ pub(super) struct On<'a, 'e> {
 }
 
 impl<'a> On<'a, '_> {
-    fn tool(&self) -> Option<&'a Tool> {
-        self.tools.iter().rfind(|tool| tool.name == self.name)
+    fn note(&mut self, notes: Option<Notes>) {
+        // There mostly are none, and they are large to be moved for nothing.
+        if notes.is_some() {
+            self.notes = notes;
+        }
     }
 
     /// The arguments are whole, and nothing of the call behind them was read.
     fn done(&self) -> Outcome {
         Outcome::Done { step: self.walk.args + 1, fault: None }
+    }
+
+    /// What a reader of values is given.
+    fn given(&self, syntax: &'a Syntax) -> value::Given<'a> {
+        value::Given { syntax, marks: &self.walk.marks, text: self.text, end: self.end }
     }
 
     fn skip_white_space(&mut self) {
@@ -101,29 +109,38 @@ impl Kind {
         if let Self::Fields(reader) = self { reader.has_begun() } else { true }
     }
 
+    /// The JSON of `text` where it is a part of a value that goes out as it comes, and nothing in it could be more.
+    pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str) -> Option<&'t str> {
+        match (self, &walk.body) {
+            (Self::Object(values), _) if values.is_in_text() => as_it_stands(text),
+            (Self::Call(reader), _) if reader.is_in_text() => as_it_stands(text),
+            (Self::Literals(reader), _) if reader.is_in_text() => as_it_stands(text),
+            (Self::Fields(reader), Body::Fields(marks)) => reader.plain(marks, text),
+            _ => None,
+        }
+    }
+
     /// Lets the codec read what is there.
     pub(super) fn read(&mut self, on: &mut On<'_, '_>) -> Outcome {
         match (&mut *self, &on.walk.body, on.walk.dialect.codec()) {
-            (Self::Object(json), ..) if json.is_fresh() => {
+            (Self::Object(values), ..) if values.is_fresh() => {
                 on.skip_white_space();
                 if on.text.as_bytes().get(*on.look) != Some(&b'"') {
-                    return object(json, on);
+                    return object(values, on);
                 }
-                *self = Self::Text(Json::new(on.max_depth), String::new());
+                *self = Self::Text(Box::new(Reader::new(on.max_depth)), String::new());
                 Outcome::Again
             }
-            (Self::Object(json), ..) => object(json, on),
-            (Self::Text(json, token), ..) => object_in_text(json, token, on),
-            (Self::Unnamed { json, object, name }, ..) => unnamed(json, object, name, on),
+            (Self::Object(values), ..) => object(values, on),
+            (Self::Text(values, token), ..) => object_in_text(values, token, on),
+            (Self::Unnamed { values, object, name }, ..) => unnamed(values, object, name, on),
             (Self::Call(reader), _, Codec::Call(form)) => call(reader, form, on),
-            (Self::Loose(reader), Body::Loose(marks), Codec::Object(Literal::Loose(loose))) => {
-                literal(reader, marks, loose, on)
-            }
+            (Self::Literals(reader), ..) => literals(reader, on),
             (Self::Fields(reader), Body::Fields(marks), codec) => {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
-                        *self = Self::Object(Json::new(on.max_depth));
+                        *self = Self::Object(Box::new(Reader::new(on.max_depth)));
                         return Outcome::Again;
                     }
                 }
@@ -136,7 +153,7 @@ impl Kind {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
-                        *self = Self::Object(Json::new(on.max_depth));
+                        *self = Self::Object(Box::new(Reader::new(on.max_depth)));
                         return Outcome::Again;
                     }
                 }
@@ -147,8 +164,12 @@ impl Kind {
     }
 }
 
-fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
-    if json.is_fresh() {
+fn as_it_stands(text: &str) -> Option<&str> {
+    (plain(text.as_bytes()) == text.len()).then_some(text)
+}
+
+fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
+    if values.is_fresh() {
         let rest = &on.text[*on.look..];
         match rest.as_bytes().first() {
             Some(b'{') => {}
@@ -156,7 +177,7 @@ fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
             None if on.end == Some(End::End)
                 && on.walk.channels().is_some()
                 && !on.walk.misses(on.walk.args + 1, on.walk.steps.len())
-                && on.tool().is_some_and(takes_nothing) =>
+                && on.tool.is_some_and(takes_nothing) =>
             {
                 (on.emit)("{}", *on.look..*on.look);
                 return on.done();
@@ -170,31 +191,35 @@ fn object(json: &mut Json, on: &mut On<'_, '_>) -> Outcome {
             Some(_) => return Outcome::Broken(FaultKind::BadArguments),
         }
     }
-    let progress = json.read(on.text, on.look, &mut on.kept, on.emit);
-    on.notes = json.take_notes();
+    let given = on.given(Syntax::json());
+    let progress = values.read(given, on.look, &mut on.kept, on.again, on.emit);
+    on.note(values.notes.take());
     match progress {
         Progress::More => Outcome::More,
         Progress::Done => on.done(),
-        Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
         Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        _ => Outcome::Broken(FaultKind::BadArguments),
     }
 }
 
-fn object_in_text(json: &mut Json, token: &mut String, on: &mut On<'_, '_>) -> Outcome {
+fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_>) -> Outcome {
     let mut mended = Notes::default();
-    let object = match json.read(on.text, on.look, &mut on.kept, &mut |piece, _| token.push_str(piece)) {
+    let given = on.given(Syntax::json());
+    let progress = values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| token.push_str(piece));
+    let object = match progress {
         Progress::More => return Outcome::More,
         Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
-        Progress::Broken | Progress::TooDeep => None,
+        _ => None,
     };
-    on.notes = mended.take();
+    on.note(mended.take());
     let Some(object) = object else { return Outcome::Broken(FaultKind::BadArguments) };
     (on.emit)(&object, *on.look..*on.look);
     on.done()
 }
 
-fn unnamed(json: &mut Json, object: &mut String, name: &mut String, on: &mut On<'_, '_>) -> Outcome {
-    match json.read(on.text, on.look, &mut on.kept, &mut |piece, _| object.push_str(piece)) {
+fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut On<'_, '_>) -> Outcome {
+    let given = on.given(Syntax::json());
+    match values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| object.push_str(piece)) {
         Progress::More => Outcome::More,
         Progress::Done => match meant(on.tools, object) {
             Some(tool) => {
@@ -203,16 +228,18 @@ fn unnamed(json: &mut Json, object: &mut String, name: &mut String, on: &mut On<
             }
             None => Outcome::Nameless,
         },
-        Progress::Broken => Outcome::Broken(FaultKind::BadArguments),
         Progress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        _ => Outcome::Broken(FaultKind::BadArguments),
     }
 }
 
 fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcome {
     let tools = on.tools;
     let known = |name: &str| tools.iter().any(|tool| tool.name == name);
-    let progress = reader.read(form, &known, on.text, on.look, &mut on.kept, on.emit);
-    on.notes = reader.notes.take();
+    let given = on.given(&on.walk.syntax);
+    let place = (&mut *on.look, &mut on.kept, &mut *on.again);
+    let progress = reader.read(form, &known, given, place, on.emit);
+    on.note(reader.notes.take());
     match progress {
         CallProgress::More => Outcome::More,
         CallProgress::Named => Outcome::Begins,
@@ -227,36 +254,38 @@ fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcom
     }
 }
 
-fn literal(reader: &mut LooseReader, marks: &LooseMarks, loose: &Loose, on: &mut On<'_, '_>) -> Outcome {
-    reader.base = on.base;
-    reader.doubted = reader.doubted.max(*on.doubted);
-    let given = loose::Given { form: loose, marks, tool: on.tool(), text: on.text, end: on.end };
-    let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
-    *on.doubted = reader.doubted;
-    on.notes = reader.notes.take();
+fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
+    reader.values.base = on.base;
+    reader.values.doubted = reader.values.doubted.max(*on.doubted);
+    let given = on.given(&on.walk.syntax);
+    let call = (on.tool, !on.pending);
+    let place = (&mut *on.look, &mut on.kept, &mut *on.again);
+    let progress = reader.read(given, call, place, on.emit);
+    *on.doubted = reader.values.doubted;
+    on.note(reader.notes.take());
     match progress {
-        LooseProgress::More => Outcome::More,
-        LooseProgress::Begun => Outcome::Begins,
-        LooseProgress::Done => on.done(),
-        LooseProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
-        LooseProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        LiteralsProgress::More => Outcome::More,
+        LiteralsProgress::Begun => Outcome::Begins,
+        LiteralsProgress::Done => on.done(),
+        LiteralsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+        LiteralsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
     }
 }
 
 fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = fields::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = fields::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
 fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
-    let given = lines::Given { form, marks, tool: on.tool(), text: on.text, end: on.end };
+    let given = lines::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
     let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
-    on.notes = reader.notes.take();
+    on.note(reader.notes.take());
     over(progress, reader.closing(), &|key| reader.has(key), on)
 }
 
@@ -270,7 +299,7 @@ fn over(
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
     // that is, only the outermost closer may be missing.
     let whole = progress == FieldsProgress::Ended
-        && match on.tool().filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
+        && match on.tool.filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
             Some(tool) => on.end == Some(End::End) && has_required(tool, given),
             None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
         };

@@ -1,13 +1,14 @@
 //! What becomes of an opening that came to nothing.
 
 use super::{From, Opening};
+use crate::dialect::is_token;
 use crate::fault::FaultKind;
-use crate::parse::automaton::{Scan, is_word};
 use crate::parse::body::MAX_BARE;
-use crate::parse::plan::{Body, is_distinct, is_token};
+use crate::parse::plan::{Body, is_distinct};
 use crate::parse::recover::is_markup;
 use crate::parse::text::{first_char, think};
 use crate::parse::{Engine, Flow, Io, State};
+use crate::scan::{Scan, is_word};
 
 impl Engine {
     /// No call begins here after all.

@@ -1,12 +1,12 @@
 //! What stands at a place of an opening.
 
 use super::{From, MAX_SPACE, Opening, Place};
-use crate::codec::json::white_space;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
-use crate::parse::automaton::{Anchored, Match, Scan};
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
+use crate::scan::{Anchored, Match, Scan};
+use crate::value::white_space;
 
 pub(super) enum Settled {
     More,
@@ -24,7 +24,12 @@ pub(super) enum Settled {
     Body(Option<Target>),
 }
 
-pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settled {
+pub(super) fn site(
+    opening: &mut Opening,
+    walk: &Walk,
+    io: &mut Io<'_>,
+    tried: &mut Vec<(usize, u64)>,
+) -> Settled {
     let again = opening.from == From::Gap && opening.step == 0;
     let site = if again { &walk.again } else { &walk.sites[opening.step] };
     if opening.scan.is_fresh() {
@@ -48,7 +53,13 @@ pub(super) fn site(opening: &mut Opening, walk: &Walk, io: &mut Io<'_>) -> Settl
     };
     match found {
         Anchored::More => Settled::More,
-        Anchored::Found(hit) => passed(opening, walk, site.targets[hit.pattern as usize], hit, io),
+        Anchored::Found(hit) => {
+            let target = site.targets[hit.pattern as usize];
+            if matches!(target, Target::Step(_)) {
+                tried.push((opening.walk, io.base + hit.start as u64));
+            }
+            passed(opening, walk, target, hit, io)
+        }
         Anchored::Nothing => {
             io.rewind(io.at + opening.token);
             opening.scan = Scan::default();
@@ -114,7 +125,6 @@ pub(super) fn passed(
     match target {
         Target::Step(step) => {
             opening.pass(walk, step, behind);
-            io.passed.push((opening.walk, io.base + hit.start as u64));
             Settled::On
         }
         Target::Again if opening.marked => Settled::Again(hit.start),

@@ -1,7 +1,7 @@
 //! The headers of a format of channels, as the reader needs them.
 
 use crate::dialect::{Channels, Mark, Need, Piece};
-use crate::parse::automaton::Automaton;
+use crate::scan::Automaton;
 
 /// All that concerns the headers of one dialect.
 #[derive(Debug)]

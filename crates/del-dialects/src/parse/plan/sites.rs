@@ -1,11 +1,11 @@
 //! What may stand at each step of a dialect.
 
 use super::walk::{Step, Walk};
-use super::{MIN_DISTINCT, Opener, is_distinct, is_token};
+use super::{MIN_DISTINCT, Opener, is_distinct};
 use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
-use crate::dialect::{Channels, Codec, Literal, Mark, Need, Slot};
-use crate::parse::automaton::Automaton;
+use crate::dialect::{Channels, Codec, Literal, Mark, Need, Slot, is_token};
+use crate::scan::Automaton;
 
 /// What may stand at a place.
 #[derive(Debug, Default)]

@@ -43,10 +43,3 @@ pub(super) fn is_plain_tag(mark: &str) -> bool {
     let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
-
-/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
-pub(crate) fn is_token(text: &str) -> bool {
-    text.starts_with("<|")
-        || text.starts_with("<｜")
-        || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::walk::Walk;
 use super::{Opener, alike, framings};
 use crate::dialect::Reasoning;
-use crate::parse::automaton::Automaton;
+use crate::scan::Automaton;
 
 /// A kind of thinking.
 #[derive(Debug, Default)]

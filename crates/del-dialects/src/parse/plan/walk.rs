@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::heading::Heading;
 use super::sites::{Site, Then};
-use super::{MIN_DISTINCT, Opener, is_distinct, is_token, is_wordy};
+use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
 use crate::codec::fields::FieldMarks;
 use crate::codec::lines::LineMarks;
-use crate::codec::loose::LooseMarks;
-use crate::dialect::{Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot};
-use crate::parse::automaton::Automaton;
+use crate::dialect::{
+    Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_token,
+};
+use crate::scan::Automaton;
+use crate::value::{Marks, Syntax};
 
 /// One dialect, as the reader walks it.
 #[derive(Debug)]
@@ -29,6 +31,9 @@ pub(in crate::parse) struct Walk {
     /// What may stand behind a call, to open the next one.
     pub(in crate::parse) again: Site,
     pub(in crate::parse) body: Body,
+    /// How values are written that are no fields, and the delimiters around them.
+    pub(in crate::parse) syntax: Syntax,
+    pub(in crate::parse) marks: Marks,
     /// For a block of lists with marks around it: its marks, and how many of them close it.
     pub(in crate::parse) echo: Option<(Automaton, usize)>,
     /// The marks behind the arguments, which prove a call that is opened by a word alone.
@@ -52,7 +57,7 @@ pub(in crate::parse) enum Step {
 #[derive(Debug)]
 pub(in crate::parse) enum Body {
     Object,
-    Loose(Box<LooseMarks>),
+    Literals,
     Call,
     Fields(Box<FieldMarks>),
     Lines(Box<LineMarks>),
@@ -87,6 +92,8 @@ impl Walk {
             sites: Vec::new(),
             again: Site::default(),
             body: Body::Object,
+            syntax: Syntax::json().clone(),
+            marks: Marks::default(),
             echo: None,
             proof: Automaton::default(),
             others: Vec::new(),
@@ -96,6 +103,12 @@ impl Walk {
             dialect,
         };
         walk.body = walk.body();
+        walk.syntax = match walk.dialect.codec() {
+            Codec::Object(Literal::Loose(loose)) => Syntax::of_literals(loose),
+            Codec::Call(form) => Syntax::of_call(form),
+            _ => Syntax::json().clone(),
+        };
+        walk.marks = walk.marks_of_values();
         walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
         walk.again = walk.again();
         walk.rescue = walk.rescue();
@@ -194,7 +207,7 @@ impl Walk {
 
     /// True when the arguments are literals that are not JSON.
     pub(in crate::parse) fn is_loose(&self) -> bool {
-        matches!(self.body, Body::Loose(_))
+        matches!(self.body, Body::Literals)
     }
 
     /// True when the arguments are keys and values between marks.
@@ -303,17 +316,7 @@ impl Walk {
     pub(in crate::parse) fn body(&self) -> Body {
         match self.dialect.codec() {
             Codec::Object(Literal::Json) => Body::Object,
-            Codec::Object(Literal::Loose(loose)) => {
-                let spellings = |marks: Vec<&Mark>| -> Vec<String> {
-                    marks.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
-                };
-                let closers = spellings(self.closers().map(|(_, mark)| mark).collect());
-                let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call));
-                let mut next = spellings(openers.map(|(_, mark)| mark).collect());
-                next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
-                next.extend(self.dialect.ends.iter().cloned());
-                Body::Loose(Box::new(LooseMarks::new(loose, &closers, &next)))
-            }
+            Codec::Object(Literal::Loose(_)) => Body::Literals,
             Codec::Call(_) => Body::Call,
             Codec::Raw { close, .. } => {
                 let own = |(place, _)| (place, close.clone());
@@ -337,6 +340,19 @@ impl Walk {
                 Body::Fields(Box::new(FieldMarks::new(form, &closers, (last, group), &openers, &turns)))
             }
         }
+    }
+
+    /// What may stand behind a value that is not closed.
+    fn marks_of_values(&self) -> Marks {
+        let spellings = |marks: Vec<&Mark>| -> Vec<String> {
+            marks.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
+        };
+        let closers = spellings(self.closers().map(|(_, mark)| mark).collect());
+        let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call));
+        let mut next = spellings(openers.map(|(_, mark)| mark).collect());
+        next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
+        next.extend(self.dialect.ends.iter().cloned());
+        Marks::new(&self.syntax, &closers, &next)
     }
 
     /// What may stand behind fields: the marks behind the arguments with their places, those that open the next call,

@@ -1,0 +1,137 @@
+//! Arguments as literals that are no JSON: Python's keyword arguments, Gemma's objects. A filter on the members that the
+//! reader of values finds: the tool's schema names arguments without a key, and types what stands in the wrong quotes
+//! or in none.
+
+use super::Notes;
+use crate::fault::FaultKind;
+use crate::message::Tool;
+use crate::schema::{Spelling, Types, positional, typed, types_of};
+use crate::value::{Brackets, Emit, Given, Progress, Reader};
+
+/// Reads the arguments of one call, from the opening bracket on.
+#[derive(Debug, Clone)]
+pub(crate) struct LiteralsReader {
+    pub(crate) values: Reader,
+    /// What the tool declares of the argument at hand.
+    types: Types,
+    /// The value at hand, where it does not go out as it is read.
+    held: Option<String>,
+    /// It stands in quotes.
+    quoted: bool,
+    pub(crate) notes: Notes,
+    max_depth: usize,
+}
+
+/// How far the arguments are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LiteralsProgress {
+    More,
+    /// The first key is read, or there is none: the reader stops here once, before anything is passed on.
+    Begun,
+    Done,
+    Broken,
+    TooDeep,
+}
+
+impl LiteralsReader {
+    pub(crate) fn new(max_depth: usize) -> Self {
+        Self {
+            values: Reader::watching(max_depth),
+            types: Types::default(),
+            held: None,
+            quoted: false,
+            notes: Notes::default(),
+            max_depth,
+        }
+    }
+
+    /// True inside a string that goes out as it is read: plain text in it is passed on as it stands.
+    pub(crate) fn is_in_text(&self) -> bool {
+        self.held.is_none() && self.values.is_in_text()
+    }
+
+    /// What finds the end of arguments that cannot be read.
+    pub(crate) fn brackets(&self) -> Brackets {
+        self.values.brackets()
+    }
+
+    /// Reads on as the reader of values does; `begun` says that the call has begun.
+    pub(crate) fn read(
+        &mut self,
+        given: Given<'_>,
+        (tool, begun): (Option<&Tool>, bool),
+        (look, kept, work): (&mut usize, &mut usize, &mut u64),
+        emit: Emit<'_>,
+    ) -> LiteralsProgress {
+        loop {
+            let Self { values, held, .. } = &mut *self;
+            let progress = values.read(given, look, kept, work, &mut |json, range| match held {
+                Some(held) => held.push_str(json),
+                None => emit(json, range),
+            });
+            self.notes.add_all(self.values.notes.take());
+            match progress {
+                Progress::Key | Progress::Empty | Progress::Unnamed(_) if !begun => {
+                    if let Progress::Unnamed(place) = progress
+                        && !self.name(tool, place)
+                    {
+                        return LiteralsProgress::Broken;
+                    }
+                    return LiteralsProgress::Begun;
+                }
+                Progress::Unnamed(place) => {
+                    if !self.name(tool, place) {
+                        return LiteralsProgress::Broken;
+                    }
+                }
+                Progress::Value(byte) => self.value(given, tool, byte),
+                Progress::Item => {
+                    if !self.item(given, *look, emit) {
+                        return LiteralsProgress::TooDeep;
+                    }
+                }
+                Progress::Key | Progress::Empty => {}
+                Progress::More => return LiteralsProgress::More,
+                Progress::Done => return LiteralsProgress::Done,
+                Progress::Broken => return LiteralsProgress::Broken,
+                Progress::TooDeep => return LiteralsProgress::TooDeep,
+            }
+        }
+    }
+
+    /// An argument without its name has the one that the tool declares at this place, if that is plain.
+    fn name(&mut self, tool: Option<&Tool>, place: usize) -> bool {
+        let key = tool.and_then(|tool| positional(tool, place));
+        key.inspect(|key| self.values.name(key)).is_some()
+    }
+
+    fn value(&mut self, given: Given<'_>, tool: Option<&Tool>, byte: u8) {
+        self.types = types_of(tool, self.values.key());
+        let python = given.syntax.is_python();
+        let declared = self.types != Types::default();
+        self.values.wants_text = if python { self.types.string } else { self.types.only_string() };
+        self.quoted = given.syntax.opens_text(byte);
+        let nests = matches!(byte, b'{' | b'[' | b'(');
+        let held = if self.quoted { self.types.excludes_string() } else { declared && !nests };
+        self.held = held.then(String::new);
+    }
+
+    /// The value is whole; false when it is nested too deep.
+    fn item(&mut self, given: Given<'_>, at: usize, emit: Emit<'_>) -> bool {
+        self.values.wants_text = false;
+        let Some(json) = self.held.take() else { return true };
+        let text = if json.starts_with('"') { serde_json::from_str::<String>(&json).ok() } else { None };
+        let Some(text) = text else {
+            emit(&json, at..at);
+            return true;
+        };
+        let spelling = Spelling { python: given.syntax.is_python(), max_depth: self.max_depth };
+        let Ok(read) = typed(&text, self.types, spelling) else { return false };
+        self.notes.add_read(&read, at);
+        if self.quoted {
+            self.notes.add(if read.fits { FaultKind::Repaired } else { FaultKind::WrongType }, at);
+        }
+        emit(&read.json, at..at);
+        true
+    }
+}

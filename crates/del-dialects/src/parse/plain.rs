@@ -1,0 +1,23 @@
+//! Pieces that are nothing but a part of a value: they go out as they come, and nothing else is looked at.
+
+use super::plan::Plan;
+use super::{Engine, State};
+use crate::event::{Event, Sink};
+
+impl Engine {
+    /// Passes on a piece in the middle of a value. False, and nothing is done, where anything of it could mean more; so
+    /// it is only asked where nothing is held.
+    pub(super) fn pass_plain(&mut self, plan: &Plan, text: &str, sink: &mut dyn Sink) -> bool {
+        let State::Reading(reading) = &mut self.state else { return false };
+        let walk = &plan.walks[reading.walk];
+        let Some(json) = reading.plain(walk, text, &self.turn.limits) else { return false };
+        let len = text.len() as u64;
+        if !self.silent {
+            sink.event(Event::Args { call: self.call, json }, self.base..self.base + len);
+        }
+        self.tail.push(text.as_bytes());
+        self.base += len;
+        self.work += len;
+        true
+    }
+}

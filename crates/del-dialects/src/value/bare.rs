@@ -1,0 +1,164 @@
+//! Words, numbers, and texts whose quotes were forgotten.
+
+use std::borrow::Cow;
+
+use super::cursor::Cursor;
+use super::text::{Quote, Text};
+use super::words::{is_expression, is_word, literal, runs_on};
+use super::{Family, Progress, Reader, State, Stop, quoted, window};
+use crate::fault::FaultKind;
+
+/// The longest bare word or key, in bytes.
+pub(super) const MAX_WORD: usize = 4096;
+
+/// No literal is longer, in bytes.
+const MAX_LITERAL: usize = 512;
+
+impl Reader {
+    /// In a value without quotes, which begins at the first kept byte.
+    pub(super) fn bare(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+        let family = on.given.syntax.family;
+        let python = family == Family::Python;
+        loop {
+            let top = self.stack.is_empty();
+            let stop = |byte: &u8| {
+                matches!(byte, b',' | b'\n' | b'}' | b']' | b')' | b'"' | b'\'' | b':' | b'=' | b'/' | b'#')
+                    || on.given.marks.may_end(*byte)
+                    || (top && !is_word(*byte) && !matches!(byte, b'+' | b'-' | b'.'))
+            };
+            let most = on.bytes.len().min(on.kept + MAX_WORD);
+            let skip = on.bytes[on.look..most.max(on.look)].iter().position(stop);
+            on.look = skip.map_or(most, |skip| on.look + skip);
+            if skip.is_none() && most < on.bytes.len() {
+                on.rewind(on.kept);
+                return Some(Progress::Broken);
+            }
+            let Some(&byte) = on.bytes.get(on.look) else {
+                if top && on.last() {
+                    return self.end_bare(on, on.look);
+                }
+                return Some(Progress::More);
+            };
+            let word = &on.given.text[on.kept..on.look];
+            // A literal is over where something follows that cannot belong to it.
+            let whole = word.len() < MAX_LITERAL && literal(word.trim(), family).is_some();
+            if on.given.marks.may_end(byte) {
+                match self.end_of_call(on) {
+                    None => return Some(Progress::More),
+                    Some(Some(_)) => return self.end_bare(on, on.look),
+                    Some(None) => {}
+                }
+            }
+            let word = &on.given.text[on.kept..on.look];
+            let ends = match byte {
+                b'"' | b'\'' if python && Text::prefixed(word).is_some() => return self.prefixed(on),
+                b'"' | b'\'' | b'#' => whole,
+                b'/' if whole => match on.bytes.get(on.look + 1) {
+                    None if !on.last() => return Some(Progress::More),
+                    next => matches!(next, Some(b'/' | b'*')),
+                },
+                b'}' | b']' | b')' => python || !opens_inside(word),
+                b',' | b'\n' if self.may_go_on(on, word, whole) && (byte == b',' || !python) => {
+                    let place = self.place(on);
+                    let line = byte == b'\n';
+                    let question = |rest: &str, all| window::edge(line, rest, all, &place);
+                    match self.look_ahead(on, on.look + 1, &question) {
+                        None => return Some(Progress::More),
+                        Some(ends) => ends,
+                    }
+                }
+                b',' | b'\n' => true,
+                b':' | b'=' => match runs_on(word, family) {
+                    // The comma before the next key is missing.
+                    Some(len) => {
+                        on.rewind(on.kept + len);
+                        true
+                    }
+                    None => false,
+                },
+                _ => top,
+            };
+            if ends {
+                return self.end_bare(on, on.look);
+            }
+            on.look += 1;
+        }
+    }
+
+    /// The quote at hand opens a text with a prefix.
+    fn prefixed(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+        let Some(text) = Text::prefixed(&on.given.text[on.kept..on.look]) else {
+            return Some(Progress::Broken);
+        };
+        match Quote::at(&on.given.text[on.look..], on.given.syntax, on.last()) {
+            None => Some(Progress::More),
+            Some(quote) => {
+                on.kept = on.look;
+                self.open_text(on, Text { quote: quote.unwrap_or_default(), ..text });
+                None
+            }
+        }
+    }
+
+    /// True when the argument at hand can only be a text, so that a comma or a line feed may belong to it.
+    fn may_go_on(&self, on: &Cursor<'_, '_>, word: &str, whole: bool) -> bool {
+        self.is_outer() && !on.given.syntax.spaced && !word.trim().is_empty() && !whole
+    }
+
+    /// The bare word ends at `end`.
+    fn end_bare(&mut self, on: &mut Cursor<'_, '_>, end: usize) -> Stop {
+        let from = on.kept;
+        let Some((json, behind)) = self.word(on, end) else {
+            // What finds the end of the call reads it again.
+            on.rewind(from);
+            return Some(Progress::Broken);
+        };
+        on.rewind(behind);
+        if json != on.given.text[from..behind] || !on.given.syntax.spaced {
+            on.look = from;
+            self.replace(on, &json, behind - from);
+        }
+        self.value_ends();
+        (self.state == State::Done).then_some(Progress::Done)
+    }
+
+    /// The bare word up to `end` as JSON, and where it ends; none for what may not stand there.
+    fn word<'a>(&mut self, on: &Cursor<'a, '_>, end: usize) -> Option<(Cow<'a, str>, usize)> {
+        let syntax = on.given.syntax;
+        let (family, from) = (syntax.family, on.kept);
+        let word = on.given.text[from..end].trim();
+        let python = family == Family::Python;
+        let behind = from + on.given.text[from..end].trim_end().len();
+        let json = match (literal(word, family), syntax.unopened(word)) {
+            (_, Some(text)) => {
+                self.notes.add_markup(FaultKind::GuessedBorder, behind);
+                Cow::Owned(quoted(text))
+            }
+            _ if word.is_empty() => return None,
+            // Where any value may stand bare, the schema says what it is.
+            (Some(_), _) if !python && self.wants_text => Cow::Owned(quoted(word)),
+            (Some((json, mended)), _) => {
+                if let Some(kind) = mended {
+                    self.notes.add(kind, behind);
+                }
+                json
+            }
+            _ if self.stack.is_empty() || is_expression(word, family, self.wants_text, self.is_outer()) => {
+                return None;
+            }
+            // A word without a name is a variable.
+            _ if python && self.is_outer() && self.unnamed.is_some_and(|place| place > 0) => return None,
+            _ => {
+                self.notes.add(FaultKind::GuessedValue, behind);
+                Cow::Owned(quoted(word))
+            }
+        };
+        Some((json, behind))
+    }
+}
+
+/// True when a bracket opens in a word and is not closed in it.
+fn opens_inside(word: &str) -> bool {
+    let count = |brackets: [u8; 3]| word.bytes().filter(|byte| brackets.contains(byte)).count();
+    count(*b"([{") > count(*b")]}")
+}

@@ -1,0 +1,167 @@
+//! A place in the text at hand, and where what is read goes.
+
+use std::ops::Range;
+
+use super::{Bracket, Family, Marks, Reader, Syntax};
+use crate::turn::End;
+
+/// Takes JSON text, and the place in the input that it stands for.
+pub(crate) type Emit<'e> = &'e mut dyn FnMut(&str, Range<usize>);
+
+/// The text at hand, and what is known of the value in it.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) syntax: &'a Syntax,
+    pub(crate) marks: &'a Marks,
+    pub(crate) text: &'a str,
+    /// How the answer ended, if it did.
+    pub(crate) end: Option<End>,
+}
+
+pub(super) struct Cursor<'a, 'e> {
+    pub(super) given: Given<'a>,
+    pub(super) bytes: &'a [u8],
+    /// The byte at hand.
+    pub(super) look: usize,
+    /// The first byte that has not been passed on.
+    pub(super) kept: usize,
+    /// Bytes that were looked at again.
+    pub(super) again: u64,
+    pub(super) emit: Emit<'e>,
+}
+
+/// How much longer a window is when it is looked at again.
+const GROWTH: usize = 3;
+
+/// So far is looked ahead, in bytes.
+pub(super) const AHEAD: usize = 4096;
+
+impl<'a, 'e> Cursor<'a, 'e> {
+    pub(super) fn new(given: Given<'a>, look: usize, kept: usize, emit: Emit<'e>) -> Self {
+        Self { bytes: given.text.as_bytes(), given, look, kept, again: 0, emit }
+    }
+
+    /// No more text will come.
+    pub(super) fn last(&self) -> bool {
+        self.given.end.is_some()
+    }
+
+    /// So many bytes do not go out; nothing is pending before them.
+    pub(super) fn skip(&mut self, len: usize) {
+        self.look += len;
+        self.kept = self.look;
+    }
+
+    /// Goes back to read something again.
+    pub(super) fn rewind(&mut self, to: usize) {
+        self.again += self.look.saturating_sub(to) as u64;
+        self.look = to;
+    }
+
+    /// At `/` or `#`: whether a comment begins, and then whether it is a block; none when the next byte is needed. Where
+    /// a value stands, `#` may begin it, as in `#fff`; and where texts stand bare, anything may.
+    pub(super) fn comment(&self, value: bool) -> Option<Option<bool>> {
+        let next = self.bytes.get(self.look + 1);
+        match (self.bytes[self.look], next) {
+            _ if value && self.given.syntax.family == Family::Bare => Some(None),
+            (b'#', _) if !value => Some(Some(false)),
+            (_, None) => {
+                if self.last() {
+                    Some(None)
+                } else {
+                    None
+                }
+            }
+            (b'#', Some(b' ' | b'\t' | b'\n' | b'\r')) | (b'/', Some(b'/')) => Some(Some(false)),
+            (b'/', Some(b'*')) => Some(Some(true)),
+            _ => Some(None),
+        }
+    }
+}
+
+impl Reader {
+    /// Writes JSON that stands nowhere in the text.
+    pub(super) fn emit(&mut self, on: &mut Cursor<'_, '_>, json: &str) {
+        self.give(on, json, on.look..on.look);
+    }
+
+    /// Passes on what is spelt as JSON, up to `to`.
+    pub(super) fn flush(&mut self, on: &mut Cursor<'_, '_>, to: usize) {
+        if on.kept < to {
+            let piece = &on.given.text[on.kept..to];
+            self.give(on, piece, on.kept..to);
+            on.kept = to;
+        }
+    }
+
+    /// Writes `json` for the bytes at hand.
+    pub(super) fn replace(&mut self, on: &mut Cursor<'_, '_>, json: &str, len: usize) {
+        self.flush(on, on.look);
+        self.give(on, json, on.look..on.look + len);
+        on.skip(len);
+    }
+
+    /// Passes a byte of JSON on, which is written as it is.
+    pub(super) fn pass(&mut self, on: &mut Cursor<'_, '_>, json: &str) {
+        if on.given.syntax.spaced {
+            on.look += 1;
+        } else {
+            self.replace(on, json, 1);
+        }
+    }
+
+    fn give(&mut self, on: &mut Cursor<'_, '_>, json: &str, range: Range<usize>) {
+        if self.stack.iter().any(|bracket| matches!(bracket, Bracket::Group(_) | Bracket::Tuple)) {
+            self.group.push_str(json);
+        } else {
+            (on.emit)(json, range);
+        }
+    }
+
+    /// What ends the call at the byte at hand, as [`Marks::end`] says it.
+    pub(super) fn end_of_call(&mut self, on: &mut Cursor<'_, '_>) -> Option<Option<bool>> {
+        let rest = &on.given.text[on.look..];
+        if rest.len() < self.window && !on.last() {
+            return None;
+        }
+        let (end, looks) = on.given.marks.end(rest, on.last(), !self.is_outer());
+        on.again += looks as u64;
+        self.window = if end.is_none() { GROWTH * rest.len() } else { 0 };
+        end
+    }
+
+    /// What `question` says of the window that begins at `from`; none when it needs more of it. It is told whether this
+    /// is all that it gets.
+    pub(super) fn look_ahead<T>(
+        &mut self,
+        on: &mut Cursor<'_, '_>,
+        from: usize,
+        question: &dyn Fn(&str, bool) -> Option<T>,
+    ) -> Option<T> {
+        let text = on.given.text;
+        let there = AHEAD.min(text.len() - from);
+        let full = there == AHEAD || on.last();
+        // Mostly the next byte tells. A window that does not is looked at again when it is so much longer, which keeps
+        // the work linear.
+        let mut len = self.window.max(1);
+        loop {
+            if len > there && !full {
+                self.window = len;
+                return None;
+            }
+            len = len.min(there);
+            let all = full && len == there;
+            let mut end = from + len;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            on.again += len as u64;
+            let answer = question(&text[from..end], all);
+            if answer.is_some() || all {
+                self.window = 0;
+                return answer;
+            }
+            len *= GROWTH;
+        }
+    }
+}

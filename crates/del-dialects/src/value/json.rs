@@ -1,0 +1,69 @@
+//! The bytes that mean something in JSON, and texts as JSON strings.
+
+/// How many bytes at the start are white space between tokens.
+pub(crate) fn white_space(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(bytes.len())
+}
+
+/// How many bytes at the start mean nothing special in any string: no quote, no backslash, no control character.
+pub(crate) fn plain(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let same = |word: u64, byte: u8| zero(word ^ u64::from_ne_bytes([byte; 8]));
+    let mut at = 0;
+    for chunk in bytes.chunks_exact(8) {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(chunk);
+        let word = u64::from_le_bytes(eight);
+        let control = word.wrapping_sub(u64::from_ne_bytes([0x20; 8])) & !word & HIGHS;
+        let special = control | same(word, b'"') | same(word, b'\\') | same(word, b'\'');
+        if special != 0 {
+            return at + (special.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = &bytes[at..];
+    at + rest.iter().position(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\' | b'\'')).unwrap_or(rest.len())
+}
+
+/// The escapes of the control characters.
+pub(crate) const ESCAPES: [&str; 32] = [
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t",
+    "\\n", "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013",
+    "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c",
+    "\\u001d", "\\u001e", "\\u001f",
+];
+
+/// `text` as a JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    escape(text, &mut out);
+    out.push('"');
+    out
+}
+
+/// Appends `text` as it stands inside a JSON string.
+pub(crate) fn escape(text: &str, out: &mut String) {
+    let bytes = text.as_bytes();
+    let (mut from, mut at) = (0, 0);
+    loop {
+        at += plain(&bytes[at..]);
+        let Some(&byte) = bytes.get(at) else { break };
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            0..=0x1f => ESCAPES[byte as usize],
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        out.push_str(&text[from..at]);
+        out.push_str(escape);
+        at += 1;
+        from = at;
+    }
+    out.push_str(&text[from..]);
+}

@@ -1,0 +1,379 @@
+//! Texts in quotes.
+
+use super::cursor::Cursor;
+use super::syntax::TextEnd;
+use super::window::{self, Close};
+use super::words::{escape_len, push_escape};
+use super::{ESCAPES, Family, Progress, Reader, State, Stop, Syntax, escape, plain};
+use crate::fault::FaultKind;
+use crate::scan::Scan;
+
+/// What opens and closes a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Quote {
+    #[default]
+    Double,
+    Single,
+    TripleDouble,
+    TripleSingle,
+    /// Typographic quotes, which open and close with a character each.
+    CurlyDouble,
+    CurlySingle,
+    /// The quote of the syntax's own at this place.
+    Own(usize),
+}
+
+impl Quote {
+    /// The quote at the beginning of `rest`, if one stands there; none when more text is needed.
+    pub(super) fn at(rest: &str, syntax: &Syntax, all: bool) -> Option<Option<Self>> {
+        for (place, quote) in syntax.quotes.iter().enumerate() {
+            if rest.starts_with(quote.as_str()) {
+                return Some(Some(Self::Own(place)));
+            }
+            if quote.starts_with(rest) && !all {
+                return None;
+            }
+        }
+        let (one, three, triple) = match rest.as_bytes().first() {
+            Some(b'"') => (Self::Double, Self::TripleDouble, "\"\"\""),
+            Some(b'\'') => (Self::Single, Self::TripleSingle, "'''"),
+            Some(0x80..) => {
+                let double = rest.starts_with(['“', '”']);
+                let single = rest.starts_with(['‘', '’']);
+                return Some(if double {
+                    Some(Self::CurlyDouble)
+                } else {
+                    single.then_some(Self::CurlySingle)
+                });
+            }
+            _ => return Some(None),
+        };
+        if triple.starts_with(rest) && rest.len() < triple.len() && !all {
+            return None;
+        }
+        Some(Some(if rest.starts_with(triple) { three } else { one }))
+    }
+
+    /// The quote that opens a key, which is never a triple one.
+    pub(super) fn of_key(rest: &str, syntax: &Syntax, all: bool) -> Option<Option<Self>> {
+        match rest.as_bytes().first() {
+            Some(b'"') => Some(Some(Self::Double)),
+            Some(b'\'') => Some(Some(Self::Single)),
+            _ => Self::at(rest, syntax, all),
+        }
+    }
+
+    pub(super) fn closer(self, syntax: &Syntax) -> &str {
+        match self {
+            Self::Double => "\"",
+            Self::Single => "'",
+            Self::TripleDouble => "\"\"\"",
+            Self::TripleSingle => "'''",
+            Self::CurlyDouble => "”",
+            Self::CurlySingle => "’",
+            Self::Own(place) => &syntax.quotes[place],
+        }
+    }
+
+    pub(super) fn len(self, syntax: &Syntax) -> usize {
+        self.closer(syntax).len()
+    }
+
+    /// The byte that opens it, of ordinary quotes.
+    pub(super) fn first(self) -> u8 {
+        match self {
+            Self::Single | Self::TripleSingle => b'\'',
+            _ => b'"',
+        }
+    }
+
+    /// True for quotes of one ordinary character.
+    fn is_short(self) -> bool {
+        matches!(self, Self::Double | Self::Single)
+    }
+
+    fn is_curly(self) -> bool {
+        matches!(self, Self::CurlyDouble | Self::CurlySingle)
+    }
+
+    /// True where the syntax itself knows them.
+    pub(super) fn is_usual(self, syntax: &Syntax) -> bool {
+        match self {
+            Self::Double | Self::Own(_) => true,
+            Self::Single => !syntax.is_json(),
+            Self::TripleDouble | Self::TripleSingle => syntax.family == Family::Python,
+            Self::CurlyDouble | Self::CurlySingle => false,
+        }
+    }
+}
+
+/// The text at hand.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Text {
+    pub(super) quote: Quote,
+    /// What stands at the first kept byte is not decided.
+    pub(super) waits: bool,
+    /// A quote inside it was data.
+    pub(super) nested: bool,
+    /// Backslashes are data.
+    pub(super) raw: bool,
+    /// Braces stand for values, unless they are doubled.
+    pub(super) format: bool,
+    pub(super) scan: Scan,
+    /// What may end it stands at the first kept byte, of so many bytes.
+    pub(super) end: Option<(TextEnd, usize)>,
+    /// What can be known of its end is known.
+    pub(super) sure: bool,
+    /// It is closed further on, behind so many quotes that are data; until then delimiters are as well.
+    pub(super) quotes: Option<usize>,
+}
+
+impl Text {
+    /// The text that a prefix such as `f` or `r` opens; none for a prefix that makes no text.
+    pub(super) fn prefixed(prefix: &str) -> Option<Self> {
+        let has = |letter: char| prefix.chars().any(|c| c.eq_ignore_ascii_case(&letter));
+        let known = (1..=2).contains(&prefix.len()) && prefix.chars().all(|c| "rRuUfF".contains(c));
+        known.then(|| Self { raw: has('r'), format: has('f'), ..Self::default() })
+    }
+}
+
+impl Reader {
+    /// The quote at hand opens a text.
+    pub(super) fn begin_text(&mut self, on: &mut Cursor<'_, '_>, quote: Quote) {
+        self.open_text(on, Text { quote, ..Text::default() });
+    }
+
+    /// The quote at hand opens this text.
+    pub(super) fn open_text(&mut self, on: &mut Cursor<'_, '_>, text: Text) {
+        let syntax = on.given.syntax;
+        if !text.quote.is_usual(syntax) {
+            self.notes.add(FaultKind::Repaired, on.look);
+        }
+        if syntax.spaced && text.quote == Quote::Double {
+            on.look += 1;
+        } else {
+            self.flush(on, on.look);
+            on.skip(text.quote.len(syntax));
+            self.emit(on, "\"");
+        }
+        self.text = text;
+        self.enter(State::Text);
+    }
+
+    /// True inside a text in ordinary quotes that goes out as it comes: [`plain`] bytes are passed on as they stand.
+    pub(crate) fn is_in_text(&self) -> bool {
+        self.state == State::Text && self.text.quote.is_short() && !self.text.format && self.group.is_empty()
+    }
+
+    pub(super) fn text(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+        self.text.waits = false;
+        if matches!(self.text.quote, Quote::Own(_)) {
+            return self.unescaped(on);
+        }
+        loop {
+            on.look += self.plain(on);
+            let Some(&byte) = on.bytes.get(on.look) else {
+                self.flush(on, on.look);
+                return Some(Progress::More);
+            };
+            let quote = self.text.quote;
+            let done = match byte {
+                b'\\' if self.text.raw => self.raw_escape(on),
+                b'\\' => self.escape(on),
+                b'{' | b'}' => self.brace(on, byte),
+                0..=0x1f => {
+                    if quote.is_short() && on.given.syntax.is_json() {
+                        self.notes.add(FaultKind::Repaired, on.look);
+                    }
+                    self.put(on, 1);
+                    true
+                }
+                _ if !quote.is_curly() && byte == quote.first() => match self.close_text(on) {
+                    Closed::More => false,
+                    Closed::Data => true,
+                    Closed::Stop(stop) => return stop,
+                },
+                b'"' => {
+                    self.put(on, 1);
+                    true
+                }
+                b'\'' => {
+                    on.look += 1;
+                    true
+                }
+                _ => match self.close_text(on) {
+                    Closed::More => false,
+                    Closed::Data => true,
+                    Closed::Stop(stop) => return stop,
+                },
+            };
+            if !done {
+                if self.state != State::Text {
+                    return Some(Progress::Broken);
+                }
+                self.flush(on, on.look);
+                self.text.waits = true;
+                return Some(Progress::More);
+            }
+        }
+    }
+
+    /// How many bytes mean nothing special in the text at hand.
+    fn plain(&self, on: &Cursor<'_, '_>) -> usize {
+        let rest = &on.bytes[on.look..];
+        let mut len = plain(rest);
+        if self.text.quote.is_curly() {
+            let closer = self.text.quote.closer(on.given.syntax);
+            len = memchr::memmem::find(&rest[..len], closer.as_bytes()).unwrap_or(len);
+        }
+        if self.text.format {
+            len = memchr::memchr2(b'{', b'}', &rest[..len]).unwrap_or(len);
+        }
+        len
+    }
+
+    /// So many bytes are part of the text, and go out as JSON spells them.
+    fn put(&mut self, on: &mut Cursor<'_, '_>, len: usize) {
+        let text = &on.given.text[on.look..on.look + len];
+        match text.as_bytes() {
+            [byte @ 0..=0x1f] => self.replace(on, ESCAPES[*byte as usize], 1),
+            _ => {
+                let mut json = String::new();
+                escape(text, &mut json);
+                self.replace(on, &json, len);
+            }
+        }
+    }
+
+    /// Part of the text that stands for the `len` bytes at hand.
+    fn say(&mut self, on: &mut Cursor<'_, '_>, plain: &str, len: usize) {
+        let mut json = String::new();
+        escape(plain, &mut json);
+        self.replace(on, &json, len);
+    }
+
+    /// A brace in a text that is a format: its double follows, or nobody knows what stands there.
+    fn brace(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> bool {
+        match on.bytes.get(on.look + 1) {
+            Some(next) if *next == byte => {
+                self.say(on, char::from(byte).encode_utf8(&mut [0; 4]), 2);
+                true
+            }
+            None if !on.last() => false,
+            _ => {
+                self.enter(State::Done);
+                false
+            }
+        }
+    }
+
+    /// What looks like the end of the text.
+    fn close_text(&mut self, on: &mut Cursor<'_, '_>) -> Closed {
+        let syntax = on.given.syntax;
+        let quote = self.text.quote;
+        let closer = quote.closer(syntax);
+        let rest = &on.given.text[on.look..];
+        if !rest.starts_with(closer) {
+            if closer.starts_with(rest) && !on.last() {
+                return Closed::More;
+            }
+            self.put(on, 1);
+            return Closed::Data;
+        }
+        if !quote.is_short() && !quote.is_curly() {
+            return Closed::Stop(self.end_text(on, closer.len()));
+        }
+        let close = if self.stack.is_empty() {
+            Some(Close::Ends)
+        } else {
+            let place = self.place(on);
+            self.look_ahead(on, on.look + closer.len(), &|window, all| window::closes(window, all, &place))
+        };
+        match close {
+            None => Closed::More,
+            Some(Close::Ends) => Closed::Stop(self.end_text(on, closer.len())),
+            Some(Close::Data) => {
+                self.text.nested = true;
+                self.notes.add_markup(FaultKind::GuessedBorder, on.look);
+                self.put(on, closer.len());
+                Closed::Data
+            }
+            Some(Close::Joins(space)) => self.join(on, closer.len() + space),
+        }
+    }
+
+    /// Another text goes on with this one, so many bytes further on.
+    fn join(&mut self, on: &mut Cursor<'_, '_>, behind: usize) -> Closed {
+        let syntax = on.given.syntax;
+        let Some(next) = Quote::at(&on.given.text[on.look + behind..], syntax, on.last()) else {
+            return Closed::More;
+        };
+        if syntax.family != Family::Python {
+            self.notes.add(FaultKind::GuessedValue, on.look);
+        }
+        self.flush(on, on.look);
+        let quote = next.unwrap_or_default();
+        on.skip(behind + quote.len(syntax));
+        self.text = Text { quote, nested: self.text.nested, ..Text::default() };
+        Closed::Data
+    }
+
+    /// The text is over, and its value with it; its closing quote has so many bytes.
+    pub(super) fn end_text(&mut self, on: &mut Cursor<'_, '_>, len: usize) -> Stop {
+        if on.given.syntax.spaced && self.text.quote == Quote::Double {
+            on.look += len;
+        } else {
+            self.flush(on, on.look);
+            on.skip(len);
+            self.emit(on, "\"");
+        }
+        self.value_ends();
+        (self.state == State::Done).then_some(Progress::Done)
+    }
+
+    /// At a backslash that is data, with the character behind it.
+    fn raw_escape(&mut self, on: &mut Cursor<'_, '_>) -> bool {
+        let Some(next) = on.given.text[on.look + 1..].chars().next() else { return false };
+        self.put(on, 1 + next.len_utf8());
+        true
+    }
+
+    /// At a backslash; false when more text is needed.
+    fn escape(&mut self, on: &mut Cursor<'_, '_>) -> bool {
+        let rest = &on.bytes[on.look..];
+        if !on.given.syntax.is_json() {
+            let Some(len) = escape_len(rest) else { return false };
+            let spelt = &on.given.text[on.look..on.look + len];
+            // Python keeps what it does not know; JSON's own escapes of one character mean the same in both.
+            let mut plain = String::new();
+            push_escape(spelt, &mut plain);
+            self.say(on, &plain, len);
+            return true;
+        }
+        let digits = rest.iter().skip(2).take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
+        match rest.get(1) {
+            None => return false,
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => on.look += 2,
+            Some(b'u') if digits == 4 => on.look += 6,
+            Some(b'u') if rest.len() == 2 + digits && !on.last() => return false,
+            Some(b'\'') => {
+                self.notes.add(FaultKind::Repaired, on.look);
+                self.replace(on, "'", 2);
+            }
+            Some(_) => {
+                // No escape of JSON: the backslash was meant as a backslash.
+                self.notes.add(FaultKind::GuessedValue, on.look);
+                self.replace(on, "\\\\", 1);
+            }
+        }
+        true
+    }
+}
+
+/// What came of a quote.
+enum Closed {
+    /// More text is needed to tell.
+    More,
+    Data,
+    Stop(Stop),
+}
