@@ -1,13 +1,21 @@
-//! Keys and values between marks, typed by the tool's schema or by the field itself.
+//! Keys and values between delimiters, typed by the tool's schema or by the field itself.
 //!
-//! A mark inside a value is data: what looks like the end of a value counts only when something follows that can
-//! follow a value.
+//! A reader walks through each field in phases: behind a value or at the beginning of a body, in a header, between
+//! header and value, in a value. All but two know at their first delimiter what it is. In a value (`value.rs`) any
+//! delimiter may be data, so each that is found there opens the phase [`Phase::Border`]: whether the value ends there is
+//! decided in `border.rs`, by a function of the text behind the delimiter (`lookahead.rs`), of which at most 4 KiB are
+//! looked at for each further delimiter. While it asks for more text, nothing behind the delimiter is read, and it is
+//! asked again once twice as much is there; so cutting cannot show, and the work stays linear.
+//!
+//! What it does with a delimiter that is not followed as it should be are the three classical repairs: a closer that is
+//! missing is inserted in front of the next opener or the call's own closer, words behind a closer are deleted, and
+//! where other markup stands between two fields, reading resynchronises at FOLLOW (`Phase::Junk`). Each is a guess, and
+//! told as one; what shows later that it was wrong breaks the call.
 
-mod ahead;
+mod border;
 mod elements;
-mod ends;
 mod header;
-mod lead;
+mod lookahead;
 mod marks;
 mod repeated;
 mod value;
@@ -19,13 +27,14 @@ use std::collections::HashSet;
 use super::{Notes, reading};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
-use crate::scan::{Automaton, Scan};
-use crate::schema::{Types, escape};
-use crate::value::Emit;
-use ahead::Outline;
+use crate::scan::{Anchored, Match, Scan};
+use crate::schema::Types;
+use crate::value::{Emit, escape, white_space};
+use lookahead::{Found, Searched};
 pub(crate) use marks::{FieldMarks, Next};
-use marks::{Own, ValueEnd};
 use repeated::Repeated;
+use value::Field;
+pub(crate) use value::raw_value;
 pub(crate) use write::{write, written_key};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
@@ -33,40 +42,15 @@ pub(crate) use write::{write, written_key};
 pub(crate) struct FieldsReader {
     phase: Phase,
     scan: Scan,
-    key: String,
+    /// Nothing is decided before so many bytes are there, counted from the first kept one.
+    wake: usize,
+    field: Field,
     /// Keys of the values that have begun.
     keys: HashSet<String>,
-    types: Types,
-    /// The value goes out while it arrives.
-    streams: bool,
-    /// The white space that the value begins with, in bytes, as far as it was looked at.
-    white: usize,
-    /// The field itself says that the value is JSON.
-    says_json: bool,
-    /// The value stands on the line of its header.
-    compact: bool,
-    /// The value may be all the arguments: their object in a field of its own.
-    wraps: bool,
-    /// What ends this value, where every value has its own.
-    closer: Option<(Automaton, Vec<ValueEnd>)>,
-    /// What its closer is found by further on, in the same case.
-    own: Option<Own>,
-    /// The value may be made of elements; so many of its key are open in it.
-    elements: Option<usize>,
-    /// Up to here, counted from the first kept byte, no field can open: it was looked at before.
-    deaf: usize,
-    /// Up to here, counted likewise, no call closes: there the value's own closer stands.
-    inside: usize,
-    /// From here on, counted likewise, the value is over if a field or the end of the call comes before another closer:
-    /// a closer stands here, with words behind it.
-    words: Option<usize>,
     /// Values that may be the first of several of their key.
     repeated: Option<Repeated>,
     /// Where a value ended was guessed: what shows that the guess was wrong breaks the call.
     guessed: bool,
-    /// The next closer ends the value, whatever its JSON looks like.
-    sure: bool,
-    outline: Outline,
     /// Where in the answer the text at hand begins.
     pub(crate) base: u64,
     /// Where in the answer a search for the rest of a value ended in vain.
@@ -75,92 +59,26 @@ pub(crate) struct FieldsReader {
     pub(crate) notes: Notes,
     /// A value was nested deeper than the limit.
     too_deep: bool,
-    /// It is not known yet whether the value goes out while it arrives: it may be a section of XML.
-    undecided: bool,
     max_depth: usize,
 }
 
-/// Offsets count from the first byte that is kept.
+/// Places count from the first byte that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// In a body that has just begun: a field, or what closes a call without any.
-    First,
-    Header,
-    /// Behind what seems to close the header, from `end` to `behind`, inside the quotes of its key: it is data if the
-    /// quotes close before the header does.
-    Quoted {
-        end: usize,
-        behind: usize,
-        pattern: u16,
-    },
-    /// Behind the header, where the value has an opener of its own.
-    Between,
-    /// In the type of the value.
-    Type,
-    ValueStart,
-    Value,
-    /// Behind a value's closer, which begins at `end`: is it one?
-    After {
-        end: usize,
-        behind: usize,
-    },
-    /// Behind a value's closer without its last character, which begins at `end`.
-    Drifted {
-        end: usize,
-        behind: usize,
-    },
-    /// Behind what looks like a value's closer, in a word from `from` on: a key, if a header closes behind it.
-    Key {
-        end: usize,
-        behind: usize,
-        from: usize,
-    },
-    /// Behind a mark that ends the model's turn, inside a value that begins at the first kept byte.
-    Turn {
-        end: usize,
-    },
+    /// Behind a value, or in a body that has just begun: a field, or what closes the call.
+    Behind,
     /// Behind a value, in something that is no field: up to the next field or the end of the call.
     Junk,
-    /// Another field seems to open at `end`, with its header from `header` on.
-    FieldOpens {
-        end: usize,
-        header: usize,
-    },
-    /// Another message seems to begin at `end`.
-    Message {
-        end: usize,
-        behind: usize,
-    },
-    /// The call seems to close at `end`.
-    CallCloses {
-        end: usize,
-        behind: usize,
-        step: usize,
-    },
-    /// The last closer of the call stands at `end`, and something else follows: it ends the value if nothing else does.
-    Unclosed {
-        end: usize,
-        behind: usize,
-        step: usize,
-    },
-    /// The value and the call end, unless the value's own closer is still to come.
-    Ahead {
-        end: usize,
-        behind: usize,
-        then: Next,
-    },
-    /// Behind what may be that closer, which begins at `closer` and ends at `from`.
-    OwnCloser {
-        end: usize,
-        behind: usize,
-        then: Next,
-        closer: usize,
-        from: usize,
-    },
-    /// Behind a closer inside a string of JSON: the value may go on.
-    Json {
-        end: usize,
-        behind: usize,
+    Header,
+    /// Behind the header, where the value has an opener of its own.
+    Between,
+    ValueStart,
+    Value,
+    /// At a delimiter inside the value: does it end there?
+    Border {
+        found: Found,
+        /// What was looked for behind it in vain.
+        searched: Searched,
     },
 }
 
@@ -190,6 +108,21 @@ impl On<'_, '_> {
     }
 }
 
+/// Text as it stands inside a JSON string.
+fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
+    let special = |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\');
+    // Without a branch for each byte.
+    if !text.bytes().fold(false, |any, byte| any | special(byte)) {
+        return text;
+    }
+    scratch.clear();
+    escape(text, scratch);
+    scratch
+}
+
+/// Most delimiters are as long, in bytes.
+const DELIMITER: usize = 16;
+
 /// Why the reader stops; none when it goes on.
 type Stop = Option<FieldsProgress>;
 
@@ -198,51 +131,34 @@ impl FieldsReader {
         Self {
             phase: Phase::Header,
             scan: Scan::default(),
-            key: String::new(),
+            wake: 0,
+            field: Field::default(),
             keys: HashSet::new(),
-            types: Types::default(),
-            streams: false,
-            white: 0,
-            says_json: false,
-            wraps: false,
-            closer: None,
-            own: None,
-            compact: false,
-            elements: None,
-            deaf: 0,
-            inside: 0,
-            words: None,
             repeated: None,
             guessed: false,
-            sure: false,
-            outline: Outline::default(),
             base: 0,
             doubted: 0,
             scratch: String::new(),
             notes: Notes::default(),
             too_deep: false,
-            undecided: false,
             max_depth,
         }
     }
 
     /// A reader for a body that holds nothing but fields, from its first byte on.
     pub(crate) fn of_body(max_depth: usize) -> Self {
-        Self { phase: Phase::First, ..Self::new(max_depth) }
+        Self { phase: Phase::Behind, ..Self::new(max_depth) }
     }
 
     /// True before the first byte of a body that holds nothing but fields.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.phase == Phase::First && self.scan.is_fresh()
+        self.phase == Phase::Behind && !self.has_begun() && self.scan.is_fresh()
     }
 
     /// A reader for a body that is the one text of `key`.
     pub(crate) fn raw(key: &str, max_depth: usize) -> Self {
-        let mut reader = Self::new(max_depth);
-        key.clone_into(&mut reader.key);
-        reader.types = Types::TEXT;
-        reader.phase = Phase::ValueStart;
-        reader
+        let field = Field { key: key.to_owned(), types: Types::TEXT, ..Field::default() };
+        Self { phase: Phase::ValueStart, field, ..Self::new(max_depth) }
     }
 
     /// True when a value has begun.
@@ -262,25 +178,14 @@ impl FieldsReader {
 
     /// The JSON of `text` where it goes on with a value that goes out while it arrives, and holds nothing that may end it.
     pub(crate) fn plain<'t>(&'t mut self, marks: &FieldMarks, text: &'t str) -> Option<&'t str> {
-        let inside = matches!(self.phase, Phase::Value)
-            && self.streams
-            && self.words.is_none()
-            && self.deaf == 0
-            && self.inside == 0
+        let inside = self.phase == Phase::Value
+            && self.field.streams
             && self.scan.is_fresh()
-            && match (&self.closer, marks.ends(self.compact)) {
-                (Some((ends, _)), _) | (None, Some((ends, _))) => ends.is_absent(text.as_bytes()),
-                (None, None) => false,
-            };
+            && marks.value.automaton.is_absent(text.as_bytes());
         if !inside || text.contains('&') {
             return None;
         }
-        if !text.bytes().any(|byte| byte < 0x20 || matches!(byte, b'"' | b'\\')) {
-            return Some(text);
-        }
-        self.scratch.clear();
-        escape(text, &mut self.scratch);
-        Some(&self.scratch)
+        Some(escaped(text, &mut self.scratch))
     }
 
     /// Reads on from `*look`; `*kept` follows it, but for what is split or not decided.
@@ -306,37 +211,75 @@ impl FieldsReader {
     }
 
     fn run(&mut self, on: &mut On<'_, '_>) -> FieldsProgress {
+        if self.wake > 0 {
+            if on.bytes.len() - on.kept < self.wake && !on.last() {
+                on.look = on.bytes.len();
+                return FieldsProgress::More;
+            }
+            on.look = on.kept;
+            self.wake = 0;
+        }
         loop {
             if self.too_deep {
                 return FieldsProgress::TooDeep;
             }
             let stop = match self.phase {
-                Phase::First => self.first(on),
+                Phase::Behind => self.behind(on),
+                Phase::Junk => self.junk(on),
                 Phase::Header => self.header(on),
-                Phase::Quoted { end, behind, pattern } => self.quoted(on, (end, behind), pattern),
                 Phase::Between => self.between(on),
-                Phase::Type => self.type_word(on),
                 Phase::ValueStart => self.value_start(on),
                 Phase::Value => self.value(on),
-                Phase::After { end, behind } => self.after(on, (end, behind)),
-                Phase::Drifted { end, behind } => self.drifted(on, (end, behind)),
-                Phase::Key { end, behind, from } => self.key(on, (end, behind), from),
-                Phase::Turn { end } => self.turn(on, end),
-                Phase::Junk => self.junk(on),
-                Phase::FieldOpens { end, header } => self.field_opens(on, end, header),
-                Phase::Message { end, behind } => self.message(on, (end, behind)),
-                Phase::CallCloses { end, behind, step } => self.call_closes(on, (end, behind), step),
-                Phase::Unclosed { end, behind, step } => self.unclosed(on, (end, behind), step),
-                Phase::Ahead { end, behind, then } => self.ahead(on, (end, behind, then)),
-                Phase::OwnCloser { end, behind, then, closer, from } => {
-                    self.own_closer(on, (end, behind, then), closer, from)
-                }
-                Phase::Json { end, behind } => self.whole_json(on, (end, behind)),
+                Phase::Border { found, searched } => self.border(on, found, searched),
             };
             if let Some(progress) = stop {
                 return progress;
             }
         }
+    }
+
+    /// Behind a value, or at the first byte of a body.
+    fn behind(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let next = &on.given.marks.next;
+        if self.scan.is_fresh() {
+            on.look += white_space(&on.bytes[on.look..]);
+            on.kept = on.look;
+        }
+        match next.automaton.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
+            Anchored::Found(hit) => self.goes_on(on, hit),
+            Anchored::Nothing => Some(FieldsProgress::Broken),
+            Anchored::More if on.last() && self.has_begun() => {
+                on.kept = on.look;
+                Some(FieldsProgress::Ended)
+            }
+            Anchored::More => Some(FieldsProgress::More),
+        }
+    }
+
+    /// Behind a value, in something that is no field.
+    fn junk(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let next = &on.given.marks.next;
+        let Some(hit) = next.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again) else {
+            on.kept = on.look - next.automaton.pending(&self.scan);
+            return Some(FieldsProgress::More);
+        };
+        if matches!(next.kind(hit), Next::Stray | Next::Turn) {
+            on.kept = hit.end;
+            return None;
+        }
+        self.goes_on(on, hit)
+    }
+
+    /// What follows a value stands here.
+    fn goes_on(&mut self, on: &mut On<'_, '_>, hit: Match) -> Stop {
+        let next = on.given.marks.next.kind(hit);
+        on.kept = if matches!(next, Next::Opener | Next::Turn) { hit.start } else { hit.end };
+        on.rewind(on.kept);
+        if next == Next::Field {
+            self.enter(Phase::Header);
+            return None;
+        }
+        Some(FieldsProgress::Done(next))
     }
 
     /// Notes a guess about where a value or a key ends.
@@ -350,11 +293,12 @@ impl FieldsReader {
         self.scan = Scan::default();
     }
 
-    /// What looked like the end of the value was data.
-    fn resume(&mut self, on: &mut On<'_, '_>, end: usize, behind: usize) -> Stop {
-        // What was looked at lies behind a whole mark, so going back costs each byte a bounded number of looks.
-        on.rewind(on.kept + if behind > end { end + 1 } else { behind });
-        self.enter(Phase::Value);
-        None
+    /// More text decides: what is there is looked at again when there is as much more of it as was looked at now, so
+    /// that all the looks together are linear.
+    #[expect(clippy::unnecessary_wraps, reason = "it is how a phase stops")]
+    fn wait(&mut self, on: &mut On<'_, '_>, looked: usize) -> Stop {
+        self.wake = on.bytes.len() - on.kept + looked.max(DELIMITER);
+        on.look = on.bytes.len();
+        Some(FieldsProgress::More)
     }
 }

@@ -4,12 +4,12 @@
 
 use std::collections::HashSet;
 
-use super::fields::{FieldsProgress, Next};
+use super::fields::{FieldsProgress, Next, raw_value};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
 use crate::scan::{Automaton, Scan};
-use crate::schema::{Spelling, Types, as_json, escape, may_have, quoted, typed, types_of};
+use crate::schema::{Spelling, Types, escape, may_have, quoted, types_of};
 use crate::value::{Emit, white_space};
 
 /// What may end a line, ready to be found.
@@ -257,11 +257,7 @@ impl LinesReader {
         }
         value.text.push_str(&ends);
         let spelling = Spelling { python: given.form.python, max_depth: self.max_depth };
-        let json = if given.form.json { as_json(&value.text, spelling) } else { Ok(None) };
-        let read = json.and_then(|json| match json {
-            Some(read) => Ok(read),
-            None => typed(&value.text, value.types, spelling),
-        });
+        let read = raw_value(&value.text, given.form.json, value.types, value.types, spelling);
         let Ok(read) = read else { return Some(FieldsProgress::TooDeep) };
         self.notes.add_read(&read, at);
         emit(&read.json, at..at);

@@ -71,19 +71,19 @@ pub(super) fn read(
                 None => (false, header),
             };
             let (key, word) = Header::attributes(header, &form.key);
-            let item = key == nest.key;
+            let item = key == nest.key.as_deref();
             // Where keys are attributes, nothing else looks like one.
             let any = matches!(form.key, KeyKind::Attribute(_));
-            if key.as_deref().is_some_and(|key| !any && !is_key(key)) || (key.is_none() && !item) {
+            if key.is_some_and(|key| !any && !is_key(key)) || (key.is_none() && !item) {
                 continue;
             }
             last.text.push_str(&text[from..hit.start]);
-            let place = last.inside(key.as_deref(), item);
-            let types = form.types_said(word.as_deref()).unwrap_or_else(|| place.types());
+            let place = last.inside(key, item);
+            let types = form.types_said(word).unwrap_or_else(|| place.types());
             if open.len() > max_depth {
                 return Err(TooDeep);
             }
-            open.push(Open::new(key, item, place, types));
+            open.push(Open::new(key.map(str::to_owned), item, place, types));
             from = behind;
             if empty {
                 tree.close(&mut open, "")?;

@@ -2,114 +2,57 @@
 
 use std::borrow::Cow;
 
-use super::ahead::AHEAD;
 use super::elements;
 use super::header::Header;
-use super::marks::ValueEnd;
+use super::lookahead::{Found, Searched};
+use super::marks::{Border, Next};
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
-use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
+use super::{FieldsProgress, FieldsReader, On, Phase, Stop, escaped};
 use crate::codec::members;
 use crate::dialect::FieldForm;
-use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::{
-    Place, Spelling, Typed, Types, as_json, escape, is_constant, may_have, quoted, typed, types_of,
+    Place, Spelling, TooDeep, Typed, Types, as_json, escape, is_constant, may_have, typed, types_of,
 };
 use crate::value::white_space;
 
+/// The field at hand.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Field {
+    pub(super) key: String,
+    pub(super) types: Types,
+    /// The value goes out while it arrives.
+    pub(super) streams: bool,
+    /// The field itself says that the value is JSON.
+    pub(super) says_json: bool,
+    /// The value stands on the line of its header.
+    pub(super) compact: bool,
+    /// The value may be all the arguments: their object in a field of its own.
+    pub(super) wraps: bool,
+    /// The value may be made of elements.
+    pub(super) elements: bool,
+    /// So many elements of its key are open in it.
+    pub(super) open: usize,
+}
+
 impl FieldsReader {
-    /// Reads on inside the value, up to what may end it.
-    pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let text = on.given.text;
-        let own = self.closer.as_ref().map(|(automaton, kinds)| (automaton, &kinds[..]));
-        let Some((automaton, kinds)) = own.or_else(|| on.given.marks.ends(self.compact)) else {
-            return Some(FieldsProgress::Broken);
-        };
-        let hit = automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
-        let kind = hit.map(|hit| kinds[hit.pattern as usize]);
-        let body = matches!(kinds, [ValueEnd::Body(_) | ValueEnd::Message, ..]);
-        let end = hit.map_or(on.look - automaton.pending(&self.scan), |hit| hit.start);
-        self.decide(on, end);
-        // Half an entity waits for its other half.
-        let half = on.given.form.xml && hit.is_none();
-        let end = end - if half { half_entity(&text[on.kept..end]) } else { 0 };
-        // Words are held until what follows tells, but not for long.
-        let far = |words: &usize| end > on.kept + *words + AHEAD || (on.last() && hit.is_none());
-        self.words = self.words.filter(|words| !far(words));
-        let end = self.words.map_or(end, |words| end.min(on.kept + words));
-        if self.streams && end > on.kept {
-            let passed = end - on.kept;
-            self.pass_on(on, &text[on.kept..end]);
-            self.deaf = self.deaf.saturating_sub(passed);
-            self.inside = self.inside.saturating_sub(passed);
-            self.words = self.words.map(|words| words - passed);
-            on.kept = end;
-        }
-        match hit.zip(kind) {
-            Some((hit, kind)) => self.may_end(on, kind, (hit.start - on.kept, hit.end - on.kept)),
-            None if on.last() && body => {
-                self.close_value(on, text.len() - on.kept);
-                on.kept = text.len();
-                Some(FieldsProgress::Ended)
-            }
-            None => Some(FieldsProgress::More),
-        }
-    }
-
-    /// Whether the value goes out while it arrives, once what there is of it up to `end` tells.
-    fn decide(&mut self, on: &mut On<'_, '_>, end: usize) {
-        if !self.undecided {
-            return;
-        }
-        let begun = self.begun(on, end);
-        if !begun.is_empty() && !SECTION.starts_with(begun) {
-            self.undecided = false;
-            self.streams = !begun.starts_with(SECTION);
-            if self.streams {
-                on.put("\"");
-            }
-        }
-    }
-
-    /// The value that is held, up to `end`, without the white space before it.
-    pub(super) fn begun<'t>(&mut self, on: &On<'t, '_>, end: usize) -> &'t str {
-        let value = &on.given.text[on.kept..end];
-        if let Some(rest) = value.as_bytes().get(self.white..) {
-            self.white += white_space(rest);
-        }
-        value.get(self.white..).unwrap_or_default()
-    }
-
-    /// Whether a field of this key may open here, though nothing closed the value before it.
-    pub(super) fn may_follow(&self, on: &On<'_, '_>, key: &str) -> bool {
-        let (form, tool) = (on.given.form, on.given.tool);
-        !self.keys.contains(key)
-            && may_have(tool, key)
-            && ((form.framed && !self.compact)
-                || tool.is_some()
-                || form.open.iter().all(|open| is_token(open))
-                || (self.words.is_some() && form.repeats_key() && elements::is_key(key)))
-    }
-
     /// True for a key that has its value, and takes no second one.
     pub(super) fn is_given(&self, key: &str) -> bool {
         let listed = self.repeated.as_ref().is_some_and(|values| values.is_of(key) && values.may_be_list());
         self.keys.contains(key) && !listed
     }
 
-    /// The value of this field is next; `at` is the end of its header.
-    pub(super) fn open_field(&mut self, on: &On<'_, '_>, header: &Header, at: usize) {
+    /// The value of this field is next.
+    pub(super) fn open_field(&mut self, on: &On<'_, '_>, header: &Header<'_>) {
         let tool = on.given.tool;
-        if self.is_given(&header.key) {
-            self.notes.add_markup(FaultKind::DuplicateKey, at);
-        }
-        self.key.clone_from(&header.key);
-        self.types = types_of(tool, &header.key);
-        self.says_json = false;
-        self.wraps = may_wrap(tool, &header.key);
-        if let Some(word) = &header.type_word {
+        self.field.key.clear();
+        self.field.key.push_str(&header.key);
+        self.field.types = types_of(tool, &header.key);
+        self.field.says_json = false;
+        self.field.wraps = may_wrap(tool, &header.key);
+        if let Some(word) = header.type_word {
             self.set_type(on.given.form, word);
         }
     }
@@ -117,104 +60,126 @@ impl FieldsReader {
     /// The field itself says what its value is.
     pub(super) fn set_type(&mut self, form: &FieldForm, word: &str) {
         match form.types_said(Some(word)) {
-            Some(types) if types.only_string() && self.wraps => {}
-            Some(types) if types.only_string() || form.nest.is_some() => self.types = types,
-            Some(_) => self.says_json = true,
+            Some(types) if types.only_string() && self.field.wraps => {}
+            Some(types) if types.only_string() || form.nest.is_some() => self.field.types = types,
+            Some(_) => self.field.says_json = true,
             None => {}
         }
     }
 
-    pub(super) fn begin_value(&mut self, on: &mut On<'_, '_>) {
+    /// At the first byte behind the header: the line feed there may belong to the markup, and a section of XML does not
+    /// go out while it arrives.
+    pub(super) fn value_start(&mut self, on: &mut On<'_, '_>) -> Stop {
         let form = on.given.form;
-        self.white = 0;
-        self.deaf = 0;
-        self.inside = 0;
-        self.sure = false;
-        self.words = None;
-        let text = self.types.only_string() && !form.json;
-        self.streams = text && !form.xml;
-        self.undecided = text && form.xml;
+        let line = match &on.bytes[on.kept..] {
+            _ if !form.framed => 0,
+            [] | [b'\r'] if !on.last() => return Some(FieldsProgress::More),
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => 0,
+        };
+        let text = self.field.types.only_string() && !form.json;
+        let mut streams = text;
+        if text && form.xml {
+            let rest = &on.bytes[on.kept + line..];
+            let blank = white_space(rest);
+            on.again += blank as u64;
+            let half = SECTION.as_bytes().starts_with(&rest[blank..]);
+            if half && !on.last() {
+                return self.wait(on, blank);
+            }
+            streams = !half && !rest[blank..].starts_with(SECTION.as_bytes());
+        }
+        self.field.compact = form.framed && line == 0;
+        self.field.streams = streams;
+        on.kept += line;
+        on.look = on.kept;
+        self.begin_value(on, text);
+        self.enter(Phase::Value);
+        None
+    }
+
+    fn begin_value(&mut self, on: &mut On<'_, '_>, text: bool) {
+        let form = on.given.form;
         let written = form.nest.as_ref().is_some_and(|nest| nest.written);
-        let collects = written && !self.streams && !self.undecided && !self.wraps;
-        let collected = self.repeated.as_ref().is_some_and(|values| collects && values.is_of(&self.key));
+        let collects = written && !text && !self.field.wraps;
+        let collected =
+            self.repeated.as_ref().is_some_and(|values| collects && values.is_of(&self.field.key));
         if !collected {
             self.tell_repeated(on);
         }
         self.scratch.clear();
-        self.scratch.push(if self.keys.is_empty() { '{' } else { ',' });
-        self.keys.insert(self.key.clone());
-        self.scratch.push_str(&quoted(&self.key));
-        self.scratch.push(':');
-        if self.streams {
+        self.scratch.push_str(if self.keys.is_empty() { "{\"" } else { ",\"" });
+        escape(&self.field.key, &mut self.scratch);
+        self.scratch.push_str("\":");
+        if self.field.streams {
             self.scratch.push('"');
         }
+        if !self.keys.contains(&self.field.key) {
+            self.keys.insert(self.field.key.clone());
+        }
         if collects {
-            let values = || Repeated::new(&self.key, &self.scratch, self.types);
+            let values = || Repeated::new(&self.field.key, &self.scratch, self.field.types);
             self.repeated = self.repeated.take().or_else(|| Some(values()));
-        } else if !self.wraps {
+        } else if !self.field.wraps {
             on.put(&self.scratch);
         }
-        self.elements = (form.nest.is_some() && self.types.may_nest()).then_some(0);
-        let elements = self.elements.is_some();
-        self.closer =
-            (elements || form.repeats_key()).then(|| on.given.marks.ends_of(form, &self.key, elements));
-        self.own = None;
-        self.enter(Phase::Value);
+        self.field.elements = form.nest.is_some() && self.field.types.may_nest();
+        self.field.open = 0;
+    }
+
+    /// Inside the value, up to what may end it.
+    pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Stop {
+        let (text, marks) = (on.given.text, on.given.marks);
+        let borders = if self.field.elements { &marks.nested } else { &marks.value };
+        let hit = borders.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        let end = hit.map_or(on.look - borders.automaton.pending(&self.scan), |hit| hit.start);
+        if self.field.streams && end > on.kept {
+            // Half an entity waits for its other half.
+            let half = on.given.form.xml && hit.is_none();
+            let end = end - if half { half_entity(&text[on.kept..end]) } else { 0 };
+            self.pass_on(on, &text[on.kept..end]);
+            on.kept = end;
+        }
+        let Some(hit) = hit else {
+            if on.last() && marks.ends_with_the_answer {
+                self.close_value(on, text.len() - on.kept);
+                on.kept = text.len();
+                return Some(FieldsProgress::Ended);
+            }
+            return Some(FieldsProgress::More);
+        };
+        let found = Found { border: borders.kind(hit), start: hit.start - on.kept, end: hit.end - on.kept };
+        if let Border::Body(step) = found.border {
+            self.close_value(on, found.start);
+            on.kept = hit.end;
+            return Some(FieldsProgress::Done(Next::Closer(step)));
+        }
+        self.enter(Phase::Border { found, searched: Searched::default() });
+        None
     }
 
     /// Passes on `text`, which begins at the first kept byte, as a part of a string.
     fn pass_on(&mut self, on: &mut On<'_, '_>, text: &str) {
         let range = on.kept..on.kept + text.len();
-        let plain = if on.given.form.xml && text.contains('&') {
+        let read = if on.given.form.xml && text.contains('&') {
             Cow::Owned(entities_read(text))
         } else {
             Cow::Borrowed(text)
         };
-        let text = plain.as_ref();
-        if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-            self.scratch.clear();
-            escape(text, &mut self.scratch);
-            (on.emit)(&self.scratch, range);
-        } else {
-            (on.emit)(text, range);
-        }
+        (on.emit)(escaped(&read, &mut self.scratch), range);
     }
 
     /// The value ends at `end`, counted from the first kept byte.
     pub(super) fn close_value(&mut self, on: &mut On<'_, '_>, end: usize) {
-        let (form, tool, at) = (on.given.form, on.given.tool, on.kept);
+        let at = on.kept;
         let text = &on.given.text[at..at + end];
-        if self.streams {
+        if self.field.streams {
             self.pass_on(on, text);
             (on.emit)("\"", at + end..at + end);
             return;
         }
-        let spelling = Spelling { python: form.python, max_depth: self.max_depth };
-        let read = match (self.elements, &form.nest, &on.given.marks.elements) {
-            (Some(_), Some(nest), Some(marks)) => {
-                let place = Place::argument(tool, &self.key);
-                elements::read(form, nest, marks, text, place, self.types, self.max_depth)
-            }
-            _ => {
-                let plain = if form.xml { unescaped(text) } else { text.to_owned() };
-                let types = match () {
-                    () if self.says_json => Types::default(),
-                    () if is_constant(tool, &self.key, plain.trim()) => Types::TEXT,
-                    () => self.types,
-                };
-                let json =
-                    if form.json || self.says_json { as_json(plain.trim(), spelling) } else { Ok(None) };
-                json.and_then(|json| match json {
-                    Some(read) => Ok(read),
-                    // What says that it is JSON, and is none, is text, whatever is declared.
-                    None => typed(&plain, types, spelling).map(|read| {
-                        let text = read.json.starts_with('"');
-                        Typed { fits: read.fits && !(text && self.types.excludes_string()), ..read }
-                    }),
-                })
-            }
-        };
-        let Ok(read) = read else {
+        let Ok(read) = self.read_value(on, text) else {
             self.too_deep = true;
             return;
         };
@@ -225,9 +190,9 @@ impl FieldsReader {
         self.notes.add_read(&read, at);
         let json = read.json;
         let range = at..at + end;
-        if !self.wraps {
+        if !self.field.wraps {
             (on.emit)(&json, range);
-        } else if let Some(members) = wrapped(tool, &json) {
+        } else if let Some(members) = wrapped(on.given.tool, &json) {
             self.notes.add(FaultKind::GuessedValue, at);
             on.put(&self.scratch[..1]);
             (on.emit)(members, range);
@@ -236,6 +201,40 @@ impl FieldsReader {
             (on.emit)(&self.scratch, range);
         }
     }
+
+    /// A whole value as JSON.
+    fn read_value(&self, on: &On<'_, '_>, text: &str) -> Result<Typed, TooDeep> {
+        let (form, tool) = (on.given.form, on.given.tool);
+        if let (true, Some(nest), Some(marks)) = (self.field.elements, &form.nest, &on.given.marks.elements) {
+            let place = Place::argument(tool, &self.field.key);
+            return elements::read(form, nest, marks, text, place, self.field.types, self.max_depth);
+        }
+        let plain = if form.xml { Cow::Owned(unescaped(text)) } else { Cow::Borrowed(text) };
+        let types = match () {
+            () if self.field.says_json => Types::default(),
+            () if is_constant(tool, &self.field.key, plain.trim()) => Types::TEXT,
+            () => self.field.types,
+        };
+        let spelling = Spelling { python: form.python, max_depth: self.max_depth };
+        raw_value(&plain, form.json || self.field.says_json, types, self.field.types, spelling)
+    }
+}
+
+/// Raw text as a value: JSON where its form or its field says so and it is JSON, else what its types make of it.
+pub(crate) fn raw_value(
+    text: &str,
+    json: bool,
+    types: Types,
+    declared: Types,
+    spelling: Spelling,
+) -> Result<Typed, TooDeep> {
+    if json && let Some(read) = as_json(text.trim(), spelling)? {
+        return Ok(read);
+    }
+    // What says that it is JSON, and is none, is text, whatever is declared.
+    let read = typed(text, types, spelling)?;
+    let text = read.json.starts_with('"');
+    Ok(Typed { fits: read.fits && !(text && declared.excludes_string()), ..read })
 }
 
 /// True for a key under which models put all the arguments, where the tool has none of this name.
