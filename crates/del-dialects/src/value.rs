@@ -372,7 +372,8 @@ impl Reader {
         }
         match byte {
             b'{' => {
-                let python = on.given.syntax.family == Family::Python;
+                // Braces of an object between delimiters hold members, also in Python.
+                let python = on.given.syntax.is_python() && !on.given.syntax.spaced;
                 let set =
                     if python { self.look_ahead(on, on.look + 1, &window::is_set) } else { Some(false) };
                 let Some(set) = set else { return Some(Progress::More) };

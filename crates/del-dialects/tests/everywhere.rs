@@ -272,7 +272,7 @@ fn a_broken_call_does_not_hide_the_next() {
         if !writes_json(dialect) {
             return;
         }
-        for damage in ["{\"city\": }", "{\"city\" \"x\"}", "{\"city\": nowhere}", "{\"city\": [}", "{]"] {
+        for damage in ["{\"city\": }", "{\"city\" \"x\"}", "{\"city\": nowhere()}", "{\"city\": [}", "{]"] {
             let calls = [call("get_weather", r#"{"city":"Oslo"}"#), call("list_dir", r#"{"path":"."}"#)];
             let text =
                 dialect.render_calls(&calls, &tools()).unwrap().replacen(r#"{"city":"Oslo"}"#, damage, 1);

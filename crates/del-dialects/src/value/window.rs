@@ -129,6 +129,8 @@ pub(super) fn closes(window: &str, all: bool, place: &Place<'_>) -> Option<Close
             joins(rest, all, place).map(|joins| if joins { Close::Joins(space) } else { Close::Ends })
         }
         b'+' | b'%' | b'*' | b'[' => Some(Close::Ends),
+        // Among items there are no keys.
+        b':' if !place.keyed => Some(Close::Ends),
         b'#' => Some(ends(space > 0)),
         b'.' | b'/' if next.is_none() => undecided,
         b'.' => Some(ends(next.is_some_and(u8::is_ascii_alphabetic))),
