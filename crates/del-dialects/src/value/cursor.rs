@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bracket, Family, Marks, Progress, Reader, Syntax};
+use super::{Bracket, Family, Marks, Progress, Reader, State, Syntax};
 use crate::turn::End;
 
 /// Takes JSON text, and the place in the input that it stands for.
@@ -95,11 +95,13 @@ impl Reader {
         self.give(on, json, on.look..on.look);
     }
 
-    /// Passes on what is spelt as JSON, up to `to`.
+    /// Passes on what is spelt as JSON, up to `to`: where other spellings are read, only the inside of a text is.
     pub(super) fn flush(&mut self, on: &mut Cursor<'_, '_>, to: usize) {
         if on.kept < to {
-            let piece = &on.given.text[on.kept..to];
-            self.give(on, piece, on.kept..to);
+            if on.given.syntax.spaced || self.state == State::Text {
+                let piece = &on.given.text[on.kept..to];
+                self.give(on, piece, on.kept..to);
+            }
             on.kept = to;
         }
     }
