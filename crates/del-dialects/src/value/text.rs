@@ -182,7 +182,15 @@ impl Reader {
             let done = match byte {
                 b'\\' if self.text.raw => self.raw_escape(on),
                 b'\\' => self.escape(on),
-                b'{' | b'}' => self.brace(on, byte),
+                b'{' | b'}' => match on.bytes.get(on.look + 1) {
+                    Some(next) if *next == byte => {
+                        self.say(on, char::from(byte).encode_utf8(&mut [0; 4]), 2);
+                        true
+                    }
+                    None if !on.last() => false,
+                    // Nobody knows what a format has there.
+                    _ => return Some(Progress::Broken),
+                },
                 0..=0x1f => {
                     if quote.is_short() && on.given.syntax.is_json() {
                         self.notes.add(FaultKind::Repaired, on.look);
@@ -210,9 +218,6 @@ impl Reader {
                 },
             };
             if !done {
-                if self.state != State::Text {
-                    return Some(Progress::Broken);
-                }
                 self.flush(on, on.look);
                 self.text.waits = true;
                 return Some(Progress::More);
@@ -252,21 +257,6 @@ impl Reader {
         let mut json = String::new();
         escape(plain, &mut json);
         self.replace(on, &json, len);
-    }
-
-    /// A brace in a text that is a format: its double follows, or nobody knows what stands there.
-    fn brace(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> bool {
-        match on.bytes.get(on.look + 1) {
-            Some(next) if *next == byte => {
-                self.say(on, char::from(byte).encode_utf8(&mut [0; 4]), 2);
-                true
-            }
-            None if !on.last() => false,
-            _ => {
-                self.enter(State::Done);
-                false
-            }
-        }
     }
 
     /// What looks like the end of the text.
