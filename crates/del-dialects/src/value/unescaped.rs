@@ -48,12 +48,7 @@ impl Reader {
                     None => return Some(self.wait((kind, len))),
                     Some(true) => {
                         self.notes.add_markup(FaultKind::GuessedBorder, from);
-                        if let Some(stop) = self.end_text(on, 0) {
-                            return Some(stop);
-                        }
-                        // The bracket that closes the call.
-                        on.skip(1);
-                        return Some(self.close_all(on));
+                        return self.end_text(on, 0);
                     }
                     Some(false) => {}
                 }
