@@ -408,11 +408,7 @@ impl Reader {
     /// Behind a value.
     fn after(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
         if byte == b',' {
-            if let Some(Bracket::Group(from)) = self.top() {
-                self.flush(on, on.look);
-                self.group.insert(from, '[');
-                self.turn_into(Bracket::Tuple);
-            }
+            self.open_tuple(on);
             let behind = on.look + 1 + white_space(&on.bytes[on.look + 1..]);
             let item = on.bytes.get(behind).is_some_and(|next| !b",}])/#".contains(next));
             if item && on.given.syntax.spaced {
@@ -438,6 +434,15 @@ impl Reader {
             return None;
         }
         self.unexpected(on)
+    }
+
+    /// Another item follows in parentheses: they are a list.
+    fn open_tuple(&mut self, on: &mut Cursor<'_, '_>) {
+        if let Some(Bracket::Group(from)) = self.top() {
+            self.flush(on, on.look);
+            self.group.insert(from, '[');
+            self.turn_into(Bracket::Tuple);
+        }
     }
 
     /// Behind a comma.
@@ -499,6 +504,7 @@ impl Reader {
             window::Next::Item => {
                 self.notes.add(FaultKind::GuessedBorder, on.look);
                 self.flush(on, on.look);
+                self.open_tuple(on);
                 self.emit(on, ",");
                 self.expect_item();
                 None
