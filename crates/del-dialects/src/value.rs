@@ -347,6 +347,13 @@ impl Reader {
             self.repair_comma(on);
             return None;
         }
+        if on.given.syntax.spaced
+            && let Some(len) = words::json_literal(&on.bytes[on.look..])
+        {
+            on.look += len;
+            self.value_ends();
+            return None;
+        }
         match Quote::at(&on.given.text[on.look..], on.given.syntax, on.last()) {
             None => Some(Progress::More),
             Some(Some(quote)) => {

@@ -275,7 +275,7 @@ impl Reader {
         if !quote.is_short() && !quote.is_curly() {
             return Closed::Stop(self.end_text(on, closer.len()));
         }
-        let close = if self.stack.is_empty() {
+        let close = if self.stack.is_empty() || self.ends_plainly(on) {
             Some(Close::Ends)
         } else {
             let place = self.place(on);
@@ -292,6 +292,17 @@ impl Reader {
             }
             Some(Close::Joins(space)) => self.join(on, closer.len() + space),
         }
+    }
+
+    /// True where the quote at hand ends its text beyond doubt: its bracket closes, or a comma and a quote follow. The
+    /// window says the same; of good JSON nothing else has to be asked.
+    fn ends_plainly(&self, on: &Cursor<'_, '_>) -> bool {
+        let follows = match on.bytes.get(on.look + 1..).unwrap_or_default() {
+            [b',', b'"', ..] | [b',', b' ', b'"', ..] => true,
+            [byte, ..] => self.closer() == Some(*byte),
+            [] => false,
+        };
+        follows && self.text.quote.is_short() && !self.is_outer()
     }
 
     /// Another text goes on with this one, so many bytes further on.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Family;
+use super::{Family, white_space};
 use crate::fault::FaultKind;
 
 pub(super) fn is_word(byte: u8) -> bool {
@@ -86,6 +86,34 @@ fn based(digits: &str) -> Option<u128> {
     let sound =
         rest.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric()));
     if sound { u128::from_str_radix(&rest.replace('_', ""), base).ok() } else { None }
+}
+
+/// How long the word or number of JSON is that stands at the beginning, where a comma or a closing bracket follows it:
+/// of good JSON it is the only question.
+pub(super) fn json_literal(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let len = match bytes {
+        [b't', b'r', b'u', b'e', ..] | [b'n', b'u', b'l', b'l', ..] => 4,
+        [b'f', b'a', b'l', b's', b'e', ..] => 5,
+        [b'-' | b'0'..=b'9', ..] => {
+            let sign = usize::from(bytes[0] == b'-');
+            let whole = digits(sign);
+            if whole == 0 || (whole > 1 && bytes[sign] == b'0') {
+                return None;
+            }
+            let point = sign + whole;
+            match bytes.get(point) {
+                Some(b'.') => match digits(point + 1) {
+                    0 => return None,
+                    part => point + 1 + part,
+                },
+                _ => point,
+            }
+        }
+        _ => return None,
+    };
+    let behind = len + white_space(&bytes[len..]);
+    matches!(bytes.get(behind), Some(b',' | b'}' | b']')).then_some(len)
 }
 
 /// True for a number as JSON writes it.
