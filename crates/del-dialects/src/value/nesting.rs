@@ -1,0 +1,159 @@
+//! Brackets: what opens, closes and may be missing.
+
+use super::cursor::Cursor;
+use super::{Bracket, Family, Progress, Reader, State, Stop, window};
+use crate::fault::FaultKind;
+
+impl Reader {
+    /// A bracket opens where a value stands.
+    pub(super) fn open(&mut self, on: &mut Cursor<'_, '_>, byte: u8) -> Stop {
+        if self.stack.len() >= self.max_depth {
+            return Some(Progress::TooDeep);
+        }
+        match byte {
+            b'{' => {
+                // Braces of an object between delimiters hold members, also in Python.
+                let python = on.given.syntax.is_python() && !on.given.syntax.spaced;
+                let set =
+                    if python { self.look_ahead(on, on.look + 1, &window::is_set) } else { Some(false) };
+                let Some(set) = set else { return Some(Progress::More) };
+                if set {
+                    self.replace(on, "[", 1);
+                    self.push(Bracket::Set);
+                    self.enter(State::Value { first: false });
+                } else {
+                    self.pass(on, "{");
+                    self.push(Bracket::Object);
+                    self.enter(State::Key);
+                }
+            }
+            b'[' => {
+                self.pass(on, "[");
+                self.push(Bracket::List);
+                self.enter(State::Value { first: true });
+            }
+            _ => {
+                if on.given.syntax.family != Family::Python {
+                    self.notes.add(FaultKind::Repaired, on.look);
+                }
+                self.flush(on, on.look);
+                on.skip(1);
+                self.push(Bracket::Group(self.group.len()));
+                self.enter(State::Value { first: true });
+            }
+        }
+        None
+    }
+
+    /// Closes the innermost bracket, at its closer; stops behind the outermost.
+    pub(super) fn close(&mut self, on: &mut Cursor<'_, '_>) -> Stop {
+        if self.watches() && matches!(self.state, State::Key) && !std::mem::replace(&mut self.told, true) {
+            return Some(Progress::Empty);
+        }
+        match self.top() {
+            Some(Bracket::Group(from)) => {
+                self.flush(on, on.look);
+                on.skip(1);
+                self.stack.pop();
+                if self.group.len() == from {
+                    self.group.push_str("[]");
+                }
+                self.give_group(on);
+                self.value_ends();
+            }
+            bracket => {
+                if self.is_outer() && self.keys.is_first() {
+                    self.emit(on, "{");
+                }
+                let json = if bracket.is_some_and(Bracket::is_keyed) { "}" } else { "]" };
+                if bracket.map(Bracket::closer) == json.bytes().next() {
+                    self.pass(on, json);
+                } else {
+                    self.replace(on, json, 1);
+                }
+                self.leave(on, bracket);
+            }
+        }
+        (self.state == State::Done).then_some(Progress::Done)
+    }
+
+    pub(super) fn leave(&mut self, on: &mut Cursor<'_, '_>, bracket: Option<Bracket>) {
+        self.stack.pop();
+        if bracket.is_some_and(Bracket::is_keyed) {
+            self.keys.leave();
+        }
+        if bracket == Some(Bracket::Tuple) {
+            self.flush(on, on.look);
+            self.give_group(on);
+        }
+        self.value_ends();
+    }
+
+    /// Closes everything that is open, where the closing brackets are missing.
+    pub(super) fn close_all(&mut self, on: &mut Cursor<'_, '_>) -> Progress {
+        self.flush(on, on.look);
+        while !self.stack.is_empty() {
+            self.close_unseen(on);
+        }
+        Progress::Done
+    }
+
+    /// Closes the innermost bracket, whose closer is missing.
+    pub(super) fn close_unseen(&mut self, on: &mut Cursor<'_, '_>) {
+        let bracket = self.top();
+        match bracket {
+            Some(Bracket::Group(_)) => {}
+            Some(Bracket::Outer(_)) if self.keys.is_first() => self.emit(on, "{}"),
+            // Of a watched object only the values go out.
+            Some(Bracket::Object) if self.watches() => {}
+            Some(bracket) => self.emit(on, if bracket.is_keyed() { "}" } else { "]" }),
+            None => {}
+        }
+        self.leave(on, bracket);
+        self.give_group(on);
+    }
+
+    /// What stood in parentheses goes out once none is open that may be a list.
+    pub(super) fn give_group(&mut self, on: &mut Cursor<'_, '_>) {
+        if !self.is_grouped() && !self.group.is_empty() {
+            let json = std::mem::take(&mut self.group);
+            (on.emit)(&json, on.look..on.look);
+        }
+    }
+
+    pub(super) fn push(&mut self, bracket: Bracket) {
+        if bracket.is_keyed() {
+            self.keys.enter();
+        }
+        self.stack.push(bracket);
+    }
+
+    pub(super) fn top(&self) -> Option<Bracket> {
+        self.stack.last().copied()
+    }
+
+    pub(super) fn turn_into(&mut self, bracket: Bracket) {
+        if let Some(top) = self.stack.last_mut() {
+            *top = bracket;
+        }
+    }
+
+    /// What closes the innermost bracket.
+    pub(super) fn closer(&self) -> Option<u8> {
+        self.top().map(Bracket::closer)
+    }
+
+    /// True where the members of a watched object stand.
+    pub(super) fn watches(&self) -> bool {
+        !self.stack.is_empty() && self.stack.len() <= self.watch
+    }
+
+    /// True where the arguments of the call itself stand in brackets of their own.
+    pub(super) fn is_outer(&self) -> bool {
+        matches!(self.top(), Some(Bracket::Outer(_)))
+    }
+
+    pub(super) fn is_grouped(&self) -> bool {
+        self.stack.iter().any(|bracket| matches!(bracket, Bracket::Group(_) | Bracket::Tuple))
+    }
+}
