@@ -232,15 +232,6 @@ impl Loose {
         }
     }
 
-    /// What closes the arguments that `open` opens, if it may: where keys stand bare in braces, parentheses are read too.
-    pub(crate) fn closer(&self, open: u8) -> Option<u8> {
-        match open {
-            _ if open == self.open => Some(self.close),
-            b'(' if self.open == b'{' => Some(b')'),
-            _ => None,
-        }
-    }
-
     /// True for a key that is written without quotes: the syntax does so, and it is read as one word.
     pub fn writes_bare(&self, key: &str) -> bool {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

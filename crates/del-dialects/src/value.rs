@@ -2,7 +2,7 @@
 //! their own. It reads a value that arrives in pieces and writes JSON.
 //!
 //! A [`Syntax`] says what is written without a fault. Everything else that is readable is a repair: the same in every
-//! syntax, with the same fault. `docs/recovery.md` has the table.
+//! syntax, with the same fault. `docs/repairs.md` has the table.
 //!
 //! What needs lookahead is a pure function of a bounded slice, the window behind the byte in question (`window.rs`),
 //! so how the text was cut cannot show.
@@ -25,7 +25,7 @@ mod write;
 pub use brackets::Brackets;
 use cursor::Cursor;
 pub(crate) use cursor::{Emit, Given};
-pub(crate) use json::{ESCAPES, escape, plain, quoted, white_space};
+pub(crate) use json::{escape, plain, quoted, white_space};
 use keys::Keys;
 pub(crate) use syntax::{Family, Marks, Syntax};
 use text::{Quote, Text};

@@ -81,8 +81,12 @@ impl Reading {
                 _ => FieldsReader::new(depth),
             })),
         };
+        Self::of(number, kind)
+    }
+
+    fn of(walk: usize, kind: Kind) -> Self {
         Self {
-            walk: number,
+            walk,
             kind,
             pending: None,
             kept: 0,
@@ -98,17 +102,7 @@ impl Reading {
     pub(super) fn unnamed(walk: usize, depth: usize) -> Self {
         let values = Box::new(Reader::new(depth));
         let kind = Kind::Unnamed { values, object: String::new(), name: String::new() };
-        Self {
-            walk,
-            kind,
-            pending: None,
-            kept: 0,
-            callee: Callee::Unknown,
-            size: 0,
-            notes: Vec::new(),
-            doubts: false,
-            proof: None,
-        }
+        Self::of(walk, kind)
     }
 
     /// A reading that may still turn out to be no call.

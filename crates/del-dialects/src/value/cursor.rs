@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bracket, Family, Marks, Progress, Reader, State, Syntax};
+use super::{Family, Marks, Progress, Reader, State, Syntax};
 use crate::turn::End;
 
 /// Takes JSON text, and the place in the input that it stands for.
@@ -123,7 +123,7 @@ impl Reader {
     }
 
     fn give(&mut self, on: &mut Cursor<'_, '_>, json: &str, range: Range<usize>) {
-        if self.stack.iter().any(|bracket| matches!(bracket, Bracket::Group(_) | Bracket::Tuple)) {
+        if self.is_grouped() {
             self.group.push_str(json);
         } else {
             (on.emit)(json, range);

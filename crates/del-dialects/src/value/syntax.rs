@@ -85,6 +85,11 @@ impl Syntax {
         self.family == Family::Python
     }
 
+    /// True for a byte that may open the arguments in brackets of their own.
+    pub(crate) fn opens_arguments(&self, byte: u8) -> bool {
+        self.outer.is_some_and(|outer| outer.closer(byte).is_some())
+    }
+
     /// True for a byte that opens a text.
     pub(crate) fn opens_text(&self, byte: u8) -> bool {
         matches!(byte, b'"' | b'\'')
@@ -210,9 +215,7 @@ impl Marks {
         };
         (end, look)
     }
-}
 
-impl Marks {
     /// How long what ends the call is that stands at the beginning of `window`.
     pub(super) fn end_len(&self, window: &str) -> usize {
         match self.ends.follow(&mut Scan::default(), window.as_bytes(), &mut 0, &mut 0) {

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::syntax::TextEnd;
 use super::window::{self, Close};
 use super::words::{escape_len, push_escape};
-use super::{ESCAPES, Family, Progress, Reader, State, Stop, Syntax, escape, plain};
+use super::{Family, Progress, Reader, State, Stop, Syntax, escape, plain};
 use crate::fault::FaultKind;
 use crate::scan::Scan;
 
@@ -241,15 +241,7 @@ impl Reader {
 
     /// So many bytes are part of the text, and go out as JSON spells them.
     fn put(&mut self, on: &mut Cursor<'_, '_>, len: usize) {
-        let text = &on.given.text[on.look..on.look + len];
-        match text.as_bytes() {
-            [byte @ 0..=0x1f] => self.replace(on, ESCAPES[*byte as usize], 1),
-            _ => {
-                let mut json = String::new();
-                escape(text, &mut json);
-                self.replace(on, &json, len);
-            }
-        }
+        self.say(on, &on.given.text[on.look..on.look + len], len);
     }
 
     /// Part of the text that stands for the `len` bytes at hand.

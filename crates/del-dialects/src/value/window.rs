@@ -7,7 +7,7 @@
 
 use super::cursor::Cursor;
 use super::words::is_word;
-use super::{Bracket, Family, Marks, Reader, Syntax, white_space};
+use super::{Bracket, Marks, Reader, Syntax, white_space};
 
 /// What is known of the place of a value.
 pub(super) struct Place<'a> {
@@ -83,7 +83,7 @@ impl Place<'_> {
     }
 
     fn is_python(&self) -> bool {
-        self.syntax.family == Family::Python
+        self.syntax.is_python()
     }
 
     /// True for what stands between the keys and values around here.
@@ -163,20 +163,24 @@ pub(super) fn closes(window: &str, all: bool, place: &Place<'_>) -> Option<Close
 fn joins(rest: &str, all: bool, place: &Place<'_>) -> Option<bool> {
     let bytes = rest.as_bytes();
     let undecided = if all { Some(place.is_python()) } else { None };
-    let mut at = 1;
-    loop {
-        match bytes.get(at) {
-            None => return undecided,
-            Some(b'\\') => at += 2,
-            Some(byte) if *byte == bytes[0] => break,
-            Some(_) => at += 1,
-        }
-    }
-    let behind = &bytes[at + 1..];
+    let Some(end) = text_end(bytes) else { return undecided };
+    let behind = &bytes[end..];
     match behind.get(white_space(behind)) {
         None => undecided,
         Some(byte) if place.is_python() => Some(!place.is_pair(*byte)),
         Some(byte) => Some(*byte == b',' || place.closer == Some(*byte)),
+    }
+}
+
+/// Where the text ends that the quote at the beginning opens, if its end is there.
+fn text_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            byte if *byte == bytes[0] => return Some(at + 1),
+            _ => at += 1,
+        }
     }
 }
 
@@ -277,17 +281,10 @@ pub(super) fn is_set(window: &str, all: bool) -> Option<bool> {
     let Some(&first) = bytes.first() else { return undecided };
     let end = match first {
         b'(' | b'[' | b'{' => return Some(true),
-        b'"' | b'\'' => {
-            let mut at = 1;
-            loop {
-                match bytes.get(at) {
-                    None => return undecided,
-                    Some(b'\\') => at += 2,
-                    Some(byte) if *byte == first => break at + 1,
-                    Some(_) => at += 1,
-                }
-            }
-        }
+        b'"' | b'\'' => match text_end(bytes) {
+            None => return undecided,
+            Some(end) => end,
+        },
         _ => bytes.iter().take_while(|byte| is_word(**byte) || matches!(byte, b'-' | b'+' | b'.')).count(),
     };
     match bytes.get(end + white_space(&bytes[end..])) {

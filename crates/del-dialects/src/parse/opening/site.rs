@@ -295,7 +295,7 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
 pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
         Codec::Raw { .. } | Codec::Lines(_) => true,
-        Codec::Object(Literal::Loose(loose)) => loose.closer(byte).is_some(),
+        Codec::Object(Literal::Loose(_)) => walk.syntax.opens_arguments(byte),
         _ => byte == b'{',
     }
 }
