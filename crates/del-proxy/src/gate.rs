@@ -88,6 +88,8 @@ impl Gate {
         let given = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
         let token = match given.split_at_checked(7) {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
+            // As clients of Anthropic's API show theirs.
+            _ if headers.contains_key("x-api-key") => headers["x-api-key"].as_bytes(),
             _ => {
                 return Err(Refusal::unauthorized(
                     "expected `Authorization: Bearer` with the key of this proxy",

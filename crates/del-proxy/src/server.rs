@@ -9,6 +9,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::gate::Gate;
 use crate::proxy::Proxy;
@@ -36,7 +37,8 @@ pub async fn serve(
         return Err(SettingsError::NoKey { address });
     }
     let gate = Gate::new(address, settings.key.clone());
-    let router = router(Arc::new(Proxy::new(settings, gate)?));
+    let (stops, stopping) = watch::channel(false);
+    let router = router(Arc::new(Proxy::new(settings, gate, stopping)?));
     let open = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
@@ -58,6 +60,7 @@ pub async fn serve(
         tokio::spawn(open.watch(connection));
     }
     drop(listener);
+    let _ = stops.send(true);
     let _ = tokio::time::timeout(DRAIN, open.shutdown()).await;
     Ok(())
 }
