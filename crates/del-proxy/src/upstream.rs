@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderName, Method, Response, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, header};
 use del_wire::FromServer;
 use del_wire::anthropic::from_server::Messages;
 use reqwest::{Client, Url};
@@ -186,6 +186,12 @@ impl Upstream {
             for name in KEYS {
                 headers.remove(*name);
             }
+        }
+        // Clients of Anthropic's API show their key in a header of its own.
+        let theirs = headers.get("x-api-key").and_then(|key| key.to_str().ok());
+        let bearer = theirs.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
+        if let Some(bearer) = bearer.filter(|_| self.api != ServerApi::Anthropic) {
+            headers.entry(header::AUTHORIZATION).or_insert(bearer);
         }
         headers
     }

@@ -145,7 +145,9 @@ impl Exchange {
         let upstream = &self.proxy.settings.upstream;
         let mut headers = upstream.forwarded(&self.parts.headers, self.proxy.gate.wants_key());
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        upstream.ask(headers, &query(&self.parts), body).await
+        // What another API has there means nothing to the server.
+        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
+        upstream.ask(headers, &query, body).await
     }
 
     fn reader(&self, mode: Mode) -> Reader {
