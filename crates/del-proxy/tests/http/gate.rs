@@ -123,3 +123,18 @@ async fn other_paths_of_the_api_go_through_as_they_are() {
         assert_eq!(response.text().await.unwrap(), format!("{path} {body}"));
     }
 }
+
+#[tokio::test]
+async fn a_length_that_is_too_large_is_refused_before_the_body() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let stand = Stand::new(model()).await;
+    let mut stream = tokio::net::TcpStream::connect(stand.address).await.unwrap();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\ncontent-length: 1000000000\r\n\r\n",
+        stand.address
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 100];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 413 "), "{}", String::from_utf8_lossy(&answer));
+}

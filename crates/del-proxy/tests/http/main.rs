@@ -9,3 +9,4 @@ mod model;
 mod modes;
 mod stand;
 mod texts;
+mod upstream;
