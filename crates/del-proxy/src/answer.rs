@@ -33,12 +33,25 @@ pub struct Reader {
     pub one_call: bool,
     /// The text is read for calls.
     pub reads: bool,
-    /// The tools that may be called now; without it, any. A call of another one never goes out.
-    pub offered: Option<Arc<BTreeSet<String>>>,
+    /// The tools that may be called now. A call of another one never goes out.
+    pub offered: Offered,
     /// The tools that take a text in place of arguments, and are functions with one parameter on their way here.
     pub custom: Arc<BTreeSet<String>>,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
+}
+
+/// Which tools a model may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offered {
+    /// Whatever it likes, as nobody knows which there are.
+    Any,
+    /// Those that it was told of.
+    Tools,
+    /// This one.
+    One(String),
+    /// None.
+    Nothing,
 }
 
 impl Reader {
@@ -50,9 +63,18 @@ impl Reader {
             tools: Arc::default(),
             one_call: false,
             reads: true,
-            offered: None,
+            offered: Offered::Any,
             custom: Arc::default(),
             restore: false,
+        }
+    }
+
+    fn may_call(&self, name: &str) -> bool {
+        match &self.offered {
+            Offered::Any => true,
+            Offered::Tools => self.tools.iter().any(|tool| tool.name == name),
+            Offered::One(only) => only == name,
+            Offered::Nothing => false,
         }
     }
 

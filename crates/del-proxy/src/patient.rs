@@ -15,11 +15,14 @@ use crate::refusal::Refusal;
 /// The answer while there is none.
 type Coming = Pin<Box<dyn Future<Output = Result<Response<Body>, Refusal>> + Send>>;
 
+/// Writes why there will be no answer.
+type Failure = Box<dyn FnOnce(&Refusal) -> Vec<u8> + Send>;
+
 /// How a silent stream is kept alive, and how it tells that there will be no answer.
 pub(crate) struct Manner {
     pub(crate) content_type: &'static str,
     pub(crate) keep_alive: &'static str,
-    pub(crate) failure: Box<dyn FnOnce(&Refusal) -> Vec<u8> + Send>,
+    pub(crate) failure: Failure,
     /// After this long without a word.
     pub(crate) after: Duration,
 }

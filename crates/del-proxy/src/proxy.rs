@@ -3,7 +3,8 @@
 mod exchange;
 mod streamed;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -11,6 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use del_agent::Constrain;
 use del_dialects::Dialect;
+use del_wire::tools::KnownTools;
 use tokio::sync::watch;
 
 use self::exchange::Exchange;
@@ -31,6 +33,10 @@ pub(crate) struct Proxy {
     memory: Memory,
     /// Calls of a model of which nothing is known are written in it.
     fallback: Arc<Dialect>,
+    /// The dialects that calls are written in, by the names of models: finding one means looking at all of them.
+    written: Mutex<HashMap<String, Arc<Dialect>>>,
+    /// Clients send the same tools with each request.
+    tools: Mutex<KnownTools>,
     /// True once the server stops.
     stopping: watch::Receiver<bool>,
 }
@@ -48,7 +54,8 @@ impl Proxy {
         let fallback = settings.dialects.get(&name).cloned();
         let fallback = fallback.ok_or(SettingsError::NoDialect { got: name })?;
         let (modes, memory) = (Modes::new(&settings), Memory::new(settings.memory));
-        Ok(Self { modes, memory, settings, gate, fallback, stopping })
+        let (written, tools) = (Mutex::default(), Mutex::default());
+        Ok(Self { settings, gate, modes, memory, fallback, written, tools, stopping })
     }
 
     /// Answers a request for an answer of a model.
@@ -149,10 +156,22 @@ impl Proxy {
     }
 
     /// The dialect that calls of this model are written in.
-    fn dialect(&self, model: &str) -> &Arc<Dialect> {
+    fn dialect(&self, model: &str) -> Arc<Dialect> {
+        /// Names come from clients.
+        const MOST_MODELS: usize = 1024;
         let settings = &self.settings;
-        let own = settings.dialect.as_ref().or_else(|| settings.dialects.for_model(model));
-        own.unwrap_or(&self.fallback)
+        if let Some(dialect) = &settings.dialect {
+            return Arc::clone(dialect);
+        }
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = written.get(model) {
+            return Arc::clone(known);
+        }
+        let dialect = Arc::clone(settings.dialects.for_model(model).unwrap_or(&self.fallback));
+        if written.len() < MOST_MODELS {
+            written.insert(model.to_owned(), Arc::clone(&dialect));
+        }
+        dialect
     }
 
     fn constrain(&self) -> Constrain {

@@ -15,10 +15,16 @@ pub(crate) struct Refusal {
     kind: &'static str,
     message: String,
     hint: Option<String>,
-    /// The error of a model server, where it said it in the shape of `OpenAI`'s API.
-    said: Option<Value>,
-    /// What else the server said in headers.
+    /// What a model server said.
+    said: Option<Box<Said>>,
+}
+
+/// The words of a model server.
+#[derive(Debug, Clone)]
+struct Said {
     headers: HeaderMap,
+    /// Its error, where that has the shape of `OpenAI`'s API.
+    body: Option<Value>,
 }
 
 impl Refusal {
@@ -54,14 +60,14 @@ impl Refusal {
 
     /// What a model server says in place of an answer.
     pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, message: &str, said: &str) -> Self {
-        let said = serde_json::from_str::<Value>(said).ok();
-        let said = said.filter(|said| said["error"]["message"].is_string());
-        Self { said, headers, ..Self::new(status, UPSTREAM, message) }
+        let body = serde_json::from_str::<Value>(said).ok();
+        let body = body.filter(|said| said["error"]["message"].is_string());
+        Self { said: Some(Box::new(Said { headers, body })), ..Self::new(status, UPSTREAM, message) }
     }
 
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), hint: None, said: None, headers: HeaderMap::new() }
+        Self { status, kind, message: message.into(), hint: None, said: None }
     }
 
     /// With what to do about it.
@@ -73,7 +79,8 @@ impl Refusal {
 
     /// The answer in the shape of an API.
     pub(crate) fn shaped(self, family: Family) -> Response {
-        let mut response = (self.status, self.headers.clone(), Document(self.body(family))).into_response();
+        let headers = self.said.as_ref().map(|said| said.headers.clone()).unwrap_or_default();
+        let mut response = (self.status, headers, Document(self.body(family))).into_response();
         if self.status == StatusCode::UNAUTHORIZED && self.kind != UPSTREAM {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -87,7 +94,7 @@ impl Refusal {
         };
         match family {
             Family::OpenAi => {
-                if let Some(said) = &self.said {
+                if let Some(said) = self.said.as_ref().and_then(|said| said.body.as_ref()) {
                     return said.clone();
                 }
                 let mut error =

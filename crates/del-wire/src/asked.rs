@@ -14,11 +14,11 @@ pub struct Asked {
     pub body: Map<String, Value>,
     /// The tools that take a text in place of arguments. In the body they are functions with one parameter, `input`.
     pub custom: BTreeSet<String>,
-    /// Tools that only the makers of an API have, such as a search of the web. They are not in the body any more.
+    /// The kinds of tools that only the makers of an API have, such as a search of the web. They are not in the body.
     pub dropped: Vec<String>,
     /// The client knows functions, not tools.
     pub legacy: bool,
-    /// The body differs from what the client wrote.
+    /// The body differs from what the client wrote in more than such tools.
     pub changed: bool,
 }
 
@@ -70,14 +70,13 @@ impl Asked {
 
     fn take_tools(&mut self) {
         let Some(Value::Array(tools)) = self.body.get_mut("tools") else { return };
-        let (mut kept, mut seen) = (Vec::with_capacity(tools.len()), false);
+        let mut kept = Vec::with_capacity(tools.len());
         for tool in std::mem::take(tools) {
             let kind = tool.get("type").and_then(Value::as_str).unwrap_or("function");
             if kind == "function" {
                 kept.push(tool);
                 continue;
             }
-            seen = true;
             let custom = tool.get("custom").filter(|_| kind == "custom");
             let name = custom.and_then(|custom| custom.get("name")?.as_str());
             match (custom, name) {
@@ -89,9 +88,8 @@ impl Asked {
             }
         }
         *tools = kept;
-        let none = tools.is_empty();
-        self.changed |= seen;
-        if none && seen {
+        self.changed |= !self.custom.is_empty();
+        if tools.is_empty() && !self.dropped.is_empty() {
             self.body.shift_remove("tools");
         }
     }

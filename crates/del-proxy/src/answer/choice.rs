@@ -158,7 +158,7 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::CallStart { name, id, dialect, .. } => {
-                let refused = self.reader.offered.as_ref().is_some_and(|offered| !offered.contains(name));
+                let refused = !self.reader.may_call(name);
                 if refused {
                     self.told.refused.push(name.to_owned());
                 }

@@ -17,7 +17,7 @@ use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between
 use crate::api::{Api, response_id};
 use crate::patient::{Manner, patiently};
 use crate::refusal::Refusal;
-use crate::request::{Request, Writing};
+use crate::request::{Request, Writing, no_object};
 use crate::upstream::{ServerApi, end_to_end};
 
 /// A request and what is known of it.
@@ -54,8 +54,13 @@ const DROPPED: &str = "x-del-dropped-tools";
 impl Exchange {
     /// Reads the body of a request.
     pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
-        let body: Map<String, Value> = serde_json::from_slice(&bytes)
-            .map_err(|error| Refusal::bad_request(format!("expected a JSON object as body, got {error}")))?;
+        let model = proxy.settings.model.as_deref();
+        if api == Api::Chat
+            && let Some(request) = Request::at_a_glance(&bytes, model, &proxy.tools)
+        {
+            return Ok(Self { proxy, api, parts, about: Map::new(), request, conversation: None });
+        }
+        let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
         let earlier = match about.get("previous_response_id").and_then(Value::as_str) {
             Some(id) => proxy.memory.get(id).ok_or_else(|| {
@@ -66,7 +71,7 @@ impl Exchange {
         };
         let taken = api.take(body, earlier)?;
         let kept = about.get("store") != Some(&Value::Bool(false));
-        let request = Request::new(bytes, taken.asked, proxy.settings.model.as_deref());
+        let request = Request::new(bytes, taken.asked, model);
         Ok(Self { proxy, api, parts, about, request, conversation: taken.conversation.filter(|_| kept) })
     }
 
@@ -96,17 +101,17 @@ impl Exchange {
         let mut constrain = proxy.constrain();
         let mut tries = 1;
         loop {
-            let about_tools = self.request.offers_tools() || self.request.speaks_of_tools();
-            let in_prompt = mode == Mode::Prompt && about_tools;
-            if chats && self.api == Api::Chat && !self.request.offers_tools() && !in_prompt {
-                let body = self.request.natively(true).into_bytes(ServerApi::OpenAi);
+            let offers = self.request.offers_tools();
+            let in_prompt = mode == Mode::Prompt && (offers || self.request.speaks_of_tools());
+            if chats && self.api == Api::Chat && !offers && !in_prompt {
+                let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
                 return proxy.pass(&self.parts, "/chat/completions", body).await;
             }
             let written = if in_prompt {
                 let dialect = proxy.dialect(self.request.model());
-                self.request.in_prompt(Writing { dialect, constrain })?
+                self.request.in_prompt(Writing { dialect: &dialect, constrain })?
             } else {
-                self.request.natively(chats)
+                self.request.natively(chats)?
             };
             let body = written.into_bytes(proxy.settings.upstream.api);
             let response = self.send(body).await?;
@@ -116,7 +121,7 @@ impl Exchange {
                     Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
                     Outcome::NoCall(said) => {
                         tries += 1;
-                        self.request.again(&said);
+                        self.request.again(&said)?;
                     }
                 }
                 continue;
@@ -167,7 +172,8 @@ impl Exchange {
     async fn answered(&self, mode: Mode, response: Response<reqwest::Body>) -> Result<Outcome, Refusal> {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
-        let dropped = self.request.dropped();
+        let chats = self.proxy.settings.upstream.api == ServerApi::OpenAi;
+        let dropped = self.request.dropped(chats && mode == Mode::Native);
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
         }
@@ -192,7 +198,7 @@ impl Exchange {
         let upstream = &self.proxy.settings.upstream;
         let written = (mode == Mode::Prompt).then(|| self.proxy.dialect(self.request.model()));
         if let Some(dialect) =
-            self.proxy.settings.dialect.as_ref().or(written).filter(|_| self.request.offers_tools())
+            self.proxy.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
         {
             insert(&mut headers, DIALECT, &dialect.name);
         }

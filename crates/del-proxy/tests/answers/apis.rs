@@ -115,7 +115,9 @@ fn responses_stream(stream: &str) -> Message {
                 assert_eq!(said, Some(whole.as_str()));
                 items.insert(at, item.clone());
             }
-            kind if kind.ends_with(".delta") => deltas.get_mut(&at).unwrap().push_str(&text(&event["delta"])),
+            kind if kind.split('.').next_back() == Some("delta") => {
+                deltas.get_mut(&at).unwrap().push_str(&text(&event["delta"]));
+            }
             _ => {}
         }
         last = event;

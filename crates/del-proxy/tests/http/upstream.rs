@@ -51,7 +51,7 @@ async fn packed_answers_are_read() {
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let _ = stream.read(&mut [0; 65536]);
+            let _ = stream.read(&mut [0; 4096]);
             let body = packed(kind);
             let length = body.len();
             write!(stream, "HTTP/1.1 200 OK\r\ncontent-encoding: {kind}\r\ncontent-length: {length}\r\n\r\n")
@@ -78,7 +78,7 @@ fn closing(answers: usize) -> (String, Arc<AtomicUsize>) {
                     let mut seen = Vec::new();
                     // A request ends with the last brace of its body.
                     while !seen.ends_with(b"]}") {
-                        let mut bytes = [0; 65536];
+                        let mut bytes = [0; 4096];
                         match stream.read(&mut bytes) {
                             Ok(read) if read > 0 => seen.extend_from_slice(&bytes[..read]),
                             _ => return,
@@ -375,7 +375,7 @@ async fn a_demanded_call_is_asked_for_again() {
         assert_eq!(got, (String::new(), paris(), "tool_calls".to_owned()));
         assert_eq!(stand.model.seen().len(), 2);
         let talks = Stand::with(Model::new(|seen| says(seen, "Let me think.", 3)), |settings| {
-            settings.tools_mode = mode
+            settings.tools_mode = mode;
         })
         .await;
         let body = with(weather(), json!({"tool_choice": "required", "stream": streams}));

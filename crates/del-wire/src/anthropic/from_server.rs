@@ -121,7 +121,8 @@ fn block(block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
         }
         "tool_use" => {
             // It is empty in a stream, and comes later.
-            let input = block.get("input").filter(|json| json.trim_matches(['{', '}', ' ', '\n']) != "");
+            let input =
+                block.get("input").filter(|json| !json.trim_matches(['{', '}', ' ', '\n']).is_empty());
             let (id, name) = (block.text("id")?, block.text("name")?);
             delta.calls.push(CallDelta { index, id, name, arguments: input.map(str::to_owned) });
         }

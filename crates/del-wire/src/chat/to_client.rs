@@ -34,10 +34,9 @@ impl Chat {
         Self { envelope: String::new(), legacy, created }
     }
 
-    fn envelope(&self, told: &Told<'_>, object: &str) -> String {
-        let fields = told.raw.and_then(|raw| Fields::read(raw, "chunk").ok());
+    fn envelope(&self, told: &Told<'_>, fields: Option<&Fields<'_>>, object: &str) -> String {
         let mut out = String::new();
-        match &fields {
+        match fields {
             Some(fields) => {
                 let usage = if object == CHUNK { fields.get("usage").is_some() } else { false };
                 for (name, json) in fields.iter() {
@@ -92,11 +91,11 @@ impl Chat {
             let mut delta = delta.clone();
             let mut choice = format!("\"index\":{}", new.index);
             if place == 0 {
-                inside.iter().for_each(|(name, json)| member(name, json, &mut delta));
+                members(&inside, &mut delta);
             }
             member("delta", &format!("{{{delta}}}"), &mut choice);
             if place == 0 {
-                beside.iter().for_each(|(name, json)| member(name, json, &mut choice));
+                members(&beside, &mut choice);
             }
             member("finish_reason", "null", &mut choice);
             told.push(format!("{{{choice}}}"));
@@ -122,10 +121,10 @@ impl ToClient for Chat {
             out.extend_from_slice(b"\n\n");
             return;
         }
-        if told.raw.is_some() || self.envelope.is_empty() {
-            self.envelope = self.envelope(told, CHUNK);
-        }
         let fields = told.raw.and_then(|raw| Fields::read(raw, "chunk").ok());
+        if told.raw.is_some() || self.envelope.is_empty() {
+            self.envelope = self.envelope(told, fields.as_ref(), CHUNK);
+        }
         let given =
             fields.as_ref().and_then(|fields| fields.list("choices").ok().flatten()).unwrap_or_default();
         let mut choices = Vec::new();
@@ -175,15 +174,17 @@ impl ToClient for Chat {
                 as_function(&mut message, &mut reason);
             }
             let mut text = String::new();
-            message.iter().for_each(|(name, value)| member(name, &value.to_string(), &mut text));
-            inside.iter().for_each(|(name, json)| member(name, json, &mut text));
+            for (name, value) in &message {
+                member(name, &value.to_string(), &mut text);
+            }
+            members(&inside, &mut text);
             let mut choice = format!("\"index\":{},\"message\":{{{text}}}", new.index);
-            beside.iter().for_each(|(name, json)| member(name, json, &mut choice));
+            members(&beside, &mut choice);
             member("finish_reason", &json!(reason).to_string(), &mut choice);
             format!("{{{choice}}}")
         });
         let choices: Vec<String> = choices.collect();
-        let mut out = self.envelope(told, "chat.completion");
+        let mut out = self.envelope(told, fields.as_ref(), "chat.completion");
         member("choices", &format!("[{}]", choices.join(",")), &mut out);
         if fields.is_none()
             && let Some(usage) = told.chunk.usage
@@ -216,6 +217,12 @@ fn unknown<'r>(raw: Option<&'r str>, of: &str) -> (Vec<(String, &'r str)>, Vec<(
     };
     let inner = [of, "delta", "message"].iter().find_map(|name| fields.object(name).ok().flatten());
     (without(&fields, &CHOICE), inner.map(|inner| without(&inner, &MESSAGE)).unwrap_or_default())
+}
+
+fn members(list: &[(String, &str)], out: &mut String) {
+    for (name, json) in list {
+        member(name, json, out);
+    }
 }
 
 fn member(name: &str, json: &str, out: &mut String) {
