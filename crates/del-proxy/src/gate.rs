@@ -92,7 +92,7 @@ impl Gate {
             _ if headers.contains_key("x-api-key") => headers["x-api-key"].as_bytes(),
             _ => {
                 return Err(Refusal::unauthorized(
-                    "expected `Authorization: Bearer` with the key of this proxy",
+                    "expected `Authorization: Bearer` or `x-api-key` with the key of this proxy",
                 ));
             }
         };
@@ -191,6 +191,8 @@ mod tests {
         let with = |key| check(&gate, &[("host", "gpu.lan:8787"), ("authorization", key)]);
         assert_eq!(with("Bearer s3cret"), Ok(()));
         assert_eq!(with("bearer s3cret"), Ok(()));
+        let of_anthropic = |key| check(&gate, &[("host", "gpu.lan:8787"), ("x-api-key", key)]);
+        assert!(of_anthropic("s3cret").is_ok() && of_anthropic("s3cre").is_err());
         for key in ["Bearer s3cre", "Bearer s3crets", "Bearer ", "s3cret", "Basic s3cret"] {
             let error = with(key).unwrap_err();
             assert!(!error.contains("s3cret"), "{error}");

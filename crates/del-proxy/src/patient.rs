@@ -35,38 +35,58 @@ struct Patient {
     manner: Option<Manner>,
     keep_alive: &'static str,
     after: Duration,
+    /// What came last was the end of an event.
+    between_events: bool,
 }
 
 /// The answer. One that takes long begins before it is known: with status 200, and with what keeps the client waiting.
 pub(crate) async fn patiently(mut coming: Coming, manner: Manner) -> Result<Response<Body>, Refusal> {
     let answer = tokio::time::timeout(manner.after, &mut coming).await;
-    let (keep_alive, after) = (manner.keep_alive, manner.after);
-    let timer = Box::pin(tokio::time::sleep(after));
     match answer {
         Ok(Err(refusal)) => Err(refusal),
         Ok(Ok(response)) => {
             let (parts, body) = response.into_parts();
-            let body = Patient { coming: None, body: Some(body), timer, manner: None, keep_alive, after };
-            Ok(Response::from_parts(parts, Body::new(body)))
+            let mut patient = Patient::new(manner);
+            patient.body = Some(body);
+            Ok(Response::from_parts(parts, Body::new(patient)))
         }
         Err(_) => {
             let kind = HeaderValue::from_static(manner.content_type);
-            let no_store = HeaderValue::from_static("no-cache");
-            let timer = Box::pin(tokio::time::sleep(Duration::ZERO));
-            let body =
-                Patient { coming: Some(coming), body: None, timer, manner: Some(manner), keep_alive, after };
-            let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, no_store)];
-            Ok((StatusCode::OK, headers, Body::new(body)).into_response())
+            let headers =
+                [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
+            let mut patient = Patient::new(manner);
+            patient.coming = Some(coming);
+            patient.timer.as_mut().reset(Instant::now());
+            Ok((StatusCode::OK, headers, Body::new(patient)).into_response())
         }
     }
 }
 
 impl Patient {
+    fn new(manner: Manner) -> Self {
+        Self {
+            coming: None,
+            body: None,
+            timer: Box::pin(tokio::time::sleep(manner.after)),
+            keep_alive: manner.keep_alive,
+            after: manner.after,
+            manner: Some(manner),
+            between_events: true,
+        }
+    }
+
     /// The next of the answer, or nothing while there is none.
     fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         if let Some(coming) = &mut self.coming {
             let Poll::Ready(answer) = coming.as_mut().poll(context) else { return Poll::Pending };
             self.coming = None;
+            let answer = answer.and_then(|response| match response.status() {
+                status if status.is_success() => Ok(response),
+                status => Err(Refusal::bad_gateway(format!(
+                    "the model server answers with status {}",
+                    status.as_u16()
+                ))),
+            });
             match answer {
                 Ok(response) => self.body = Some(response.into_body()),
                 Err(refusal) => {
@@ -95,12 +115,17 @@ impl http_body::Body for Patient {
         if let Poll::Ready(frame) = this.next(context) {
             let later = Instant::now() + this.after;
             this.timer.as_mut().reset(later);
+            if let Some(Ok(frame)) = &frame
+                && let Some(bytes) = frame.data_ref()
+            {
+                this.between_events = bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n");
+            }
             return Poll::Ready(frame);
         }
         while this.timer.as_mut().poll(context).is_ready() {
             let later = Instant::now() + this.after;
             this.timer.as_mut().reset(later);
-            if !this.keep_alive.is_empty() {
+            if this.between_events && !this.keep_alive.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(this.keep_alive.as_bytes())))));
             }
         }

@@ -16,8 +16,6 @@ pub struct Asked {
     pub custom: BTreeSet<String>,
     /// The kinds of tools that only the makers of an API have, such as a search of the web. They are not in the body.
     pub dropped: Vec<String>,
-    /// The client knows functions, not tools.
-    pub legacy: bool,
     /// The body differs from what the client wrote in more than such tools.
     pub changed: bool,
 }
@@ -38,7 +36,7 @@ impl Asked {
     /// `functions` and what belongs to them, as they were before there were tools.
     fn take_functions(&mut self) {
         let Some(functions) = self.body.shift_remove("functions") else { return };
-        (self.legacy, self.changed) = (true, true);
+        self.changed = true;
         let list = functions.as_array().cloned().unwrap_or_default();
         let tools = list.into_iter().map(|function| json!({"type": "function", "function": function}));
         self.body.insert("tools".to_owned(), tools.collect());

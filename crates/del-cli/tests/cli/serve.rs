@@ -82,6 +82,9 @@ fn what_cannot_be_served_is_said() {
     serve(&["--listen", "0.0.0.0:0"]).fails(2, "--api-key-env");
     serve(&["--listen", "nowhere"]).fails(2, "expected an address such as 127.0.0.1:8787, got `nowhere`");
     serve(&["--max-body", "much"]).fails(2, "expected a size such as");
+    serve(&["--response-memory", "much"]).fails(2, "expected a size such as");
+    serve(&["--idle-timeout", "0"]).fails(2, "expected a number of seconds above 0");
+    serve(&["--upstream-api", "grpc"]).fails(2, "[possible values: openai, anthropic, ollama]");
     serve(&["--dialect", "hermez"]).fails(2, "got `hermez`");
     serve(&["--api-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --api-key-env");
     serve(&["--upstream-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --upstream-key-env");
