@@ -1,5 +1,6 @@
 //! The APIs that clients speak: which one a request is of, how it is read, and who writes its answer.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::Uri;
@@ -97,6 +98,11 @@ fn wrong(error: WireError) -> Refusal {
 /// The id of the response that has this one inside.
 pub(crate) fn response_id(id: &str) -> String {
     format!("resp_{id}")
+}
+
+/// An id that nothing else has.
+pub(crate) fn unique() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// A time in seconds, as text.

@@ -45,11 +45,15 @@ impl Gate {
         self.key.is_some()
     }
 
-    /// Refuses what may not come in. Health may be asked without the key.
+    /// Refuses what may not come in. Whether it is alive and ready may be asked without the key.
     pub(crate) fn check(&self, request: &Parts) -> Result<(), Refusal> {
         self.check_host(request)?;
         check_origin(&request.headers)?;
-        if request.uri.path() == "/health" { Ok(()) } else { self.check_key(&request.headers) }
+        if matches!(request.uri.path(), "/health" | "/ready") {
+            Ok(())
+        } else {
+            self.check_key(&request.headers)
+        }
     }
 
     /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what

@@ -13,6 +13,7 @@ mod document;
 mod gate;
 mod listing;
 mod memory;
+mod metrics;
 mod modes;
 mod patient;
 mod proxy;

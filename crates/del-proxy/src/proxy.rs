@@ -19,6 +19,7 @@ use self::exchange::Exchange;
 use crate::api::Api;
 use crate::gate::Gate;
 use crate::memory::Memory;
+use crate::metrics::Metrics;
 use crate::modes::Modes;
 use crate::refusal::Refusal;
 use crate::settings::{Settings, SettingsError};
@@ -29,6 +30,7 @@ use crate::upstream::end_to_end;
 pub(crate) struct Proxy {
     pub(crate) settings: Settings,
     pub(crate) gate: Gate,
+    pub(crate) metrics: Metrics,
     modes: Modes,
     memory: Memory,
     /// Calls of a model of which nothing is known are written in it.
@@ -55,7 +57,8 @@ impl Proxy {
         let fallback = fallback.ok_or(SettingsError::NoDialect { got: name })?;
         let (modes, memory) = (Modes::new(&settings), Memory::new(settings.memory));
         let (written, tools) = (Mutex::default(), Mutex::default());
-        Ok(Self { settings, gate, modes, memory, fallback, written, tools, stopping })
+        let metrics = Metrics::new();
+        Ok(Self { settings, gate, metrics, modes, memory, fallback, written, tools, stopping })
     }
 
     /// Answers a request for an answer of a model.

@@ -31,6 +31,8 @@ pub struct Settings {
     pub memory: usize,
     /// After this long without a word of the model server, a streaming client is told that it is still there.
     pub keep_alive: Duration,
+    /// What is counted can be asked for at `/metrics`.
+    pub metrics: bool,
     /// The key that clients have to show. What listens on more than loopback needs one.
     pub key: Option<String>,
 }
@@ -48,6 +50,7 @@ impl Settings {
             max_body: 32 << 20,
             memory: 64 << 20,
             keep_alive: Duration::from_secs(15),
+            metrics: false,
             key: None,
         }
     }

@@ -63,6 +63,9 @@ pub(crate) struct Options {
     /// How long the model server may be silent in the middle of an answer
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
     idle_timeout: Duration,
+    /// Counts at /metrics what goes through, for Prometheus
+    #[arg(long)]
+    metrics: bool,
     /// After how long a silence of the model server a streaming client is told that it is still there
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
     keep_alive: Duration,
@@ -127,6 +130,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             max_body: options.max_body,
             memory: options.response_memory,
             keep_alive: options.keep_alive,
+            metrics: options.metrics,
             key,
             ..Settings::new(upstream)
         };

@@ -102,9 +102,9 @@ impl Choice {
         self.told.sent > 0
     }
 
-    /// True when a whole call went out.
-    pub(super) fn has_whole_call(&self) -> bool {
-        !self.told.whole.is_empty()
+    /// How many whole calls went out.
+    pub(super) fn calls(&self) -> usize {
+        self.told.whole.len()
     }
 
     /// The tools whose calls did not go out, as they may not be called.

@@ -68,6 +68,22 @@ impl Stream {
         self.choices.values().any(Choice::has_call)
     }
 
+    /// The dialect of the first call that went out, and how many whole ones did.
+    pub fn calls(&self) -> (Option<&str>, usize) {
+        let dialect = self.choices.values().find_map(Choice::dialect);
+        (dialect, self.choices.values().map(Choice::calls).sum())
+    }
+
+    /// The ids of the calls whose arguments recovery may have changed.
+    pub fn changed(&self) -> impl Iterator<Item = &str> {
+        self.choices.values().flat_map(Choice::changed)
+    }
+
+    /// The tools that were called although they may not be, and whose calls did not go out.
+    pub fn refused(&self) -> impl Iterator<Item = &str> {
+        self.choices.values().flat_map(Choice::refused).map(String::as_str)
+    }
+
     /// True when the answer came to its end, and nothing broke it off.
     pub fn is_whole(&self) -> bool {
         self.whole
@@ -210,14 +226,8 @@ impl Stream {
     }
 
     fn done(&mut self, out: &mut Vec<u8>) {
-        let changed: Vec<&str> = self.choices.values().flat_map(Choice::changed).collect();
-        let refused: Vec<&str> = self
-            .choices
-            .values()
-            .flat_map(Choice::refused)
-            .map(String::as_str)
-            .filter(|name| is_plain(name))
-            .collect();
+        let changed: Vec<&str> = self.changed().collect();
+        let refused: Vec<&str> = self.refused().filter(|name| is_plain(name)).collect();
         let remarks = [(CHANGED, changed.join(",")), (REFUSED, refused.join(","))];
         let remarks: Vec<_> = remarks.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         self.client.done(&remarks, out);

@@ -20,8 +20,8 @@ pub struct Answer {
     pub changed: Vec<String>,
     /// The tools that were called although they may not be, and whose calls are left out.
     pub refused: Vec<String>,
-    /// There is a call in it.
-    pub has_call: bool,
+    /// How many calls are in it.
+    pub calls: usize,
     /// The message of the first choice, as chat completions have it.
     pub message: Map<String, Value>,
 }
@@ -59,7 +59,7 @@ pub fn translate_between(
         dialect: None,
         changed: Vec::new(),
         refused: Vec::new(),
-        has_call: false,
+        calls: 0,
         message: Map::new(),
     };
     let mut choices = Vec::with_capacity(chunk.choices.len());
@@ -72,7 +72,7 @@ pub fn translate_between(
         let pieces = choice.pieces();
         answer.changed.extend(choice.changed().map(str::to_owned));
         answer.refused.extend(choice.refused().iter().filter(|name| is_plain(name)).cloned());
-        answer.has_call |= choice.has_whole_call();
+        answer.calls += choice.calls();
         answer.dialect = answer.dialect.or_else(|| choice.dialect().map(str::to_owned));
         choices.push(ToldChoice { index: delta.choice, place: Some(place), first: true, pieces, reason });
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::streamed::{Afterwards, Streamed};
 use super::{Proxy, insert, query};
 use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
-use crate::api::{Api, response_id};
+use crate::api::{Api, response_id, unique};
 use crate::patient::{Manner, patiently};
 use crate::refusal::Refusal;
 use crate::request::{Request, Writing, no_object};
@@ -121,6 +121,7 @@ impl Exchange {
                     Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
                     Outcome::NoCall(said) => {
                         tries += 1;
+                        proxy.metrics.asked_again.inc();
                         self.request.again(&said)?;
                     }
                 }
@@ -177,8 +178,7 @@ impl Exchange {
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
         }
-        let seed = RandomState::new().build_hasher().finish();
-        let id = format!("{seed:016x}");
+        let id = unique();
         let client = self.api.client(&self.about, &id);
         if self.request.streams() {
             return self.streamed(mode, headers, body, client, &id).await;
@@ -209,7 +209,7 @@ impl Exchange {
         if demanded || self.conversation.is_some() {
             stream = stream.keeping();
         }
-        let mut streamed = Streamed::new(upstream.timed(body), stream, self.remembering(id));
+        let mut streamed = Streamed::new(upstream.timed(body), stream, self.afterwards(id));
         if demanded {
             streamed.until_call().await;
             if streamed.lacks_call() {
@@ -236,9 +236,13 @@ impl Exchange {
             }
             Trouble::Refused(error) => Refusal::bad_gateway(error.message),
         })?;
-        if self.request.demands_call() && !answer.has_call {
+        let metrics = &self.proxy.metrics;
+        metrics.refused.inc_by(answer.refused.len() as u64);
+        if self.request.demands_call() && answer.calls == 0 {
             return Ok(Outcome::NoCall(answer.message));
         }
+        metrics.called(answer.dialect.as_deref(), answer.calls);
+        metrics.changed.inc_by(answer.changed.len() as u64);
         let changed = answer.changed.join(",");
         let refused = answer.refused.join(",");
         let dialect = answer.dialect.unwrap_or_default();
@@ -256,16 +260,22 @@ impl Exchange {
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
     }
 
-    /// Remembers a streamed answer once it is whole, where it is to be remembered.
-    fn remembering(&self, id: &str) -> Option<Afterwards> {
-        let (mut conversation, id) = (self.conversation.clone()?, response_id(id));
+    /// Counts what a stream held, and remembers it where it is to be remembered.
+    fn afterwards(&self, id: &str) -> Afterwards {
+        let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
         let proxy = Arc::clone(&self.proxy);
-        Some(Box::new(move |stream| {
-            if let Some(message) = stream.message() {
+        Box::new(move |stream| {
+            let metrics = &proxy.metrics;
+            let (dialect, calls) = stream.calls();
+            metrics.called(dialect, calls);
+            metrics.changed.inc_by(stream.changed().count() as u64);
+            metrics.refused.inc_by(stream.refused().count() as u64);
+            metrics.failures.inc_by(u64::from(!stream.is_whole()));
+            if let (Some((mut conversation, id)), Some(message)) = (kept, stream.message()) {
                 conversation.push(Value::Object(message));
                 proxy.memory.put(id, conversation);
             }
-        }))
+        })
     }
 }
 

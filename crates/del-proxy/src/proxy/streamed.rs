@@ -24,8 +24,8 @@ pub(super) struct Streamed {
 }
 
 impl Streamed {
-    pub(super) fn new(body: Timed, stream: Stream, afterwards: Option<Afterwards>) -> Self {
-        Self { body: Some(body), stream, out: Vec::new(), afterwards }
+    pub(super) fn new(body: Timed, stream: Stream, afterwards: Afterwards) -> Self {
+        Self { body: Some(body), stream, out: Vec::new(), afterwards: Some(afterwards) }
     }
 
     /// Reads on until something of a call is ready to go out, or the answer is over. What comes is held so long.
