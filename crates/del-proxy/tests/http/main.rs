@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod apis;
+mod choices;
 mod ends;
 mod errors;
 mod gate;
 mod model;
 mod modes;
+mod servers;
 mod stand;
 mod texts;
 mod upstream;
