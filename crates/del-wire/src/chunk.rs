@@ -1,5 +1,8 @@
 //! One JSON text of an answer, streamed or whole, to what it adds.
 
+mod plain;
+
+use self::plain::Plain;
 use crate::error::{ApiError, WireError};
 use crate::fields::{Fields, list, string};
 
@@ -104,7 +107,10 @@ impl std::ops::AddAssign for Usage {
 impl Chunk {
     /// Reads a chunk of a stream or a whole answer: of a chat completion, or of Ollama's own chat.
     pub fn read(json: &str) -> Result<Self, WireError> {
-        Self::of(&Fields::read(json, "chunk")?, json)
+        match Plain::read(json) {
+            Some(chunk) => Ok(chunk),
+            None => Self::of(&Fields::read(json, "chunk")?, json),
+        }
     }
 
     /// The same of a text whose members were found already.
