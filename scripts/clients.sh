@@ -99,6 +99,7 @@ start_server() {
 
 # A server that calls the tool which it is offered, as its model's name says: by the API, as text, or told in the prompt.
 start_scripted() {
+    : >"$cache/scripted"
     "$python" "$root/scripts/clients/scripted.py" >"$cache/scripted" 2>"$cache/scripted.log" &
     scripted_pid=$!
     wait_for "$cache/scripted" '^(http.*)$' "$scripted_pid" || die "scripted.py did not start; see $cache/scripted.log"
