@@ -30,6 +30,16 @@ pub(crate) struct ServerOptions {
     /// What the first and the last of these are called on the command line
     #[arg(skip = ["--base-url", "--api-key-env"])]
     pub(crate) names: [&'static str; 2],
+    /// The server speaks Anthropic's API, which takes the key in a header of its own
+    #[arg(skip)]
+    pub(crate) anthropic: bool,
+}
+
+/// What is shown to a server.
+#[derive(Debug, Clone)]
+enum Key {
+    Bearer(String),
+    Anthropic(String),
 }
 
 /// A model server that was found.
@@ -40,7 +50,7 @@ pub(crate) struct Server {
     pub(crate) base: String,
     /// It is on this machine, and no other stands between.
     direct: bool,
-    key: Option<String>,
+    key: Option<Key>,
     /// Somebody named it; otherwise it was merely found here.
     given: bool,
     /// What it serves, as far as it says.
@@ -95,6 +105,7 @@ impl Server {
             None if given.is_some() => variable("OPENAI_API_KEY"),
             None => None,
         };
+        let key = key.map(if options.anthropic { Key::Anthropic } else { Key::Bearer });
         match given {
             Some(base) => Self::at(&base, key, options.names).await,
             None => Self::probe(key, options.names).await,
@@ -117,6 +128,7 @@ impl Server {
             .pool_idle_timeout(IDLE)
             .build()?;
         let fresh = client(direct).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
+        let key = key.map(|(Key::Bearer(key) | Key::Anthropic(key))| key);
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
         upstream.passes_keys = given;
         upstream.llama_cpp = llama_cpp;
@@ -163,7 +175,7 @@ impl Server {
         None
     }
 
-    async fn at(base: &str, key: Option<String>, [address, key_name]: [&str; 2]) -> Result<Self> {
+    async fn at(base: &str, key: Option<Key>, [address, key_name]: [&str; 2]) -> Result<Self> {
         let mut server = Self { given: true, ..Self::new(base, key)? };
         match server.list(ASK).await {
             Listing::Unreachable(reason) => Err(Exit::Failed.because(format!(
@@ -189,7 +201,7 @@ impl Server {
         }
     }
 
-    async fn probe(key: Option<String>, [address, _]: [&str; 2]) -> Result<Self> {
+    async fn probe(key: Option<Key>, [address, _]: [&str; 2]) -> Result<Self> {
         for (port, _) in PORTS {
             let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
             if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
@@ -205,7 +217,7 @@ impl Server {
         )))
     }
 
-    fn new(base: &str, key: Option<String>) -> Result<Self> {
+    fn new(base: &str, key: Option<Key>) -> Result<Self> {
         let wrong = |reason: &str| {
             Exit::Usage.because(format!(
                 "expected the address of a model server such as http://127.0.0.1:11434/v1, got `{base}` ({reason})"
@@ -238,7 +250,10 @@ impl Server {
 
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.key {
-            Some(key) => request.bearer_auth(key),
+            Some(Key::Bearer(key)) => request.bearer_auth(key),
+            Some(Key::Anthropic(key)) => {
+                request.header("x-api-key", key).header("anthropic-version", "2023-06-01")
+            }
             None => request,
         }
     }

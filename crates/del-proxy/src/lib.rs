@@ -1,4 +1,4 @@
-//! A proxy in front of a model server: clients of the APIs of `OpenAI`, Anthropic and Ollama get correct tool calls,
+//! A proxy in front of a model server: clients of the APIs of OpenAI, Anthropic and Ollama get correct tool calls,
 //! streamed, whatever the server makes of them.
 //!
 //! Tools go to the server through its API or, where it or the model cannot take them, as text in the system prompt.

@@ -23,7 +23,7 @@ pub(crate) struct Refusal {
 #[derive(Debug, Clone)]
 struct Said {
     headers: HeaderMap,
-    /// Its error, where that has the shape of `OpenAI`'s API.
+    /// Its error, where that has the shape of OpenAI's API.
     body: Option<Value>,
 }
 

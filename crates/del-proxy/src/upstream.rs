@@ -16,7 +16,7 @@ use crate::timed::Timed;
 /// The API that a model server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ServerApi {
-    /// `OpenAI`'s chat completions.
+    /// OpenAI's chat completions.
     #[default]
     OpenAi,
     /// Anthropic's messages.

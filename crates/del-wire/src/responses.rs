@@ -1,4 +1,4 @@
-//! `OpenAI`'s Responses.
+//! OpenAI's Responses.
 
 pub mod from_client;
 pub mod to_client;

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::server::{Server, ServerOptions};
 use crate::session::{ConstrainOption, ToolsModeOption};
 
-/// Serve the APIs of `OpenAI`, Anthropic and Ollama in front of a model server: clients get tool calls, whatever the
+/// Serve the APIs of OpenAI, Anthropic and Ollama in front of a model server: clients get tool calls, whatever the
 /// server makes of them
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -153,6 +153,7 @@ impl Options {
             model: self.model.clone(),
             api_key_env: self.upstream_key_env.clone(),
             names: ["--upstream", "--upstream-key-env"],
+            anthropic: self.upstream_api == ServerApiOption::Anthropic,
         }
     }
 }
