@@ -1,0 +1,21 @@
+"""What the documents show is what happens."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+import del_dialects
+
+FOLDER = Path(__file__).parents[1]
+FILES = [FOLDER / "README.md", FOLDER.parents[1] / "docs/python.md"]
+
+
+def test_the_module() -> None:
+    assert doctest.testmod(del_dialects).failed == 0
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_file(file: Path) -> None:
+    tested = doctest.testfile(str(file), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert tested.attempted > 0 and tested.failed == 0
