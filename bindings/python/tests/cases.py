@@ -12,7 +12,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-DIALECTS = Path(__file__).parents[3] / "crates/del-dialects/dialects"
+DIALECTS = Path(__file__).resolve().parents[3] / "crates/del-dialects/dialects"
 TOOLS: list[dict[str, Any]] = json.loads((DIALECTS / "tools.json").read_text())
 
 
