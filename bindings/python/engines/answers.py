@@ -37,8 +37,10 @@ def starts_in(case: Case) -> Any:
     return "reasoning" if case.starts_in == "reasoning" else "text"
 
 
-def alone(case: Case, dialect: str | None = None) -> Answer:
-    return answered(dd.parse(case.text, dialect or case.dialect, case.tools, starts_in=starts_in(case)))
+def alone(case: Case, dialect: str | None = None, prompt: bool = True) -> Answer:
+    """What a whole answer is, where the prompt is known, or not."""
+    starts = starts_in(case) if prompt else "unknown"
+    return answered(dd.parse(case.text, dialect or case.dialect, case.tools, starts_in=starts))
 
 
 def streamed(case: Case, dialect: str | None = None) -> Answer:

@@ -27,7 +27,7 @@ from ._types import Event
 
 logger = logging.getLogger("del_dialects")
 
-StartsIn = Literal["text", "reasoning"]
+StartsIn = Literal["text", "reasoning", "unknown"]
 AUTO = "auto"
 
 
@@ -35,6 +35,11 @@ AUTO = "auto"
 def names() -> dict[str, str]:
     """The names of parsers: `del` reads all dialects at once, `del-NAME` one."""
     return {"del": AUTO} | {f"del-{dialect.name}": dialect.name for dialect in dialects()}
+
+
+def streamed(starts_in: StartsIn) -> StartsIn:
+    """Where a stream starts: while nobody says, nothing could be handed on, so then it is text."""
+    return "text" if starts_in == "unknown" else starts_in
 
 
 def read_tools(tools: Iterable[Any] | None) -> Tools:

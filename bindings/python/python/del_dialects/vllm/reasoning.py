@@ -5,8 +5,10 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from vllm.entrypoints.generate.base.protocol import DeltaMessage
+from vllm.reasoning.abs_reasoning_parsers import ReasoningParser
+
 from .. import _engine as engine
-from ._protocol import DeltaMessage, ReasoningParser
 
 # Tokens of a prompt's end that are looked at: the mark that opens thinking, and white space.
 _TAIL = 32
@@ -23,7 +25,8 @@ class DelReasoningParser(ReasoningParser):  # type: ignore[misc]
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
-        self.starts_in: engine.StartsIn = "text"
+        # Whole answers are handed over without the prompt by vLLM before 0.33.
+        self.starts_in: engine.StartsIn = "unknown"
         self._begin, self._end = engine.thinking_marks(engine.written(self.dialect, tokenizer))
         self._beside = False  # Del's tool parser reads the answer
         self._splitter: engine.Splitter | None = None
@@ -55,6 +58,8 @@ class DelReasoningParser(ReasoningParser):  # type: ignore[misc]
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
         opened = self._text(prompt_token_ids[-_TAIL:]).rstrip().endswith(self.reasoning_start_str)
         self.starts_in = "reasoning" if opened else "text"
+
+    adjust_initial_state_from_prompt = set_prompt_token_ids  # what vLLM before 0.33 calls, of streams alone
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Whether the prompt closes the thinking, as templates do that are told not to think."""
@@ -92,7 +97,8 @@ class DelReasoningParser(ReasoningParser):  # type: ignore[misc]
         if self._beside:
             return DeltaMessage(content=delta_text)
         if self._splitter is None:
-            self._splitter = engine.Splitter(self.dialect, engine.read_tools(None), self.starts_in)
+            starts_in = engine.streamed(self.starts_in)
+            self._splitter = engine.Splitter(self.dialect, engine.read_tools(None), starts_in)
         return self._told(self._splitter.push(delta_text))
 
     def finish_streaming(self) -> Any:

@@ -4,17 +4,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _engine as engine
-from ._protocol import (
+from vllm.entrypoints.generate.base.protocol import (
     DeltaFunctionCall,
     DeltaMessage,
     DeltaToolCall,
     ExtractedToolCallInformation,
     FunctionCall,
-    StructuredOutputsParams,
     ToolCall,
-    ToolParser,
 )
+from vllm.sampling_params import StructuredOutputsParams
+from vllm.tool_parsers.abstract_tool_parser import ToolParser
+
+from .. import _engine as engine
 from .reasoning import DelReasoningParser
 
 
@@ -86,11 +87,12 @@ class DelToolParser(ToolParser):  # type: ignore[misc]
 
     def _stream(self) -> engine.Reader:
         if self._reader is None:
-            self._reader = engine.Reader(self.dialect, self._tools, self._starts_in(), self._marks())
+            starts_in = engine.streamed(self._starts_in())
+            self._reader = engine.Reader(self.dialect, self._tools, starts_in, self._marks())
         return self._reader
 
     def _starts_in(self) -> engine.StartsIn:
-        return self._reasoning.starts_in if self._reasoning else "text"
+        return self._reasoning.starts_in if self._reasoning else "unknown"
 
     def _marks(self) -> tuple[str, str] | None:
         return engine.thinking_marks(self._written) if self.skip_reasoning_parsing else None
