@@ -6,9 +6,11 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-Usage: bindings/python/check-engines.sh [ENGINE==VERSION…]
+Usage: bindings/python/check-engines.sh [--speed] [ENGINE==VERSION…]
 
   ENGINE==VERSION   a line of engines/engines.txt; left out, all of them
+  --speed           measures how fast streams are read instead, with a wheel of
+                    the release profile that it builds for that
   --help            this text
 
 Needs Python 3.11 (PYTHON=… picks another one).
@@ -22,14 +24,22 @@ venv=$cache/venv
 python=${PYTHON:-python3}
 
 main() {
-    local wheel engines
-    [[ ${1:-} != --help && ${1:-} != -h ]] || {
+    local wheel engines act=check
+    case ${1:-} in
+    --help | -h)
         usage
         exit
-    }
+        ;;
+    --speed)
+        act=speed
+        shift
+        ;;
+    esac
     "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' ||
         die "what the engines need is pinned for Python 3.11, this is $("$python" -V); set PYTHON to that"
-    wheel=$(ls "$root"/.cache/wheel/dist/*.whl 2>/dev/null) || die "there is no wheel; run bindings/python/check.sh"
+    [[ $act == check ]] || build_release
+    wheel=$(ls "$root/.cache/wheel/$([[ $act == check ]] && echo dist || echo release)"/*.whl 2>/dev/null) ||
+        die "there is no wheel; run bindings/python/check.sh"
     mkdir -p "$cache"
     make_venv
     install_pins "$here/engines/requirements.txt" "what the engines need" --require-hashes
@@ -40,18 +50,38 @@ main() {
     engines=("$@")
     ((${#engines[@]})) || mapfile -t engines < <(sed -n 's/ --hash.*//p' "$here/engines/engines.txt")
     for engine in "${engines[@]}"; do
-        check "$engine"
+        unpack "$engine"
+        echo "--- $engine"
+        "$act" "$engine"
     done
-    echo "==> ${engines[*]} read as Del does"
+    [[ $act == speed ]] || echo "==> ${engines[*]} read as Del does"
 }
 
 check() {
-    local engine=$1 name=${1%%==*}
-    unpack "$engine"
-    echo "--- $engine"
+    inside "$1" -m pytest --quiet --tb short --disable-warnings -p no:cacheprovider -o filterwarnings= "test_${1%%==*}.py" |
+        grep -v '^\.*  *\['
+}
+
+speed() {
+    local push=$here/target/release/examples/push
+    PUSH=$push inside "$1" speed.py overhead 2>/dev/null
+    inside "$1" speed.py "${1%%==*}" 2>/dev/null
+}
+
+# Python, with the engine and the plugin.
+inside() {
+    local engine=$1
+    shift
     (cd "$here/engines" && ENGINES=$cache/$engine PYTHONPATH=$cache/plugin:.:../tests PYTHONDONTWRITEBYTECODE=1 \
-        "$venv/bin/python" -m pytest --quiet --tb short --disable-warnings -p no:cacheprovider -o filterwarnings= "test_$name.py" |
-        grep -v '^\.*  *\[')
+        "$venv/bin/python" "$@")
+}
+
+build_release() {
+    local maturin=$root/.cache/wheel/venv/lib/python3*/site-packages/bin/maturin
+    rm -rf "$root/.cache/wheel/release"
+    (cd "$here" && cargo build --quiet --locked --release --example push &&
+        $maturin build --quiet --locked --release --interpreter "$python" --out "$root/.cache/wheel/release") ||
+        die "the wheel does not build; run bindings/python/check.sh first"
 }
 
 # The Python files of an engine's wheel.

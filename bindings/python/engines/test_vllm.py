@@ -14,8 +14,8 @@ from inert import unpacked
 import del_dialects as dd
 
 FOLDER = Path(os.environ["ENGINES"]) / "vllm"
-INERT = """torch triton flashinfer numba cv2 cpuinfo uvloop pybase64 vllm.model_executor vllm.multimodal vllm.platforms vllm.config
-vllm.transformers_utils vllm.distributed vllm.lora vllm.inputs vllm.usage vllm.v1.worker vllm.v1.engine vllm.v1.core
+INERT = """torch triton flashinfer numba cv2 cpuinfo uvloop mistral_common vllm.model_executor vllm.multimodal vllm.platforms
+vllm.config vllm.transformers_utils vllm.distributed vllm.lora vllm.inputs vllm.usage vllm.v1.worker vllm.v1.engine vllm.v1.core
 vllm.v1.attention vllm.v1.utils"""
 unpacked(FOLDER, set(INERT.split()), {"vllm"})
 

@@ -95,7 +95,7 @@ def mint() -> str:
     return f"call_{uuid.uuid4().hex}"
 
 
-@dataclass
+@dataclass(slots=True)
 class CallDelta:
     """More of a call; `name` and `id` come first, and once."""
 
@@ -105,7 +105,7 @@ class CallDelta:
     arguments: str
 
 
-@dataclass
+@dataclass(slots=True)
 class Delta:
     """What a piece of an answer has settled."""
 
@@ -113,11 +113,8 @@ class Delta:
     reasoning: str = ""
     calls: list[CallDelta] = field(default_factory=list)
 
-    def add_arguments(self, index: int, json: str) -> None:
-        if self.calls and self.calls[-1].index == index:
-            self.calls[-1].arguments += json
-        else:
-            self.calls.append(CallDelta(index, None, None, json))
+    def __bool__(self) -> bool:
+        return bool(self.calls or self.content or self.reasoning)
 
 
 class Reader:
@@ -139,9 +136,13 @@ class Reader:
 
     def _told(self, events: list[Event]) -> Delta:
         delta = Delta()
+        calls = delta.calls
         for event in events:
             if isinstance(event, Args):
-                delta.add_arguments(event.call, event.json)
+                if calls and calls[-1].index == event.call:
+                    calls[-1].arguments += event.json
+                else:
+                    calls.append(CallDelta(event.call, None, None, event.json))
             elif isinstance(event, Text):
                 self._close(delta)
                 delta.content += event.text
@@ -149,7 +150,7 @@ class Reader:
                 self._think(event.text, delta)
             elif isinstance(event, CallStart):
                 self._close(delta)
-                delta.calls.append(CallDelta(event.call, event.name, event.id, ""))
+                calls.append(CallDelta(event.call, event.name, event.id, ""))
         return delta
 
     def _think(self, text: str, delta: Delta) -> None:

@@ -85,6 +85,6 @@ class DelDetector(BaseFormatDetector):  # type: ignore[misc]
             if call.name is not None and not self._forwarded(call.name, self._get_tool_indices(tools)):
                 self._dropped.add(call.index)
             if call.index not in self._dropped:
-                place = call.index - sum(1 for dropped in self._dropped if dropped < call.index)
-                calls.append(ToolCallItem(tool_index=place, name=call.name, parameters=call.arguments))
+                place = call.index - sum(dropped < call.index for dropped in self._dropped)
+                calls.append({"tool_index": place, "name": call.name, "parameters": call.arguments})
         return StreamingParseResult(normal_text=delta.content, calls=calls)

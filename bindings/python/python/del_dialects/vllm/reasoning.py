@@ -110,7 +110,7 @@ class DelReasoningParser(ReasoningParser):  # type: ignore[misc]
 
     def _told(self, delta: engine.Delta) -> Any:
         self._over = self._over or bool(delta.content)
-        if not (delta.content or delta.reasoning):
+        if not delta:
             return None
         return DeltaMessage(content=delta.content or None, reasoning=delta.reasoning or None)
 

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vllm.entrypoints.generate.base.protocol import (
-    DeltaFunctionCall,
     DeltaMessage,
-    DeltaToolCall,
     ExtractedToolCallInformation,
     FunctionCall,
     ToolCall,
@@ -108,15 +106,19 @@ def _forced(choice: Any) -> str | None:
 
 def _message(delta: engine.Delta) -> Any:
     """What a piece has settled, as vLLM hands it on; nothing where nothing is."""
-    if not (delta.content or delta.reasoning or delta.calls):
+    if not delta:
         return None
-    calls = [
-        DeltaToolCall(
-            index=call.index,
-            id=(call.id or engine.mint()) if call.name else None,
-            type="function" if call.name else None,
-            function=DeltaFunctionCall(name=call.name, arguments=call.arguments),
-        )
-        for call in delta.calls
-    ]
+    # Checked in one go, which takes less than making each object by itself.
+    calls = [_call(call) for call in delta.calls]
     return DeltaMessage(content=delta.content or None, reasoning=delta.reasoning or None, tool_calls=calls)
+
+
+def _call(call: engine.CallDelta) -> dict[str, Any]:
+    if call.name is None:
+        return {"index": call.index, "function": {"arguments": call.arguments}}
+    return {
+        "index": call.index,
+        "id": call.id or engine.mint(),
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments},
+    }
