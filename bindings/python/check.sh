@@ -14,7 +14,7 @@ main() {
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
         die "the package needs Python 3.10 or newer, this is $("$python" -V); set PYTHON to a newer one"
     make_venv
-    install_pins "$here/requirements.txt" "maturin, mypy, pydantic and pytest" --require-hashes
+    install_pins "$here/requirements.txt" "maturin, mypy, pyarrow, pydantic and pytest" --require-hashes
     (cd "$here" && cargo fmt --check && cargo clippy --quiet --locked --all-targets -- -D warnings)
     install_wheel
     (cd "$here" && "$venv/bin/python" -m pytest --quiet -p no:cacheprovider "$@")

@@ -32,7 +32,6 @@ impl Dialect {
 
     /// A dialect of one's own, from its description.
     #[staticmethod]
-    #[pyo3(signature = (toml, *, name))]
     fn from_toml(toml: &str, name: &str) -> PyResult<Self> {
         let dialect = del_dialects::Dialect::from_toml(name, toml);
         dialect
@@ -102,6 +101,10 @@ impl Dialect {
     #[getter]
     fn toml(&self) -> &str {
         &self.dialect.text
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&str, &str))> {
+        Ok((py.get_type::<Self>().getattr("from_toml")?, (&self.dialect.text, &self.dialect.name)))
     }
 
     fn __repr__(&self) -> String {

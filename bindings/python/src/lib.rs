@@ -1,6 +1,8 @@
 //! The module `del_dialects._lib`: Del's crates for Python. What is for Python alone, such as the tools of a function's
 //! signature, is written in Python beside it.
 
+mod batch;
+mod columns;
 mod detect;
 mod dialect;
 mod error;
@@ -15,6 +17,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = true)]
 mod _lib {
+    #[pymodule_export]
+    use super::batch::{Answers, parse_batch};
     #[pymodule_export]
     use super::detect::{Detection, detect, detect_file};
     #[pymodule_export]

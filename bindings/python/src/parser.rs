@@ -26,14 +26,15 @@ pub(crate) fn parse(
     cut: bool,
 ) -> PyResult<Message> {
     let turn = turn(tools, starts_in)?;
-    let message = py.detach(|| {
-        let mut answer = Collect::new();
-        let mut parser = dialect.parser(turn);
-        parser.push(text, &mut answer);
-        parser.finish(end(cut), &mut answer);
-        answer.into_message()
-    });
-    Ok(Message::from(message))
+    Ok(Message::from(py.detach(|| read(text, &dialect, turn, end(cut)))))
+}
+
+pub(crate) fn read(text: &str, dialect: &Which, turn: Turn, end: End) -> del_dialects::Message {
+    let mut answer = Collect::new();
+    let mut parser = dialect.parser(turn);
+    parser.push(text, &mut answer);
+    parser.finish(end, &mut answer);
+    answer.into_message()
 }
 
 /// Reads one answer as it arrives: `push` each piece, then `finish`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use del_dialects::Tool;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyType};
 
 use crate::error::ToolsError;
 
@@ -34,6 +34,11 @@ impl Tools {
 
     fn __len__(&self) -> usize {
         self.tools.len()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (String,)) {
+        let json = del_wire::tools::definitions(&self.tools, del_wire::tools::Format::OpenAi);
+        (py.get_type::<Self>(), (json.to_string(),))
     }
 
     fn __repr__(&self) -> String {

@@ -2,17 +2,19 @@
 
 import doctest
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-import del_dialects
+import del_dialects.ray
 
 FOLDER = Path(__file__).parents[1]
 FILES = [FOLDER / "README.md", FOLDER.parents[1] / "docs/python.md"]
 
 
-def test_the_module() -> None:
-    assert doctest.testmod(del_dialects).failed == 0
+@pytest.mark.parametrize("module", [del_dialects, del_dialects.ray], ids=lambda module: module.__name__)
+def test_the_module(module: ModuleType) -> None:
+    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

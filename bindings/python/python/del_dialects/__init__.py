@@ -22,6 +22,7 @@ CallEnd(call=0, id=None)
 """
 
 from ._lib import (
+    Answers,
     Args,
     Call,
     CallEnd,
@@ -50,6 +51,7 @@ from ._lib import (
     grammar,
     neutralise,
     parse,
+    parse_batch,
     render_answer,
     render_calls,
     render_definitions,
@@ -60,6 +62,7 @@ from ._lib import (
 from ._types import Event
 
 __all__ = [
+    "Answers",
     "Args",
     "Call",
     "CallEnd",
@@ -89,6 +92,7 @@ __all__ = [
     "grammar",
     "neutralise",
     "parse",
+    "parse_batch",
     "render_answer",
     "render_calls",
     "render_definitions",

@@ -19,6 +19,18 @@ Definition: TypeAlias = Mapping[str, Any] | Callable[..., Any] | type[Model] | M
 AnyTools: TypeAlias = Tools | str | bytes | Definition | Sequence[Definition]
 
 
+class _Array(Protocol):
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class _Stream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+# A column of strings of any library that speaks the Arrow PyCapsule interface.
+Column: TypeAlias = _Array | _Stream
+
+
 class _Result(TypedDict):
     name: str
     text: str
