@@ -25,6 +25,7 @@ class Case:
     cut: bool
     tools: list[dict[str, Any]]
     expect: dict[str, Any]
+    canonical: bool = False  # it is what the dialect writes for these calls
 
     @property
     def id(self) -> str:
@@ -44,6 +45,7 @@ def load(path: Path) -> Case:
         cut=case.get("finish") == "cut",
         tools=[] if case.get("tools") == "none" else TOOLS,
         expect=case.get("expect", {}),
+        canonical=case.get("canonical", False),
     )
 
 
