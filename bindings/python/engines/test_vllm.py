@@ -126,8 +126,8 @@ def test_every_dialect_is_a_name() -> None:
 
 def test_held_text_comes_with_the_end() -> None:
     case = Case("hermes-json", "held", "is 1 <", "text", False, HERMES.tools, {})
-    assert Server("del", None, case).stream(1).content == "is 1 <"
-    assert Server("del", "del", case).stream(1).content == "is 1 <"
+    assert Server("del-hermes-json", None, case).stream(1).content == "is 1 <"
+    assert Server("del-hermes-json", "del-hermes-json", case).stream(1).content == "is 1 <"
 
 
 def test_ids_of_the_model_are_kept() -> None:

@@ -209,14 +209,16 @@ class Splitter:
                 self._thought = True
             elif event.end > self._base:
                 between, taken = self._between(event.start), self._take(event.end)
-                if not (isinstance(event, Fault) and any(taken.strip() in opener for opener in self._openers)):
+                orphan = isinstance(event, Fault) and event.kind == "orphan_mark"
+                # One that opens thinking, in the middle of it or a second time, goes with the thinking.
+                if not (orphan and any(taken.strip() in opener for opener in self._openers)):
                     delta.content += between + taken
         return delta
 
     def _between(self, end: int) -> str:
         """What no event stands for: behind thinking, its closing mark."""
         text, thought, self._thought = self._take(end), self._thought, False
-        if not thought:
+        if not thought or not self._closers:
             return text
         behind = (text.partition(closer)[2] for closer in self._closers if closer in text)
         return next(behind, "").lstrip()
