@@ -16,8 +16,8 @@ from ._types import AnyTools
 
 
 class ParseColumn:
-    """Reads the column `column` of a table, and adds what it finds as the column `into`. For `map_batches` of Ray Data,
-    `mapInArrow` of Spark and `map` of Hugging Face datasets; each worker has cores of its own, so it is one thread."""
+    """Reads the column `column` of a table, and adds what it finds as the column `into`. For `map_batches` of Ray Data
+    and `map` of Hugging Face datasets; there are as many workers as cores, so each is one thread."""
 
     def __init__(
         self,
