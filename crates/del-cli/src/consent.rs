@@ -1,7 +1,7 @@
 //! Asking for consent on the terminal.
 
 pub(crate) mod editing;
-mod layout;
+pub(crate) mod layout;
 mod tty;
 
 use std::fs::File;
@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subject, visible};
 
 use crate::colour::{Paint, When};
+use crate::screen::stage;
 use crate::terminal;
 use editing::Edited;
 use tty::Asking;
@@ -72,6 +73,7 @@ impl Consent for Yes {
 
 impl Consent for Terminal {
     fn ask(&mut self, question: &Question) -> Answer {
+        let _held = stage::hold();
         self.question(question)
             .unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
     }
@@ -90,6 +92,7 @@ impl Terminal {
 
     /// Shows `text` and asks for a plain yes.
     pub(crate) fn agrees(&mut self, text: &str, question: &str) -> bool {
+        let _held = stage::hold();
         self.confirm(text, question).unwrap_or(false)
     }
 

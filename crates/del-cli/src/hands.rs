@@ -14,6 +14,7 @@ use del_mcp::Servers;
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
 use crate::{folders, input};
@@ -112,8 +113,18 @@ pub(crate) struct Hands {
 pub(crate) trait Onlooker {
     /// A call begins.
     fn call(&mut self, call: &Call);
+    /// It changes files so, and nobody is asked.
+    fn change(&mut self, _change: &str) {}
     /// A call has ended.
     fn result(&mut self, call: &Call, result: &ToolResult);
+}
+
+/// Watches nothing.
+struct Nobody;
+
+impl Onlooker for Nobody {
+    fn call(&mut self, _: &Call) {}
+    fn result(&mut self, _: &Call, _: &ToolResult) {}
 }
 
 /// Reading calls that run at the same time.
@@ -285,7 +296,7 @@ impl Hands {
             if batch.is_empty() {
                 let call = &rest[0].call;
                 watch.call(call);
-                let result = self.run_one(&rest[0], cancel, asked);
+                let result = self.run_watched(&rest[0], cancel, asked, watch);
                 watch.result(call, &result);
                 results.push(result);
                 continue;
@@ -299,12 +310,18 @@ impl Hands {
         results
     }
 
+    /// Runs one call that nobody watches.
+    pub(crate) fn run_one(&mut self, call: &ReadCall, cancel: &Cancel, asked: &mut Asked) -> ToolResult {
+        self.run_watched(call, cancel, asked, &mut Nobody)
+    }
+
     /// Runs one call, asking first where the gate says so, or where its arguments were guessed.
-    pub(crate) fn run_one(
+    fn run_watched(
         &mut self,
         ReadCall { call, guess }: &ReadCall,
         cancel: &Cancel,
         asked: &mut Asked,
+        watch: &mut dyn Onlooker,
     ) -> ToolResult {
         if cancel.is_cancelled() {
             return cancelled();
@@ -317,8 +334,14 @@ impl Hands {
             plan.doubt(kind.message());
         }
         self.announce(&plan);
+        if plan.class() == Class::Write && self.gate.verdict(&plan) == Verdict::Run {
+            watch.change(&plan.question().text());
+        }
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
-            Ok(plan) => watched(&self.toolbox, plan, &call.name, cancel),
+            Ok(plan) => {
+                stage::current().inspect(|stage| stage.again());
+                watched(&self.toolbox, plan, &call.name, cancel)
+            }
             Err(failure) => failure.into(),
         }
     }
@@ -373,9 +396,14 @@ pub(crate) fn watched(toolbox: &Toolbox, plan: Plan, tool: &str, cancel: &Cancel
 fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
     let tool = tool.to_owned();
     Control::new(cancel.clone()).with_progress(move |progress| match progress {
-        Progress::Files(count) => status.show(&format!("{tool}: {count} files")),
+        Progress::Files(count) => match stage::current() {
+            Some(stage) => stage.progress(&format!("{count} files")),
+            None => status.show(&format!("{tool}: {count} files")),
+        },
         Progress::Output(text) => {
-            if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+            if let Some(stage) = stage::current() {
+                stage.output(text);
+            } else if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
                 status.show(&format!("{tool}: {line}"));
             }
         }

@@ -89,5 +89,9 @@ pub(crate) fn say(line: impl Display) {
 }
 
 fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", wrap::for_stderr(line, |_| "del: ".len()));
+    let line = &wrap::for_stderr(line, |_| "del: ".len());
+    if let Some(stage) = screen::stage::current() {
+        return stage.line(line);
+    }
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -2,5 +2,8 @@
 
 pub(crate) mod events;
 pub(crate) mod lines;
+pub(crate) mod look;
+pub(crate) mod markdown;
 pub(crate) mod near;
+pub(crate) mod stage;
 pub(crate) mod transcript;

@@ -26,6 +26,7 @@ use crate::interrupt::Interrupt;
 use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
+use crate::screen::stage;
 use crate::server::{Server, ServerOptions};
 use crate::servers::ServerTools;
 
@@ -140,6 +141,7 @@ impl Session {
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cancel = interrupt.begin();
+        let busy = stage::current().map(|stage| stage.busy("asking the model server"));
         hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
         let server = runtime.block_on(async {
             tokio::select! {
@@ -147,6 +149,7 @@ impl Session {
                 () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
             }
         })?;
+        drop(busy);
         interrupt.rest();
         if let Some(tokens) = server.context {
             hands.toolbox.fit_context(tokens);

@@ -20,6 +20,8 @@ use crate::command::{sessions, undo};
 use crate::exit::{self, Exit};
 use crate::record::Store;
 use crate::screen::lines;
+use crate::screen::look::Look;
+use crate::screen::stage::{self, Stage};
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
 use crate::terminal;
@@ -31,6 +33,8 @@ const MAX_TURNS: u32 = 50;
 struct Chat {
     session: Session,
     shown: Shown,
+    look: Look,
+    stage: &'static Stage,
     paint: Paint,
 }
 
@@ -41,11 +45,14 @@ enum Next {
 }
 
 pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
+    let look = Look::find(common.color);
+    let stage = stage::open(look);
     let session = Session::open(&options.session, common, MAX_TURNS)?;
     let terminal = std::io::stdout().is_terminal();
     let reasoning = !options.session.hide_reasoning;
-    let shown = Shown { live: true, debug: options.session.debug, reasoning };
-    let mut chat = Chat { session, shown, paint: Paint::stderr(common.color) };
+    let debug = options.session.debug;
+    let shown = Shown { live: true, debug, reasoning, raw: options.raw, unfolds: terminal };
+    let mut chat = Chat { session, shown, look, stage, paint: look.paint };
     let mut editor = line::editor(terminal)?;
     chat.greet();
     chat.recall();
@@ -156,7 +163,7 @@ impl Chat {
             say(&self.paint.yellow("cancelled"));
             return Ok(());
         }
-        let mut screen = Transcript::new(self.shown, self.paint, self.session.tried());
+        let mut screen = Transcript::new(self.shown, self.look, self.session.tried());
         let before = self.session.entries().len();
         match self.session.ask(question, &mut screen)? {
             Ok(_) => {}
@@ -310,8 +317,8 @@ impl Chat {
                 Ok(plan) => toolbox.run(plan, &Control::default()),
                 Err(failure) => failure.into(),
             };
-            say(&lines::call(self.paint, &call));
-            say(&lines::result(self.paint, &result));
+            say(&lines::call(self.look, &call));
+            say(&lines::result(self.look, &result, false));
             if result.ok {
                 question = format!("{question}\n\nThe file {path}:\n{}", result.text);
             }
@@ -321,5 +328,9 @@ impl Chat {
 }
 
 fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", wrap::for_stderr(text, wrap::second_column));
+    let text = wrap::for_stderr(text, wrap::second_column);
+    match stage::current() {
+        Some(stage) => stage.line(&text),
+        None => drop(writeln!(std::io::stderr(), "{text}")),
+    }
 }

@@ -17,6 +17,7 @@ mod parse;
 mod policy;
 mod render;
 mod sandbox;
+mod screen;
 mod serve;
 mod server;
 mod sessions;

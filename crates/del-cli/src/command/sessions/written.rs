@@ -9,6 +9,7 @@ use crate::age::ago;
 use crate::colour::Paint;
 use crate::record::{Kept, time};
 use crate::screen::lines;
+use crate::screen::look::Look;
 
 /// The conversation as it was on the screen. Nothing in it acts on the terminal.
 pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
@@ -31,12 +32,12 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
                 if !answer.is_empty() {
                     let _ = writeln!(text, "{}", visible(answer));
                 }
-                calls.iter().try_for_each(|call| writeln!(text, "{}", lines::call(paint, call)))
+                calls.iter().try_for_each(|call| writeln!(text, "{}", lines::call(Look::with(paint), call)))
             }
             Entry::Results { results } => results.iter().try_for_each(|result| {
                 let mut shown = ToolResult::success(result.text.clone());
                 shown.ok = result.ok;
-                writeln!(text, "{}", lines::result(paint, &shown))
+                writeln!(text, "{}", lines::result(Look::with(paint), &shown, false))
             }),
         };
     }
