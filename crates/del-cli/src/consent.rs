@@ -11,9 +11,10 @@ use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subj
 
 use crate::colour::{Paint, When};
 use crate::screen::stage;
+use crate::table::cut;
 use crate::terminal;
 use editing::Edited;
-use tty::Asking;
+use tty::{Asking, Pressed};
 
 /// Asks the person at the terminal, whatever standard input and output are.
 #[derive(Debug)]
@@ -46,6 +47,33 @@ enum Word {
     View,
 }
 
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Given {
+    Word(Word),
+    Unclear,
+    /// The user wants to stop.
+    Stop,
+}
+
+impl Given {
+    /// What stands behind the prompt.
+    fn shown(&self) -> &'static str {
+        match self {
+            Self::Word(Word::Answer(Answer::Yes)) => "yes",
+            Self::Word(Word::Answer(Answer::Always)) => "always",
+            Self::Word(Word::Answer(_)) => "no",
+            Self::Word(Word::Pattern) => "a rule",
+            Self::Word(Word::Edit) => "edit",
+            Self::Word(Word::View) => "view",
+            Self::Unclear => "?",
+            Self::Stop => "",
+        }
+    }
+}
+
+/// Columns of a rule that is offered.
+const RULE: usize = 40;
 /// How often an answer may be unclear before it counts as a no.
 const TRIES: usize = 5;
 
@@ -99,37 +127,70 @@ impl Terminal {
     fn confirm(&mut self, text: &str, question: &str) -> io::Result<bool> {
         self.show(text)?;
         for _ in 0..TRIES {
-            let Some(line) = self.prompt(&format!("{question} [y]es [n]o:"))? else {
-                self.stop()?;
-                return Ok(false);
-            };
-            match understand(&line) {
-                Some(Word::Answer(Answer::Yes)) => return Ok(true),
-                Some(Word::Answer(Answer::No { .. })) => return Ok(false),
+            match self.answer(&format!("{question} [y]es [n]o:"), false)? {
+                Given::Stop => {
+                    self.stop()?;
+                    return Ok(false);
+                }
+                Given::Word(Word::Answer(Answer::Yes)) => return Ok(true),
+                Given::Word(Word::Answer(Answer::No { .. })) => return Ok(false),
                 _ => {}
             }
         }
         Ok(false)
     }
 
+    /// Reads an answer that is given after the prompt is seen: a key, or a line that comes at once. After a no, the reason
+    /// can be written behind it.
+    fn answer(&self, prompt: &str, reasons: bool) -> io::Result<Given> {
+        let asking = Asking::for_a_key(&self.tty)?;
+        self.write(&format!("{} ", self.paint.bold(prompt)))?;
+        let pressed = tty::pressed(&self.tty)?;
+        if pressed == Pressed::Key('n') && reasons {
+            self.write("no, because (Enter: no reason) ")?;
+            drop(asking);
+            let _asking = Asking::go_on(&self.tty)?;
+            return Ok(tty::read_line(&self.tty)?.map_or(Given::Stop, |line| Given::Word(refusal(&line))));
+        }
+        let given = match &pressed {
+            Pressed::Stop => Given::Stop,
+            Pressed::Escape => Given::Word(Word::Answer(Answer::No { reason: None })),
+            Pressed::Key(key) => understand(&key.to_string()).map_or(Given::Unclear, Given::Word),
+            Pressed::Line(line) => understand(line).map_or(Given::Unclear, Given::Word),
+            Pressed::Unclear => Given::Unclear,
+        };
+        self.write(&format!("{}\n", given.shown()))?;
+        if matches!(pressed, Pressed::Key(_)) && !matches!(given, Given::Unclear) {
+            tty::settle(&self.tty)?;
+        }
+        Ok(given)
+    }
+
     fn question(&mut self, question: &Question) -> io::Result<Answer> {
         self.show(&question.text())?;
+        for line in layout::lines(&format!("\n{}", why(question)), terminal::size(&self.tty).0, self.paint)
+            .iter()
+            .skip(1)
+        {
+            self.say(&self.paint.dim(line))?;
+        }
         let choices = choices(question);
+        let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
         let mut unclear = 0;
         while unclear < TRIES {
             for row in layout::words(&choices, terminal::size(&self.tty).0) {
                 self.say(&self.paint.dim(row))?;
             }
-            let Some(line) = self.prompt("Do this?")? else {
-                self.stop()?;
-                break;
-            };
-            let answer = match understand(&line) {
-                Some(Word::Answer(answer)) => Some(answer),
-                Some(Word::View) => self.view(&question.whole())?,
-                Some(Word::Pattern) => self.pattern(question)?,
-                Some(Word::Edit) => self.edit(question)?,
-                None => {
+            let answer = match self.answer("Do this?", true)? {
+                Given::Stop => {
+                    self.stop()?;
+                    break;
+                }
+                Given::Word(Word::Answer(answer)) => Some(answer),
+                Given::Word(Word::View) => self.view(&question.whole())?,
+                Given::Word(Word::Pattern) => self.pattern(question)?,
+                Given::Word(Word::Edit) => self.edit(question)?,
+                Given::Unclear => {
                     unclear += 1;
                     None
                 }
@@ -246,10 +307,14 @@ impl Terminal {
     /// Reads a line that is typed after the prompt is seen; `None` when the user wants to stop.
     fn prompt(&self, prompt: &str) -> io::Result<Option<String>> {
         let _asking = Asking::begin(&self.tty)?;
-        let mut tty = &self.tty;
-        write!(tty, "{} ", self.paint.bold(prompt))?;
-        tty.flush()?;
+        self.write(&format!("{} ", self.paint.bold(prompt)))?;
         tty::read_line(&self.tty)
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        let mut tty = &self.tty;
+        tty.write_all(text.as_bytes())?;
+        tty.flush()
     }
 
     fn say(&self, line: &str) -> io::Result<()> {
@@ -269,16 +334,41 @@ impl Terminal {
 }
 
 /// The answers that this question has.
-fn choices(question: &Question) -> Vec<&'static str> {
-    let mut choices = vec!["[y]es", "[n]o, and why", "[a]lways, exactly this"];
-    if !question.rules().is_empty() {
-        choices.push("[p]attern");
+fn choices(question: &Question) -> Vec<String> {
+    let mut choices =
+        vec!["[y]es".to_owned(), "[n]o, and why".to_owned(), "[a]lways, exactly this".to_owned()];
+    let rules = question.rules();
+    if !rules.is_empty() {
+        choices.push(format!("[p]attern: {}", cut(&visible(&rules.join(", ")), RULE)));
     }
     if question.editable.is_some() {
-        choices.push("[e]dit");
+        choices.push("[e]dit".to_owned());
     }
-    choices.push("[v]iew all");
+    choices.push("[v]iew all".to_owned());
     choices
+}
+
+/// Why this is asked, beyond what its cautions say.
+fn why(question: &Question) -> String {
+    let said = question.needs_approval();
+    match said.strip_prefix("needs approval: ") {
+        Some(reasons) => format!("asks because: {}", visible(reasons)),
+        None => "asks because it does more than read; `auto-edit` and rules ask less".to_owned(),
+    }
+}
+
+/// A no, with what is written behind it: also where that begins as the whole word does.
+fn refusal(rest: &str) -> Word {
+    if rest.contains('\u{1b}') {
+        return Word::Answer(Answer::No { reason: None });
+    }
+    understand(&format!("n{rest}"))
+        .filter(|word| matches!(word, Word::Answer(Answer::No { .. })))
+        .unwrap_or_else(|| {
+            Word::Answer(Answer::No {
+                reason: Some(rest.trim().to_owned()).filter(|reason| !reason.is_empty()),
+            })
+        })
 }
 
 /// What the text is called while it is edited: with the ending of its kind, for the editor's colours.
@@ -318,6 +408,23 @@ fn understand(line: &str) -> Option<Word> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_is_what_stands_behind_the_no() {
+        let no = |reason: &str| {
+            Word::Answer(Answer::No { reason: (!reason.is_empty()).then(|| reason.to_owned()) })
+        };
+        for (rest, reason) in [
+            ("", ""),
+            ("o", ""),
+            ("o, use cargo", "use cargo"),
+            ("use cargo", "use cargo"),
+            (" not that", "not that"),
+            ("\u{1b}", ""),
+        ] {
+            assert_eq!(refusal(rest), no(reason), "{rest:?}");
+        }
+    }
 
     #[test]
     fn only_a_clear_yes_is_one() {

@@ -1,5 +1,6 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,12 +12,14 @@ use del_tools::{
 };
 
 use del_mcp::Servers;
+use similar::TextDiff;
 
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
+use crate::todo::{self, Todo};
 use crate::{folders, input};
 
 /// Where tools work, and which.
@@ -107,6 +110,13 @@ pub(crate) struct Hands {
     servers: Option<Servers>,
     /// Why changes cannot be undone, until the user knows.
     lasting: Option<String>,
+    /// What the model wants to do, where it may keep a list of that.
+    pub(crate) plan: Todo,
+    planning: bool,
+    /// The tools of the toolbox, and the plan's.
+    offered: Vec<Tool>,
+    /// Files that were changed, as they were before the first change; nothing where there was none.
+    before: BTreeMap<String, Option<Arc<[u8]>>>,
 }
 
 /// Whoever watches calls run.
@@ -215,7 +225,18 @@ impl Hands {
     ) -> anyhow::Result<Self> {
         let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
         let lasting = keep_undo(&mut toolbox).err();
-        let hands = Self { toolbox, gate, announced: false, lasting, servers: None };
+        let mut hands = Self {
+            toolbox,
+            gate,
+            announced: false,
+            lasting,
+            servers: None,
+            plan: Todo::default(),
+            planning: false,
+            offered: Vec::new(),
+            before: BTreeMap::new(),
+        };
+        hands.offer();
         hands.tell_unfinished();
         Ok(hands)
     }
@@ -251,6 +272,41 @@ impl Hands {
         for tool in servers.tools().iter().filter(|tool| workplace.wants(&tool.tool().name)) {
             self.toolbox.add(Arc::clone(tool));
         }
+        self.offer();
+    }
+
+    /// Lets the model keep a plan.
+    pub(crate) fn let_plan(&mut self) {
+        self.planning = true;
+        self.offer();
+    }
+
+    fn offer(&mut self) {
+        self.offered = self.toolbox.tools().to_vec();
+        if self.planning {
+            self.offered.push(todo::tool());
+        }
+    }
+
+    /// What the files that tools changed are now beside what they were, as a diff each.
+    pub(crate) fn changes(&self) -> Vec<String> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let changed = self.before.iter().filter_map(|(path, before)| {
+            let now = std::fs::read(self.toolbox.directory().join(path))
+                .map(|bytes| text(&bytes))
+                .unwrap_or_default();
+            let before = before.as_deref().map(text).unwrap_or_default();
+            let diff = TextDiff::from_lines(&before, &now);
+            let unified = diff.unified_diff().header(&format!("a/{path}"), &format!("b/{path}")).to_string();
+            (before != now).then_some(unified)
+        });
+        changed.collect()
+    }
+
+    fn remember(&mut self, result: &ToolResult) {
+        for change in &result.changes {
+            self.before.entry(change.path.clone()).or_insert_with(|| change.before.clone());
+        }
     }
 
     /// What became of the MCP servers.
@@ -277,7 +333,7 @@ impl Hands {
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
-        self.toolbox.tools()
+        &self.offered
     }
 
     /// Runs calls in their order; those that only read run at the same time as their neighbours that only read. The
@@ -296,7 +352,12 @@ impl Hands {
             if batch.is_empty() {
                 let call = &rest[0].call;
                 watch.call(call);
-                let result = self.run_watched(&rest[0], cancel, asked, watch);
+                let result = if self.planning && call.name == todo::NAME {
+                    self.plan.take(call)
+                } else {
+                    self.run_watched(&rest[0], cancel, asked, watch)
+                };
+                self.remember(&result);
                 watch.result(call, &result);
                 results.push(result);
                 continue;

@@ -58,6 +58,14 @@ impl Interrupt {
         cancel
     }
 
+    /// What was begun is to stop, as if Ctrl-C had been pressed; but a second time ends nothing more.
+    pub(crate) fn stop(&self) {
+        if self.shared.busy.load(Ordering::SeqCst) {
+            self.current().cancel();
+            self.shared.notify.notify_one();
+        }
+    }
+
     /// What was begun has ended.
     pub(crate) fn rest(&self) {
         self.shared.busy.store(false, Ordering::SeqCst);

@@ -5,6 +5,7 @@ mod age;
 mod arguments;
 mod blocks;
 mod catalog;
+mod clipboard;
 mod colour;
 mod command;
 mod config;
@@ -26,6 +27,7 @@ mod status;
 mod table;
 mod terminal;
 mod tls;
+mod todo;
 mod web;
 mod wrap;
 

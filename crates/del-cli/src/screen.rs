@@ -1,5 +1,6 @@
 //! What is shown while Del works.
 
+pub(crate) mod ahead;
 pub(crate) mod events;
 pub(crate) mod lines;
 pub(crate) mod look;

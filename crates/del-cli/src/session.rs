@@ -21,7 +21,7 @@ use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
-use crate::instructions;
+use crate::instructions::{self, Memory};
 use crate::interrupt::Interrupt;
 use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
@@ -114,11 +114,22 @@ pub(crate) struct Session {
     pub(crate) record: Record,
     /// Requests that the last question cost, retries not counted.
     pub(crate) turns: u32,
+    /// What the user and the project want models to know.
+    pub(crate) memory: Memory,
+    /// Instructions that the user added in this conversation.
+    pub(crate) added: String,
     agent: Agent,
+    /// Changes of the agent's entries that are in the record.
+    revision: u32,
+    /// The server was asked how much the model takes, after it had answered.
+    asked_context: bool,
     runtime: Runtime,
     common: Common,
     workplace: Workplace,
 }
+
+/// What a server is given to say how much its model takes.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Shows what happens.
 pub(crate) trait Screen: Onlooker {
@@ -155,6 +166,11 @@ impl Session {
             hands.toolbox.fit_context(tokens);
         }
         let constrain = options.constrain.into();
+        let memory = match constrain {
+            // A model that needs a grammar takes whatever it reads for its task.
+            Constrain::On => Memory::default(),
+            _ => Memory::find(hands.toolbox.directory()),
+        };
         let mut settings = Settings {
             model: server.choose(options.server.model.as_deref().or_else(|| {
                 // The model that the conversation was with, if it is still there.
@@ -162,13 +178,14 @@ impl Session {
                     .map(|set| set.model.as_str())
                     .filter(|model| server.models.iter().any(|known| known == model))
             })),
-            system: instructions::text(hands.toolbox.directory(), constrain == Constrain::On),
+            system: instructions(&hands, &memory, constrain, ""),
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
             constrain,
             server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
+            context: server.context.map(u64::from),
             ..Settings::default()
         };
         if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
@@ -187,7 +204,11 @@ impl Session {
             interrupt,
             record,
             turns: 0,
+            memory,
+            added: String::new(),
             agent,
+            revision: 0,
+            asked_context: false,
             runtime,
             common,
             workplace,
@@ -214,11 +235,7 @@ impl Session {
         let before = self.hands.tools().len();
         self.hands.take_in_servers(&self.workplace, cancel);
         if self.hands.tools().len() > before {
-            let settings = Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() };
-            let fresh = agent(self.catalog, settings.clone())?;
-            let now = std::mem::replace(&mut self.agent, fresh);
-            self.agent = now.reconfigure(settings.clone()).map_err(|error| unusable(&error))?;
-            self.settings = settings;
+            self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })?;
         }
         Ok(())
     }
@@ -234,6 +251,7 @@ impl Session {
     fn go_on(&mut self, kept: Kept) -> Result<()> {
         let entries: Vec<Entry> = kept.entries.into_iter().map(|dated| dated.entry).collect();
         self.agent = agent(self.catalog, self.settings.clone())?.with_entries(entries.clone());
+        self.revision = self.agent.revision();
         if !self.agent.entries().starts_with(&entries) {
             self.record.rewrite();
         }
@@ -243,6 +261,10 @@ impl Session {
 
     /// Writes down what is new in the conversation.
     fn keep(&mut self) {
+        if self.agent.revision() != self.revision {
+            self.revision = self.agent.revision();
+            self.record.take_back(self.agent.entries());
+        }
         let set = Set {
             model: self.settings.model.clone(),
             base_url: self.server.base.clone(),
@@ -253,10 +275,8 @@ impl Session {
     }
 
     /// Writes down what a failure has left of the conversation.
-    fn keep_after(&mut self, failure: &Failure) {
-        let too_long = matches!(failure, Failure::Refused { error, .. }
-            if matches!(error.kind, ApiErrorKind::ContextExceeded { .. }));
-        if too_long || self.agent.entries().len() < self.record.written() {
+    fn keep_after(&mut self) {
+        if self.agent.entries().len() < self.record.written() {
             self.record.take_back(self.agent.entries());
         }
         self.keep();
@@ -264,22 +284,54 @@ impl Session {
 
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
+        self.begin(Input::Start(question), screen)
+    }
+
+    /// Has the conversation summed up, and this kept. Whether there was anything to sum up.
+    pub(crate) fn compact(&mut self, focus: &str, screen: &mut dyn Screen) -> Result<Result<bool, Failure>> {
+        let before = self.agent.revision();
+        let outcome = self.begin(Input::Compact(focus), screen)?;
+        self.keep();
+        Ok(outcome.map(|_| self.agent.revision() != before))
+    }
+
+    fn begin(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
         let cancel = self.interrupt.begin();
-        let outcome = self.work(question, &cancel, screen);
+        let outcome = self.work(input, &cancel, screen);
         self.record.settle();
+        self.learn_context();
         self.interrupt.rest();
         outcome
     }
 
+    /// Asks the server how much the model takes: some know it only once the model has answered.
+    fn learn_context(&mut self) {
+        if std::mem::replace(&mut self.asked_context, true) || self.agent.context().is_some() {
+            return;
+        }
+        let Self { runtime, server, settings, interrupt, .. } = self;
+        let about = runtime.block_on(async {
+            tokio::select! {
+                about = tokio::time::timeout(PATIENCE, server.about(&settings.model)) => about.ok(),
+                () = interrupt.pressed() => None,
+            }
+        });
+        if let Some(tokens) = about.and_then(|about| about.context) {
+            self.settings.context = Some(tokens);
+            self.agent.learn_context(tokens);
+            self.hands.toolbox.fit_context(u32::try_from(tokens).unwrap_or(u32::MAX));
+        }
+    }
+
     fn work(
         &mut self,
-        question: &str,
+        input: Input<'_>,
         cancel: &Cancel,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
         let mut asked = Asked::find(false, self.common.color, cancel);
         self.turns = 0;
-        let mut effect = self.step(Input::Start(question), screen);
+        let mut effect = self.step(input, screen);
         loop {
             // Before anything is done that rests on it.
             self.keep();
@@ -309,7 +361,7 @@ impl Session {
                 }
                 Effect::Failed(failure) => {
                     screen.turn_over(true);
-                    self.keep_after(&failure);
+                    self.keep_after();
                     return Ok(Err(failure));
                 }
                 // Nothing is under way that could go on.
@@ -319,13 +371,64 @@ impl Session {
         }
     }
 
+    /// Lets the model keep a plan.
+    pub(crate) fn let_plan(&mut self) -> Result<()> {
+        if self.settings.constrain == Constrain::On {
+            return Ok(());
+        }
+        self.hands.let_plan();
+        self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })
+    }
+
     /// Takes another model for what follows.
     pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
-        let settings = Settings { model: name.to_owned(), ..self.settings.clone() };
+        // How much the new one takes is asked once it has answered.
+        self.asked_context = self.server.llama_cpp;
+        let context = self.settings.context.filter(|_| self.server.llama_cpp);
+        self.configure(Settings { model: name.to_owned(), context, ..self.settings.clone() })
+    }
+
+    /// Writes and reads calls in another dialect from now on, or in whichever it is.
+    pub(crate) fn take_dialect(&mut self, name: &str) -> Result<()> {
+        let dialect = chosen(Some(name), None, self.catalog)?;
+        self.configure(Settings { dialect, ..self.settings.clone() })
+    }
+
+    /// Adds to what the model is told first, in place of what was added before.
+    pub(crate) fn add_instructions(&mut self, text: &str) -> Result<()> {
+        text.clone_into(&mut self.added);
+        let system = instructions(&self.hands, &self.memory, self.settings.constrain, text);
+        self.configure(Settings { system, ..self.settings.clone() })
+    }
+
+    /// Reads what the project wants models to know once more.
+    pub(crate) fn remember(&mut self) -> Result<()> {
+        self.memory = Memory::find(self.hands.toolbox.directory());
+        let added = self.added.clone();
+        self.add_instructions(&added)
+    }
+
+    fn configure(&mut self, settings: Settings) -> Result<()> {
         let fresh = agent(self.catalog, settings.clone())?;
-        self.agent = fresh.with_entries(self.agent.entries().to_vec());
+        let now = std::mem::replace(&mut self.agent, fresh);
+        self.agent = now.reconfigure(settings.clone()).map_err(|error| unusable(&error))?;
+        self.revision = self.agent.revision();
         self.settings = settings;
         Ok(())
+    }
+
+    /// How the model learns of the tools at present.
+    pub(crate) fn mode(&self) -> Mode {
+        self.agent.mode()
+    }
+
+    /// What the model's context is filled with.
+    pub(crate) fn context(&self) -> Context {
+        Context {
+            used: self.agent.context_used(),
+            counted: self.agent.context_is_counted(),
+            limit: self.agent.context(),
+        }
     }
 
     /// Forgets the conversation.
@@ -379,6 +482,47 @@ impl Session {
         let input = if interrupted { Input::Cancel } else { Input::Waited };
         self.step(input, screen)
     }
+}
+
+/// How full the model's context is, in tokens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context {
+    pub(crate) used: u64,
+    /// The server counted, but for what is new.
+    pub(crate) counted: bool,
+    pub(crate) limit: Option<u64>,
+}
+
+impl Context {
+    /// In a few words.
+    pub(crate) fn short(self) -> String {
+        let about = if self.counted { "" } else { "~" };
+        match self.limit {
+            Some(limit) => format!("{about}{} % of {}", self.used * 100 / limit.max(1), thousands(limit)),
+            None => format!("{about}{} tokens", thousands(self.used)),
+        }
+    }
+
+    /// Little is left before room has to be made.
+    pub(crate) fn is_nearly_full(self) -> bool {
+        self.limit.is_some_and(|limit| self.used * 100 >= limit * 75)
+    }
+}
+
+/// A number of tokens in a few characters.
+pub(crate) fn thousands(tokens: u64) -> String {
+    if tokens < 10_000 { tokens.to_string() } else { format!("{}k", tokens / 1000) }
+}
+
+/// What every model is told first, what the user's and the project's files say, and what the user adds.
+fn instructions(hands: &Hands, memory: &Memory, constrain: Constrain, added: &str) -> String {
+    let mut text = instructions::text(hands.toolbox.directory(), constrain == Constrain::On);
+    memory.add_to(&mut text);
+    if !added.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(added);
+    }
+    text
 }
 
 /// The dialect that is asked for now, or else was before, if it is still known.

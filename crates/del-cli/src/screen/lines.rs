@@ -8,6 +8,7 @@ use crate::consent::layout;
 use crate::screen::look::Look;
 use crate::table::cut;
 use crate::terminal;
+use crate::todo;
 
 /// Lines of a result that are shown.
 const LINES: usize = 8;
@@ -65,6 +66,12 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     out
 }
 
+/// The model's plan, folded.
+pub(crate) fn plan(look: Look, plan: &str) -> String {
+    let line = cut(&visible(&todo::folded(plan)), terminal::width().saturating_sub(4).max(20));
+    format!("  {} {}", look.signs().result, look.paint.dim(line))
+}
+
 /// What a call changes that nobody was asked about, as a question would show it.
 pub(crate) fn change(look: Look, change: &str) -> String {
     let lines: Vec<&str> = change.trim_end().lines().collect();
@@ -76,6 +83,13 @@ pub(crate) fn change(look: Look, change: &str) -> String {
         rows.push(look.paint.dim(format!("… {} more lines · /diff shows all", lines.len() - shown)));
     }
     rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join("\n")
+}
+
+/// A change with nothing left out.
+pub(crate) fn whole_change(look: Look, change: &str) -> String {
+    // The first line of a question is bold; a change alone has none.
+    let rows = layout::lines(&format!("\n{}", change.trim_end()), terminal::width(), look.paint);
+    rows[1..].join("\n")
 }
 
 /// Arguments on one line, without the braces.

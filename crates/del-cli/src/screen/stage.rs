@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use footer::{Doing, Footer};
 use unicode_width::UnicodeWidthStr;
 
+use super::ahead::{self, Paused};
 use super::look::{self, Look};
 use crate::terminal;
 
@@ -55,7 +56,10 @@ pub(crate) struct Busy(Option<&'static Stage>);
 
 /// Nothing is drawn as long as this is there: somebody else has the terminal.
 #[derive(Debug)]
-pub(crate) struct Held(Option<&'static Stage>);
+pub(crate) struct Held {
+    stage: Option<&'static Stage>,
+    _keys: Paused,
+}
 
 /// Between two pictures. What is over sooner is not seen.
 const PACE: Duration = Duration::from_millis(80);
@@ -83,6 +87,7 @@ pub(crate) fn current() -> Option<&'static Stage> {
 
 /// Takes the terminal from the stage, if there is one, for as long as the guard is there.
 pub(crate) fn hold() -> Held {
+    let keys = ahead::pause();
     let stage = current().filter(|stage| !stage.lock().held);
     if let Some(stage) = stage {
         let mut state = stage.lock();
@@ -90,12 +95,12 @@ pub(crate) fn hold() -> Held {
         state.end_row();
         state.held = true;
     }
-    Held(stage)
+    Held { stage, _keys: keys }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if let Some(stage) = self.0 {
+        if let Some(stage) = self.stage {
             stage.lock().held = false;
             stage.wake.notify_all();
         }
@@ -164,6 +169,11 @@ impl Stage {
     /// How far what is being done has come.
     pub(crate) fn progress(&self, text: &str) {
         self.lock().footer.progress(text);
+    }
+
+    /// The key that stops what is being done.
+    pub(crate) fn stops_with(&self, key: &'static str) {
+        self.lock().footer.stops_with(key);
     }
 
     /// What the user types meanwhile, and how many questions wait.

@@ -14,6 +14,7 @@ use crate::screen::markdown::Markdown;
 use crate::screen::near::Tried;
 use crate::screen::stage::{self, Stage};
 use crate::session::Screen;
+use crate::todo;
 use crate::wrap;
 
 /// What to show.
@@ -338,8 +339,11 @@ impl Onlooker for Transcript {
         }
     }
 
-    fn result(&mut self, _: &Call, result: &ToolResult) {
+    fn result(&mut self, call: &Call, result: &ToolResult) {
         self.stage.rest();
+        if call.name == todo::NAME && result.ok && self.shown.unfolds {
+            return self.line(&lines::plan(self.look, &result.text));
+        }
         let text = lines::result(self.look, result, self.shown.unfolds);
         self.line(&text);
     }
@@ -355,6 +359,7 @@ impl Screen for Transcript {
                     self.raw(text);
                 }
             }
+            View::Compacting => self.stage.doing("summing the conversation up"),
             View::Text(text) => self.text(text),
             View::Reasoning(text) => self.reasoning(text),
             View::CallStart { name, dialect, span, .. } => {

@@ -53,7 +53,7 @@ impl Terminal {
             }
             match self.pty.read(&mut bytes) {
                 Ok(0) | Err(_) => panic!("expected {text:?}, got the end after {:?}", self.seen),
-                Ok(count) => self.seen.push_str(&String::from_utf8_lossy(&bytes[..count])),
+                Ok(count) => self.see(&bytes[..count]),
             }
         }
     }
@@ -71,6 +71,15 @@ impl Terminal {
         }
     }
 
+    /// Takes what was written, and says where the cursor is when asked to, as terminals do.
+    fn see(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        for _ in text.matches("\u{1b}[6n") {
+            self.write("\u{1b}[1;1R");
+        }
+        self.seen.push_str(&text);
+    }
+
     pub(crate) fn write(&mut self, text: &str) {
         self.pty.write_all(text.as_bytes()).unwrap();
     }
@@ -79,7 +88,7 @@ impl Terminal {
     pub(crate) fn end(mut self) -> (String, i32) {
         let mut bytes = [0; 4096];
         while let Ok(count @ 1..) = self.pty.read(&mut bytes) {
-            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            self.see(&bytes[..count]);
         }
         (self.seen, self.child.wait().unwrap().code().unwrap_or(-1))
     }

@@ -27,7 +27,9 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
             Entry::User { text: question } => {
                 writeln!(text, "\n{}", paint.bold(format!("> {}", visible(question))))
             }
-            Entry::Note { text: note } => writeln!(text, "{}", paint.yellow(format!("! {}", visible(note)))),
+            Entry::Summary { text: note } | Entry::Note { text: note } => {
+                writeln!(text, "{}", paint.yellow(format!("! {}", visible(note))))
+            }
             Entry::Assistant { text: answer, calls } => {
                 if !answer.is_empty() {
                     let _ = writeln!(text, "{}", visible(answer));
@@ -45,7 +47,7 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
 }
 
 /// The conversation as Markdown, to the last word. Nothing in it acts on a terminal.
-pub(super) fn markdown(kept: &Kept) -> String {
+pub(crate) fn markdown(kept: &Kept) -> String {
     let mut text = format!("# {}\n\n", kept.title().replace('\n', " "));
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -60,7 +62,7 @@ pub(super) fn markdown(kept: &Kept) -> String {
             Entry::User { text: question } => {
                 let _ = writeln!(text, "\n## Question\n\n{question}");
             }
-            Entry::Note { text: note } => {
+            Entry::Summary { text: note } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");
             }
             Entry::Assistant { text: answer, calls } => {

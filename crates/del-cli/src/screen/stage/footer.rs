@@ -28,6 +28,7 @@ pub(super) struct Footer {
     typed: String,
     waiting: usize,
     frame: usize,
+    stop: &'static str,
 }
 
 const SIGNS: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -70,7 +71,15 @@ impl Doing {
 
 impl Footer {
     pub(super) fn new(look: Look) -> Self {
-        Self { look, doing: None, lines: VecDeque::new(), typed: String::new(), waiting: 0, frame: 0 }
+        Self {
+            look,
+            doing: None,
+            lines: VecDeque::new(),
+            typed: String::new(),
+            waiting: 0,
+            frame: 0,
+            stop: "Ctrl-C",
+        }
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -93,6 +102,10 @@ impl Footer {
 
     pub(super) fn turn(&mut self) {
         self.frame += 1;
+    }
+
+    pub(super) fn stops_with(&mut self, key: &'static str) {
+        self.stop = key;
     }
 
     pub(super) fn again(&mut self) {
@@ -160,7 +173,7 @@ impl Footer {
         };
         let room = width.saturating_sub(2);
         let facts = doing.facts();
-        let choices = [format!("{facts} · Ctrl-C stops"), facts, String::new()];
+        let choices = [format!("{facts} · {} stops", self.stop), facts, String::new()];
         let least = doing.what.width().min(LEAST);
         let facts = choices.into_iter().find(|facts| facts.width() + least <= room).unwrap_or_default();
         let text = format!("{}{}", cut(&doing.what, room - facts.width()), paint.dim(facts));
