@@ -66,44 +66,53 @@ begin() {
 
 tour() {
     begin "$@"
+    sleep 0.5
     picture start
-    keys "Show me what is in @numbers.txt" Enter
-    await "reading the prompt" || true
+    keys "Show me what is in @num"
+    sleep 0.5
+    picture popup
+    keys Tab
+    keys Enter
+    sleep 0.8
     picture waiting
     await "Done."
-    sleep 0.3
+    sleep 0.5
     picture answer
     keys "run a command" Enter
-    await "Do this?"
-    picture question
-    keys y
-    await "line 6"
+    await 'running `for'
+    sleep 1.3
     picture running
     await "Do this?"
-    sleep 0.5
-    picture change
+    sleep 0.3
+    picture question
     keys y
     await "words now"
+    sleep 0.3
+    picture change
     keys "and once more" Enter
-    await "try 2"
+    await "too many requests"
+    sleep 0.2
     picture retry
     await "second try"
+    sleep 0.3
     keys "a stall" Enter
-    sleep 2.5
+    sleep 2
+    keys "typed meanwhile" Enter
+    keys "and more"
+    sleep 0.3
     picture stall
-    await "nothing had been"
-    keys "a cut" Enter
     await "error:"
+    sleep 0.3
     picture cut
-    keys "/status" Enter
+    keys C-u
+    for command in status context help; do
+        keys "/$command" Enter
+        sleep 0.7
+        picture "$command"
+    done
+    keys "unsafe" Enter
     sleep 0.5
-    picture status
-    keys "/context" Enter
-    sleep 0.5
-    picture context
-    keys "/help" Enter
-    sleep 0.5
-    picture help
+    picture unsafe
     keys "exit" Enter
     sleep 0.5
 }

@@ -3,6 +3,7 @@
 pub(crate) mod editing;
 pub(crate) mod layout;
 mod tty;
+mod word;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,11 +11,12 @@ use std::io::{self, Write};
 use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subject, visible};
 
 use crate::colour::{Paint, When};
-use crate::screen::stage;
-use crate::table::cut;
+use crate::screen::{look, stage};
 use crate::terminal;
+use crate::wrap;
 use editing::Edited;
 use tty::{Asking, Pressed};
+use word::{Given, Word, choices, refusal, understand, why};
 
 /// Asks the person at the terminal, whatever standard input and output are.
 #[derive(Debug)]
@@ -38,42 +40,6 @@ pub(crate) enum Asked {
 #[derive(Debug)]
 pub(crate) struct Yes;
 
-/// What a line that was typed asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Word {
-    Answer(Answer),
-    Pattern,
-    Edit,
-    View,
-}
-
-/// What came of asking.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Given {
-    Word(Word),
-    Unclear,
-    /// The user wants to stop.
-    Stop,
-}
-
-impl Given {
-    /// What stands behind the prompt.
-    fn shown(&self) -> &'static str {
-        match self {
-            Self::Word(Word::Answer(Answer::Yes)) => "yes",
-            Self::Word(Word::Answer(Answer::Always)) => "always",
-            Self::Word(Word::Answer(_)) => "no",
-            Self::Word(Word::Pattern) => "a rule",
-            Self::Word(Word::Edit) => "edit",
-            Self::Word(Word::View) => "view",
-            Self::Unclear => "?",
-            Self::Stop => "",
-        }
-    }
-}
-
-/// Columns of a rule that is offered.
-const RULE: usize = 40;
 /// How often an answer may be unclear before it counts as a no.
 const TRIES: usize = 5;
 
@@ -168,11 +134,8 @@ impl Terminal {
 
     fn question(&mut self, question: &Question) -> io::Result<Answer> {
         self.show(&question.text())?;
-        for line in layout::lines(&format!("\n{}", why(question)), terminal::size(&self.tty).0, self.paint)
-            .iter()
-            .skip(1)
-        {
-            self.say(&self.paint.dim(line))?;
+        for row in wrap::rows(&why(question), terminal::size(&self.tty).0, 0).lines() {
+            self.say(&self.paint.dim(row))?;
         }
         let choices = choices(question);
         let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
@@ -313,13 +276,16 @@ impl Terminal {
 
     fn write(&self, text: &str) -> io::Result<()> {
         let mut tty = &self.tty;
-        tty.write_all(text.as_bytes())?;
+        if look::is_unicode() {
+            tty.write_all(text.as_bytes())?;
+        } else {
+            tty.write_all(look::spelt_in_ascii(text).as_bytes())?;
+        }
         tty.flush()
     }
 
     fn say(&self, line: &str) -> io::Result<()> {
-        let mut tty = &self.tty;
-        writeln!(tty, "{line}")
+        self.write(&format!("{line}\n"))
     }
 
     fn object_to(&self, error: &io::Error) -> io::Result<()> {
@@ -331,44 +297,6 @@ impl Terminal {
         self.cancel.cancel();
         self.say("")
     }
-}
-
-/// The answers that this question has.
-fn choices(question: &Question) -> Vec<String> {
-    let mut choices =
-        vec!["[y]es".to_owned(), "[n]o, and why".to_owned(), "[a]lways, exactly this".to_owned()];
-    let rules = question.rules();
-    if !rules.is_empty() {
-        choices.push(format!("[p]attern: {}", cut(&visible(&rules.join(", ")), RULE)));
-    }
-    if question.editable.is_some() {
-        choices.push("[e]dit".to_owned());
-    }
-    choices.push("[v]iew all".to_owned());
-    choices
-}
-
-/// Why this is asked, beyond what its cautions say.
-fn why(question: &Question) -> String {
-    let said = question.needs_approval();
-    match said.strip_prefix("needs approval: ") {
-        Some(reasons) => format!("asks because: {}", visible(reasons)),
-        None => "asks because it does more than read; `auto-edit` and rules ask less".to_owned(),
-    }
-}
-
-/// A no, with what is written behind it: also where that begins as the whole word does.
-fn refusal(rest: &str) -> Word {
-    if rest.contains('\u{1b}') {
-        return Word::Answer(Answer::No { reason: None });
-    }
-    understand(&format!("n{rest}"))
-        .filter(|word| matches!(word, Word::Answer(Answer::No { .. })))
-        .unwrap_or_else(|| {
-            Word::Answer(Answer::No {
-                reason: Some(rest.trim().to_owned()).filter(|reason| !reason.is_empty()),
-            })
-        })
 }
 
 /// What the text is called while it is edited: with the ending of its kind, for the editor's colours.
@@ -384,60 +312,4 @@ fn file_name(question: &Question, editable: &Editable) -> String {
         }
     }
     if editable.argument == "command" { "command.sh".to_owned() } else { "text".to_owned() }
-}
-
-/// What a line asks for; `None` when it is not clear, and then it is no yes.
-fn understand(line: &str) -> Option<Word> {
-    let line = line.trim();
-    let (word, rest) = line.split_once(|c: char| c.is_whitespace() || c == ',').unwrap_or((line, ""));
-    match word.to_lowercase().as_str() {
-        "n" | "no" => {
-            let reason = rest.trim();
-            Some(Word::Answer(Answer::No { reason: (!reason.is_empty()).then(|| reason.to_owned()) }))
-        }
-        _ if !rest.is_empty() => None,
-        "y" | "yes" => Some(Word::Answer(Answer::Yes)),
-        "a" | "always" => Some(Word::Answer(Answer::Always)),
-        "p" | "pattern" => Some(Word::Pattern),
-        "e" | "edit" => Some(Word::Edit),
-        "v" | "view" => Some(Word::View),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_is_what_stands_behind_the_no() {
-        let no = |reason: &str| {
-            Word::Answer(Answer::No { reason: (!reason.is_empty()).then(|| reason.to_owned()) })
-        };
-        for (rest, reason) in [
-            ("", ""),
-            ("o", ""),
-            ("o, use cargo", "use cargo"),
-            ("use cargo", "use cargo"),
-            (" not that", "not that"),
-            ("\u{1b}", ""),
-        ] {
-            assert_eq!(refusal(rest), no(reason), "{rest:?}");
-        }
-    }
-
-    #[test]
-    fn only_a_clear_yes_is_one() {
-        for yes in ["y", " Y ", "yes"] {
-            assert_eq!(understand(yes), Some(Word::Answer(Answer::Yes)), "{yes}");
-        }
-        assert_eq!(understand("always"), Some(Word::Answer(Answer::Always)));
-        for unclear in ["", "yy", "yes but", "ok", "\u{1b}[Ay", "y\0", "view that"] {
-            assert_eq!(understand(unclear), None, "{unclear:?}");
-        }
-        assert_eq!(understand("no"), Some(Word::Answer(Answer::No { reason: None })));
-        let reason = Some("use cargo".to_owned());
-        assert_eq!(understand("n, use cargo"), Some(Word::Answer(Answer::No { reason })));
-        assert_eq!((understand("p"), understand("E")), (Some(Word::Pattern), Some(Word::Edit)));
-    }
 }

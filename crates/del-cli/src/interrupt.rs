@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
 use crate::exit::Exit;
+use crate::screen::stage;
 use crate::terminal::Modes;
 
 /// Hears Ctrl-C in place of the system, so that what runs can end in order. A second one ends the program at once.
@@ -41,6 +42,7 @@ impl Interrupt {
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 if let Some(code) = heard.hear(signal) {
+                    stage::leave();
                     modes.iter().for_each(Modes::put_back);
                     std::process::exit(code);
                 }

@@ -1,108 +1,37 @@
 //! One conversation: does in the world what the agent says, and tells it what happened.
 
+mod context;
+mod options;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
 use del_agent::{
     Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, SettingsError, ToolsMode, View,
 };
 use del_dialects::Dialect;
-use del_tools::{Cancel, Toolset};
+use del_tools::Cancel;
 use del_wire::{ApiErrorKind, Usage};
 use serde_json::Value;
 use tokio::runtime::Runtime;
+
+pub(crate) use context::{Context, thousands};
+pub(crate) use options::{ConstrainOption, SessionOptions, ToolsModeOption};
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
-use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
+use crate::hands::{Hands, Onlooker, Workplace, told};
 use crate::instructions::{self, Memory};
 use crate::interrupt::Interrupt;
-use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
-use crate::server::{Server, ServerOptions};
-use crate::servers::ServerTools;
-
-/// What a conversation is set to.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SessionOptions {
-    #[command(flatten)]
-    pub(crate) server: ServerOptions,
-    #[command(flatten)]
-    keeping: Keeping,
-    /// The dialect of the model's calls, or `auto`: written in the model's own, read in all [default: auto, or that of
-    /// the session that goes on]
-    #[arg(long, value_name = "NAME")]
-    dialect: Option<String>,
-    /// How the model learns of the tools
-    #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
-    tools_mode: ToolsModeOption,
-    /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    constrain: ConstrainOption,
-    /// The set of tools: core, del or all
-    #[arg(long, value_name = "SET", default_value = "core")]
-    toolset: Toolset,
-    #[command(flatten)]
-    workplace: Workplace,
-    #[command(flatten)]
-    consenting: Consenting,
-    #[command(flatten)]
-    servers: ServerTools,
-    /// How many requests one question may cost [default: 25, or 50 in a conversation]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_turns: Option<u32>,
-    /// Shows the model's raw text, and which dialect matched where
-    #[arg(long)]
-    pub(crate) debug: bool,
-    /// Does not show the model's thinking
-    #[arg(long)]
-    pub(crate) hide_reasoning: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ToolsModeOption {
-    /// Native, until it shows that the server or the model cannot; then prompt
-    Auto,
-    /// Through the API
-    Native,
-    /// In the system prompt, in the dialect
-    Prompt,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ConstrainOption {
-    Auto,
-    On,
-    Off,
-}
-
-impl From<ToolsModeOption> for ToolsMode {
-    fn from(option: ToolsModeOption) -> Self {
-        match option {
-            ToolsModeOption::Auto => Self::Auto,
-            ToolsModeOption::Native => Self::Native,
-            ToolsModeOption::Prompt => Self::Prompt,
-        }
-    }
-}
-
-impl From<ConstrainOption> for Constrain {
-    fn from(option: ConstrainOption) -> Self {
-        match option {
-            ConstrainOption::Auto => Self::Auto,
-            ConstrainOption::On => Self::On,
-            ConstrainOption::Off => Self::Off,
-        }
-    }
-}
+use crate::server::Server;
 
 /// One conversation.
 pub(crate) struct Session {
@@ -482,36 +411,6 @@ impl Session {
         let input = if interrupted { Input::Cancel } else { Input::Waited };
         self.step(input, screen)
     }
-}
-
-/// How full the model's context is, in tokens.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Context {
-    pub(crate) used: u64,
-    /// The server counted, but for what is new.
-    pub(crate) counted: bool,
-    pub(crate) limit: Option<u64>,
-}
-
-impl Context {
-    /// In a few words.
-    pub(crate) fn short(self) -> String {
-        let about = if self.counted { "" } else { "~" };
-        match self.limit {
-            Some(limit) => format!("{about}{} % of {}", self.used * 100 / limit.max(1), thousands(limit)),
-            None => format!("{about}{} tokens", thousands(self.used)),
-        }
-    }
-
-    /// Little is left before room has to be made.
-    pub(crate) fn is_nearly_full(self) -> bool {
-        self.limit.is_some_and(|limit| self.used * 100 >= limit * 75)
-    }
-}
-
-/// A number of tokens in a few characters.
-pub(crate) fn thousands(tokens: u64) -> String {
-    if tokens < 10_000 { tokens.to_string() } else { format!("{}k", tokens / 1000) }
 }
 
 /// What every model is told first, what the user's and the project's files say, and what the user adds.

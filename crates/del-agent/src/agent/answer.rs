@@ -22,7 +22,7 @@ impl Agent {
             self.task.usage += usage;
         }
         if let Some(summing) = self.summing.take() {
-            return self.summed_up(summing, answer, watch);
+            return self.summed_up(summing, &answer, watch);
         }
         if answer.cut {
             watch(View::Notice(&Notice::Cut));

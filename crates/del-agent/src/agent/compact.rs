@@ -1,5 +1,7 @@
 //! Making room in the model's context: old results are left out first, then the model sums up what is oldest.
 
+use std::fmt::Write;
+
 use del_dialects::CallResult;
 use del_wire::{ApiError, ChatMessage, ChatRequest, Prompt, Usage};
 
@@ -267,7 +269,7 @@ impl Agent {
     }
 
     /// The summary is there.
-    pub(super) fn summed_up(&mut self, summing: Summing, answer: Answer, watch: Watch<'_>) -> Effect {
+    pub(super) fn summed_up(&mut self, summing: Summing, answer: &Answer, watch: Watch<'_>) -> Effect {
         if answer.text.is_empty() {
             let reason = "the summary is empty".to_owned();
             return self.not_summed_up(summing, Failure::Garbage { reason }, watch);
@@ -317,24 +319,26 @@ fn last_plan(entry: &Entry) -> Option<String> {
 
 /// An entry as a summary is made of it.
 fn as_text(entry: &Entry, length: usize) -> String {
-    match entry {
-        Entry::User { text } => format!("USER: {text}\n\n"),
-        Entry::Note { text } => format!("NOTE: {text}\n\n"),
-        Entry::Summary { text } => format!("{text}\n\n"),
-        Entry::Assistant { text, calls } => {
-            let calls: String = calls
-                .iter()
-                .map(|call| format!("CALL {}: {}\n", call.name, cut(&call.arguments, length)))
-                .collect();
-            format!("ASSISTANT: {text}\n{calls}\n")
-        }
-        Entry::Results { results } => {
-            let told = |CallResult { name, text, .. }: &CallResult| {
-                format!("RESULT of {name}: {}\n", cut(text, length))
-            };
-            results.iter().map(told).collect::<String>() + "\n"
-        }
+    let mut out = match entry {
+        Entry::User { text } => format!("USER: {text}\n"),
+        Entry::Note { text } => format!("NOTE: {text}\n"),
+        Entry::Summary { text } => format!("{text}\n"),
+        Entry::Assistant { text, .. } => format!("ASSISTANT: {text}\n"),
+        Entry::Results { .. } => String::new(),
+    };
+    let (calls, results) = match entry {
+        Entry::Assistant { calls, .. } => (calls.as_slice(), [].as_slice()),
+        Entry::Results { results } => ([].as_slice(), results.as_slice()),
+        _ => return out + "\n",
+    };
+    // Writing to a string cannot fail.
+    for call in calls {
+        let _ = writeln!(out, "CALL {}: {}", call.name, cut(&call.arguments, length));
     }
+    for CallResult { name, text, .. } in results {
+        let _ = writeln!(out, "RESULT of {name}: {}", cut(text, length));
+    }
+    out + "\n"
 }
 
 fn cut(text: &str, length: usize) -> String {

@@ -182,6 +182,7 @@ impl Chat {
             say(&self.paint.yellow("cancelled"));
             return Ok(());
         }
+        self.space();
         let mut screen = Transcript::new(self.shown, self.look, self.session.tried());
         let before = self.session.entries().len();
         let outcome = self.listening(|chat| chat.session.ask(question, &mut screen))?;
@@ -204,7 +205,15 @@ impl Chat {
         if let Some(trouble) = self.session.record.trouble() {
             say(&self.paint.yellow(format!("! this conversation is not kept: {}", visible(&trouble))));
         }
+        self.space();
         Ok(())
+    }
+
+    /// An empty row between a question and what comes of it, for the eye.
+    fn space(&self) {
+        if self.terminal {
+            self.stage.line("");
+        }
     }
 
     /// Does something during which Esc stops it, and what is typed is kept.

@@ -109,7 +109,7 @@ mod tests {
     use crate::colour::{Paint, When};
 
     fn plain() -> Look {
-        Look { paint: Paint::for_terminal(When::Never, false), unicode: true, plain: false }
+        Look { paint: Paint::for_terminal(When::Never, false), unicode: true, plain: false, spoken: false }
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub(crate) struct Look {
     pub(crate) unicode: bool,
     /// Nothing that was written is written over: for screen readers, and for terminals that cannot.
     pub(crate) plain: bool,
+    /// Words stand in place of signs.
+    pub(crate) spoken: bool,
 }
 
 /// Signs that begin a line, so that what it is can be told at a glance, or heard.
@@ -35,11 +37,11 @@ impl Look {
 
     /// In these colours, and else as the environment has it.
     pub(crate) fn with(paint: Paint) -> Self {
-        Self { paint, unicode: is_unicode(), plain: is_plain() }
+        Self { paint, unicode: is_unicode(), plain: is_plain(), spoken: spoken() }
     }
 
     pub(crate) fn signs(self) -> Signs {
-        if spoken() { SPOKEN } else { DRAWN }
+        if self.spoken { SPOKEN } else { DRAWN }
     }
 }
 
@@ -86,12 +88,21 @@ pub(crate) fn in_ascii(text: &str) -> String {
             '┼' => '+',
             '’' | '‘' => '\'',
             '“' | '”' => '"',
-            '…' => '.',
+            '…' => '~',
             '·' => '-',
             '↪' | '→' => '>',
             _ => '?',
         })
         .collect()
+}
+
+/// A text to the last character in ASCII: what has none is spelt by its number.
+pub(crate) fn spelt_in_ascii(text: &str) -> String {
+    let spelt = |c: char| match in_ascii(c.encode_utf8(&mut [0; 4])) {
+        known if known == "?" && c != '?' => c.escape_unicode().to_string(),
+        known => known,
+    };
+    text.chars().map(spelt).collect()
 }
 
 #[cfg(test)]
@@ -101,5 +112,6 @@ mod tests {
     #[test]
     fn without_unicode_nothing_but_ascii_goes_out() {
         assert_eq!(in_ascii("● read — “größe” 日\u{9b}"), "* read - \"gr??e\" ??");
+        assert_eq!(spelt_in_ascii("rm ü?"), "rm \\u{fc}?");
     }
 }

@@ -6,6 +6,7 @@
 
 mod footer;
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ struct State {
     /// Where the cursor stands on its row, and which stream brought it there.
     column: usize,
     stream: Stream,
+    /// How what is written next looks: the last escape for that, unless it took all back.
+    style: String,
     footer: Footer,
     /// The rows below the cursor, as they are on the screen.
     drawn: Vec<String>,
@@ -61,6 +64,8 @@ pub(crate) struct Held {
     _keys: Paused,
 }
 
+/// Takes all back that says how text looks.
+const PLAIN: &str = "\u{1b}[0m";
 /// Between two pictures. What is over sooner is not seen.
 const PACE: Duration = Duration::from_millis(80);
 /// How often whoever is told in lines hears that it still goes on.
@@ -96,6 +101,17 @@ pub(crate) fn hold() -> Held {
         state.held = true;
     }
     Held { stage, _keys: keys }
+}
+
+/// The program ends here and now: what stands below goes, as far as nobody is drawing it.
+pub(crate) fn leave() {
+    if let Some(stage) = current()
+        && let Ok(mut state) = stage.state.try_lock()
+    {
+        state.erase();
+        state.end_row();
+        state.held = true;
+    }
 }
 
 impl Drop for Held {
@@ -248,6 +264,7 @@ impl State {
             held: false,
             column: 0,
             stream: Stream::Err,
+            style: String::new(),
             footer: Footer::new(look),
             drawn: Vec::new(),
             look,
@@ -288,6 +305,9 @@ impl State {
             let (kept, last) = text.rsplit_once('\n').map_or((self.column, text), |(_, last)| (0, last));
             self.column = (kept + wide(last)) % width.max(1);
             self.stream = stream;
+            if let Some(style) = last_style(text) {
+                self.style = if style == PLAIN { String::new() } else { style.to_owned() };
+            }
         }
         put(stream, text)
     }
@@ -321,6 +341,9 @@ impl State {
         if rows == self.drawn {
             return;
         }
+        if !self.style.is_empty() {
+            out.push_str(PLAIN);
+        }
         for (place, row) in rows.iter().enumerate() {
             out.push('\n');
             let before = self.drawn.get(place).map_or("", String::as_str);
@@ -332,10 +355,12 @@ impl State {
                 None => out.extend([row, "\u{1b}[K"]),
             }
         }
-        out.push_str(&format!("\u{1b}[{}A\r", rows.len()));
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\u{1b}[{}A\r", rows.len());
         if self.column > 0 {
-            out.push_str(&format!("\u{1b}[{}C", self.column));
+            let _ = write!(out, "\u{1b}[{}C", self.column);
         }
+        out.push_str(&self.style);
         if !self.look.unicode {
             out = look::in_ascii(&out);
         }
@@ -357,6 +382,13 @@ fn put(stream: Stream, text: &str) -> io::Result<()> {
     }
 }
 
+/// The last escape in a text that says how what follows looks.
+fn last_style(text: &str) -> Option<&str> {
+    let start = text.rfind("\u{1b}[")?;
+    let end = text[start..].find('m')?;
+    Some(&text[start..=start + end])
+}
+
 /// Columns of a text; its colours have none.
 fn wide(text: &str) -> usize {
     if !text.contains('\u{1b}') {
@@ -367,4 +399,16 @@ fn wide(text: &str) -> usize {
         |(place, part)| if place == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) },
     );
     plain.collect::<String>().width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_style_of_what_follows_is_known() {
+        assert_eq!(last_style("plain"), None);
+        assert_eq!(last_style("\u{1b}[0;1mbold"), Some("\u{1b}[0;1m"));
+        assert_eq!(last_style("\u{1b}[0;1mbold\u{1b}[0m"), Some(PLAIN));
+    }
 }

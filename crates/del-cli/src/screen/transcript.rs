@@ -1,11 +1,14 @@
 //! What happens, for a person: the answer on standard output, everything else on standard error.
 
+mod text;
+
 use std::io;
 use std::time::Instant;
 
 use del_agent::{Mode, Notice, View};
 use del_dialects::{Call, FaultKind};
 use del_tools::{ToolResult, visible};
+use text::{Flow, Safe};
 
 use crate::hands::Onlooker;
 use crate::screen::lines;
@@ -76,58 +79,6 @@ enum Open {
     Raw,
 }
 
-/// Text without the white space around it, as it comes.
-#[derive(Debug, Default)]
-struct Flow {
-    started: bool,
-    held: String,
-}
-
-impl Flow {
-    /// What of `piece` is certain to be inside.
-    fn take(&mut self, piece: &str) -> String {
-        let piece = if self.started { piece } else { piece.trim_start() };
-        let inside = piece.trim_end();
-        let mut out = String::new();
-        if !inside.is_empty() {
-            self.started = true;
-            out = std::mem::take(&mut self.held) + inside;
-        }
-        if self.started {
-            self.held.push_str(&piece[inside.len()..]);
-        }
-        out
-    }
-}
-
-/// Text made safe to show, however it is cut: a joiner is judged by both its neighbours.
-#[derive(Debug, Default)]
-struct Safe {
-    last: Option<char>,
-    joiner: Option<char>,
-}
-
-impl Safe {
-    fn take(&mut self, piece: &str) -> String {
-        let before = self.last.map_or(0, char::len_utf8);
-        let mut whole: String =
-            self.last.into_iter().chain(self.joiner.take()).chain(piece.chars()).collect();
-        if whole.ends_with(['\u{200c}', '\u{200d}']) {
-            self.joiner = whole.pop();
-        }
-        self.last =
-            whole.chars().next_back().filter(|c| visible(c.encode_utf8(&mut [0; 4])) == c.to_string());
-        visible(&whole)[before..].to_owned()
-    }
-
-    /// What is held when nothing follows.
-    fn end(&mut self) -> String {
-        let rest: String = self.joiner.take().into_iter().collect();
-        self.last = None;
-        visible(&rest).into_owned()
-    }
-}
-
 impl Transcript {
     /// Answers are read in the dialects of `tried`.
     pub(crate) fn new(shown: Shown, look: Look, tried: Tried) -> Self {
@@ -167,7 +118,7 @@ impl Transcript {
         if text.is_empty() {
             return;
         }
-        if first && self.above && self.markdown.is_some() {
+        if first && self.above && self.markdown.is_some() && !self.look.plain {
             self.out("\n");
         }
         self.lay_out(&text);
@@ -414,35 +365,5 @@ impl Screen for Transcript {
 
     fn check(&mut self) -> io::Result<()> {
         self.failed.take().map_or(Ok(()), Err)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_safe_to_show_does_not_depend_on_how_it_is_cut() {
-        let text = "a 👩\u{200d}💻 l\u{200d}s می\u{200c}خواهم \u{1b}[2J\u{202e}x\u{200d}";
-        let chars: Vec<char> = text.chars().collect();
-        for size in 1..chars.len() {
-            let mut safe = Safe::default();
-            let mut out: String =
-                chars.chunks(size).map(|piece| safe.take(&piece.iter().collect::<String>())).collect();
-            out.push_str(&safe.end());
-            assert_eq!(out, visible(text), "{size}");
-        }
-    }
-
-    #[test]
-    fn white_space_around_a_text_is_left_out_however_it_is_cut() {
-        let text = "\n\n  a b\n\nc \n\n";
-        for size in 1..text.len() {
-            let mut flow = Flow::default();
-            let pieces: Vec<char> = text.chars().collect();
-            let shown: String =
-                pieces.chunks(size).map(|piece| flow.take(&piece.iter().collect::<String>())).collect();
-            assert_eq!(shown, "a b\n\nc");
-        }
     }
 }

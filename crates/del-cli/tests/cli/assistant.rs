@@ -149,7 +149,7 @@ fn a_line_goes_on_behind_ctrl_j_and_a_long_paste_is_folded() {
     let files = directory(&[]);
     let server = Server::new(vec![says("Seen.")]);
     let mut terminal = start(&files, &server, &[]);
-    let pasted: String = (0..10_000).map(|n| format!("line {n}\n")).collect();
+    let pasted = (0..10_000).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     terminal.write("two\nrows ");
     terminal.write(&format!("\u{1b}[200~{pasted}\u{1b}[201~"));
     terminal.until("[paste 1: 10000 lines]");
@@ -245,7 +245,7 @@ fn esc_at_a_question_is_a_no() {
 
 #[test]
 fn plans_thoughts_results_and_changes_can_be_seen_again() {
-    let files = directory(&[("a.txt", &(1..=30).map(|n| format!("row {n}\n")).collect::<String>())]);
+    let files = directory(&[("a.txt", &(1..=30).map(|n| format!("row {n}")).collect::<Vec<_>>().join("\n"))]);
     let plan =
         json!({"steps": [{"step": "look", "status": "done"}, {"step": "change", "status": "in_progress"}]});
     let edit = json!({"file_path": "a.txt", "old_string": "row 7\n", "new_string": "seven\n"});
@@ -267,6 +267,9 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
         ("/thinking", "quite deeply"),
         ("/show 2", "row 30"),
         ("/diff", "-row 7"),
+        ("/undo", "a.txt"),
+        ("/redo", "a.txt"),
+        ("/redo", "nothing was taken back"),
         ("/dialect hermes", "calls are written in hermes-json, and read in it alone"),
         ("/mode plan", "plan mode: only reads"),
         ("/system Be brief.", "added to the instructions"),

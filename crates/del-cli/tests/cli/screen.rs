@@ -19,7 +19,7 @@ fn ask(server: &Server, columns: u16, variables: &[(&str, &str)], options: &[&st
 
 /// The escapes in what was written, each by its last character.
 fn escapes(seen: &str) -> Vec<char> {
-    let ends = |part: &str| part.chars().find(|c| c.is_ascii_alphabetic()).unwrap_or(' ');
+    let ends = |part: &str| part.chars().find(char::is_ascii_alphabetic).unwrap_or(' ');
     seen.split('\u{1b}').skip(1).map(ends).collect()
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use anyhow::Result;
 use del_agent::{Entry, Failure, tokens};
-use del_tools::{Approval, Cancel, Rule, Selection, visible};
+use del_tools::{Approval, Cancel, Rule, Selection, UndoState, visible};
 use serde_json::json;
 
 use super::status;
@@ -56,6 +56,7 @@ impl Chat {
             },
             Name::Diff => self.diff(),
             Name::Undo => self.undo(rest),
+            Name::Redo => self.redo(),
             Name::Sessions => self.sessions(),
             Name::Resume if rest.is_empty() => self.sessions(),
             Name::Resume => self.resume(rest)?,
@@ -349,6 +350,21 @@ impl Chat {
         match text {
             Ok(text) => say(text.trim_end()),
             Err(error) => self.fail(&error.to_string()),
+        }
+    }
+
+    /// Takes back what was taken back last.
+    fn redo(&self) {
+        let toolbox = &self.session.hands.toolbox;
+        let changes = toolbox.undoable().unwrap_or_default();
+        let is_undo = |id: &String| changes.iter().any(|change| change.id == *id && change.tool == "undo");
+        let undone = changes.iter().filter(|change| {
+            // What brought something back is an undo as well, of an undo.
+            change.tool == "undo" && change.state == UndoState::Done && !change.undoes.iter().any(is_undo)
+        });
+        match undone.max_by_key(|change| change.time) {
+            Some(change) => self.undo(&change.id),
+            None => say("nothing was taken back"),
         }
     }
 

@@ -7,6 +7,7 @@ use del_tools::{Approval, visible};
 use unicode_width::UnicodeWidthStr;
 
 use super::Chat;
+use crate::screen::look::in_ascii;
 use crate::table::cut;
 use crate::terminal;
 
@@ -25,7 +26,8 @@ impl Chat {
             .iter()
             .map(|(text, alarm)| if *alarm { self.paint.red(text) } else { self.paint.dim(text) })
             .collect();
-        texts.join(&self.paint.dim(" · "))
+        let line = texts.join(&self.paint.dim(" · "));
+        if self.look.unicode { line } else { in_ascii(&line) }
     }
 
     /// The most important first, and whether it is one to look out for.

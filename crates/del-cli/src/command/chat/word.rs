@@ -37,6 +37,7 @@ pub(super) enum Name {
     Thinking,
     Diff,
     Undo,
+    Redo,
     Sessions,
     Resume,
     Export,
@@ -75,7 +76,7 @@ const fn command(
     Command { names, takes, behind, about, name }
 }
 
-pub(super) const COMMANDS: [Command; 26] = [
+pub(super) const COMMANDS: [Command; 27] = [
     command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
@@ -156,6 +157,7 @@ pub(super) const COMMANDS: [Command; 26] = [
         "[ID|N]",
         "take back the last change of files, the one with this id, or the last N; `/undo list` shows them",
     ),
+    command(Name::Redo, &["redo"], Takes::Nothing, "", "have again what was taken back last"),
     command(Name::Sessions, &["sessions"], Takes::Nothing, "", "the conversations that were kept here"),
     command(Name::Resume, &["resume"], Takes::Word, "[ID]", "go on with one of them"),
     command(

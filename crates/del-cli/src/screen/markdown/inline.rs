@@ -56,7 +56,7 @@ impl Inline {
         let rest = write(&held, self.before, self.base, over, flow);
         let written = &held[..held.len() - rest.len()];
         self.before = written.chars().next_back().or(self.before);
-        self.held = rest.to_owned();
+        rest.clone_into(&mut self.held);
     }
 }
 
@@ -128,7 +128,7 @@ fn front(text: &str, before: Option<char>, over: bool, coloured: bool) -> Front 
             _ => Front::Text(1),
         },
         _ => {
-            let plain = text.find(|c: char| matches!(c, '*' | '_' | '`' | '~' | '[' | '\\' | '!'));
+            let plain = text.find(['*', '_', '`', '~', '[', '\\', '!']);
             Front::Text(plain.unwrap_or(text.len()).max(first.len_utf8()))
         }
     }

@@ -54,7 +54,7 @@ impl Doing {
     }
 
     fn facts(&self) -> String {
-        let mut facts = match self.until {
+        let time = match self.until {
             // Rounded up: it does not say 0 while it waits.
             Some(until) => format!(
                 " in {} s",
@@ -62,10 +62,7 @@ impl Doing {
             ),
             None => format!(" · {} s", self.since.elapsed().as_secs()),
         };
-        if self.tokens > 0 {
-            facts.push_str(&format!(" · {} tokens", self.tokens));
-        }
-        facts
+        if self.tokens > 0 { format!("{time} · {} tokens", self.tokens) } else { time }
     }
 }
 
@@ -210,7 +207,7 @@ mod tests {
 
     fn footer() -> Footer {
         let paint = Paint::for_terminal(When::Never, false);
-        Footer::new(Look { paint, unicode: true, plain: false })
+        Footer::new(Look { paint, unicode: true, plain: false, spoken: false })
     }
 
     #[test]
