@@ -20,7 +20,8 @@ while [[ $# -gt 0 ]]; do
 done
 mkdir -p "$out"
 socket=$(mktemp -u)
-trap 'tmux -S "$socket" kill-server 2>/dev/null || true' EXIT
+homes=$(mktemp -d)
+trap 'tmux -S "$socket" kill-server 2>/dev/null || true; exec 9>&-; rm -rf "$homes"' EXIT
 
 keys() { tmux -S "$socket" send-keys -t del "$@"; }
 
@@ -45,7 +46,7 @@ picture() {
 begin() {
     local width=$1 script=$2 home
     shift 2
-    home=$(mktemp -d)
+    home=$(mktemp -d -p "$homes")
     mkdir "$home/project"
     seq 20 >"$home/project/numbers.txt"
     printf '# Rules\n\nAnswer briefly.\n' >"$home/project/AGENTS.md"

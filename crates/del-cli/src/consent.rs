@@ -67,9 +67,9 @@ impl Consent for Yes {
 
 impl Consent for Terminal {
     fn ask(&mut self, question: &Question) -> Answer {
-        let _held = stage::hold();
-        self.question(question)
-            .unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
+        let held = stage::hold();
+        let asked = self.question(question, held.amid_typing());
+        asked.unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
     }
 
     fn object(&mut self, why: &Failure) {
@@ -127,18 +127,22 @@ impl Terminal {
         };
         self.write(&format!("{}\n", given.shown()))?;
         if matches!(pressed, Pressed::Key(_)) && !matches!(given, Given::Unclear) {
-            tty::settle(&self.tty)?;
+            tty::settle(&self.tty, tty::WORD)?;
         }
         Ok(given)
     }
 
-    fn question(&mut self, question: &Question) -> io::Result<Answer> {
+    /// Asks. Who was in the middle of `typing` something else has to see the question first.
+    fn question(&mut self, question: &Question, typing: bool) -> io::Result<Answer> {
         self.show(&question.text())?;
         for row in wrap::rows(&why(question), terminal::size(&self.tty).0, 0).lines() {
             self.say(&self.paint.dim(row))?;
         }
         let choices = choices(question);
         let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+        if typing {
+            tty::settle(&self.tty, tty::ELSEWHERE)?;
+        }
         let mut unclear = 0;
         while unclear < TRIES {
             for row in layout::words(&choices, terminal::size(&self.tty).0) {

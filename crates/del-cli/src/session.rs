@@ -32,6 +32,7 @@ use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
 use crate::server::Server;
+use crate::todo;
 
 /// One conversation.
 pub(crate) struct Session {
@@ -181,6 +182,13 @@ impl Session {
         let entries: Vec<Entry> = kept.entries.into_iter().map(|dated| dated.entry).collect();
         self.agent = agent(self.catalog, self.settings.clone())?.with_entries(entries.clone());
         self.revision = self.agent.revision();
+        let plan = entries.iter().rev().find_map(|entry| match entry {
+            Entry::Results { results } => {
+                results.iter().rev().find(|result| result.name == todo::NAME && result.ok)
+            }
+            _ => None,
+        });
+        self.hands.plan.go_on(plan.map(|plan| plan.text.clone()));
         if !self.agent.entries().starts_with(&entries) {
             self.record.rewrite();
         }

@@ -64,6 +64,11 @@ impl Todo {
         self.text.as_deref()
     }
 
+    /// Goes on with the list of a conversation that is taken up.
+    pub(crate) fn go_on(&mut self, text: Option<String>) {
+        self.text = text;
+    }
+
     /// Takes the list that a call brings.
     pub(crate) fn take(&mut self, call: &Call) -> ToolResult {
         let steps = match serde_json::from_str::<Arguments>(&call.arguments) {

@@ -178,7 +178,7 @@ impl Chat {
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
-        if !self.session.gather()? {
+        if !self.listening(|chat| chat.session.gather())? {
             say(&self.paint.yellow("cancelled"));
             return Ok(());
         }

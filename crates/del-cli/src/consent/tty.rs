@@ -38,7 +38,9 @@ const ESC: u8 = 27;
 /// What follows Esc sooner was sent by one key.
 const ONE_KEY: Duration = Duration::from_millis(30);
 /// Whoever types a word where one key does has stopped after this.
-const SILENCE: Duration = Duration::from_millis(200);
+pub(super) const WORD: Duration = Duration::from_millis(200);
+/// Whoever was typing something else has seen the question after this.
+pub(super) const ELSEWHERE: Duration = Duration::from_millis(800);
 const LONGEST_LINE: usize = 4096;
 
 impl<'a> Asking<'a> {
@@ -93,9 +95,9 @@ pub(super) fn drain(tty: &File) -> io::Result<()> {
     Ok(tcflush(tty, QueueSelector::IFlush)?)
 }
 
-/// Waits until nothing is typed any more, and drops what was: the rest of a word of which one key was enough.
-pub(super) fn settle(tty: &File) -> io::Result<()> {
-    while comes_within(tty, SILENCE) {
+/// Waits until nothing is typed any more for so long, and drops what was.
+pub(super) fn settle(tty: &File, silence: Duration) -> io::Result<()> {
+    while comes_within(tty, silence) {
         drain(tty)?;
     }
     Ok(())

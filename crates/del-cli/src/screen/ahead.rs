@@ -60,6 +60,13 @@ pub(crate) fn pause() -> Paused {
     Paused(end())
 }
 
+impl Paused {
+    /// The user was typing something when this began.
+    pub(crate) fn amid_typing(&self) -> bool {
+        self.0.as_ref().is_some_and(|(_, typed)| !typed.text.is_empty())
+    }
+}
+
 impl Drop for Paused {
     fn drop(&mut self) {
         if let Some((interrupt, typed)) = self.0.take() {

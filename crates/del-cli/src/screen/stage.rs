@@ -61,7 +61,14 @@ pub(crate) struct Busy(Option<&'static Stage>);
 #[derive(Debug)]
 pub(crate) struct Held {
     stage: Option<&'static Stage>,
-    _keys: Paused,
+    keys: Paused,
+}
+
+impl Held {
+    /// The user was typing something when this began: keys that come now are meant for that.
+    pub(crate) fn amid_typing(&self) -> bool {
+        self.keys.amid_typing()
+    }
 }
 
 /// Takes all back that says how text looks.
@@ -100,7 +107,7 @@ pub(crate) fn hold() -> Held {
         state.end_row();
         state.held = true;
     }
-    Held { stage, _keys: keys }
+    Held { stage, keys }
 }
 
 /// The program ends here and now: what stands below goes, as far as nobody is drawing it.

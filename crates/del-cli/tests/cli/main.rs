@@ -18,6 +18,7 @@ mod parse;
 mod policy;
 mod render;
 mod sandbox;
+mod scenarios;
 mod screen;
 mod serve;
 mod server;
