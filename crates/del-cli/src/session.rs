@@ -1,5 +1,6 @@
 //! One conversation: does in the world what the agent says, and tells it what happened.
 
+mod change;
 mod context;
 mod options;
 
@@ -26,7 +27,7 @@ use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::hands::{Hands, Onlooker, Workplace, told};
-use crate::instructions::{self, Memory};
+use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
@@ -108,7 +109,7 @@ impl Session {
                     .map(|set| set.model.as_str())
                     .filter(|model| server.models.iter().any(|known| known == model))
             })),
-            system: instructions(&hands, &memory, constrain, ""),
+            system: change::instructions(&hands, &memory, constrain, ""),
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
@@ -308,52 +309,6 @@ impl Session {
         }
     }
 
-    /// Lets the model keep a plan.
-    pub(crate) fn let_plan(&mut self) -> Result<()> {
-        if self.settings.constrain == Constrain::On {
-            return Ok(());
-        }
-        self.hands.let_plan();
-        self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })
-    }
-
-    /// Takes another model for what follows.
-    pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
-        // How much the new one takes is asked once it has answered.
-        self.asked_context = self.server.llama_cpp;
-        let context = self.settings.context.filter(|_| self.server.llama_cpp);
-        self.configure(Settings { model: name.to_owned(), context, ..self.settings.clone() })
-    }
-
-    /// Writes and reads calls in another dialect from now on, or in whichever it is.
-    pub(crate) fn take_dialect(&mut self, name: &str) -> Result<()> {
-        let dialect = chosen(Some(name), None, self.catalog)?;
-        self.configure(Settings { dialect, ..self.settings.clone() })
-    }
-
-    /// Adds to what the model is told first, in place of what was added before.
-    pub(crate) fn add_instructions(&mut self, text: &str) -> Result<()> {
-        text.clone_into(&mut self.added);
-        let system = instructions(&self.hands, &self.memory, self.settings.constrain, text);
-        self.configure(Settings { system, ..self.settings.clone() })
-    }
-
-    /// Reads what the project wants models to know once more.
-    pub(crate) fn remember(&mut self) -> Result<()> {
-        self.memory = Memory::find(self.hands.toolbox.directory());
-        let added = self.added.clone();
-        self.add_instructions(&added)
-    }
-
-    fn configure(&mut self, settings: Settings) -> Result<()> {
-        let fresh = agent(self.catalog, settings.clone())?;
-        let now = std::mem::replace(&mut self.agent, fresh);
-        self.agent = now.reconfigure(settings.clone()).map_err(|error| unusable(&error))?;
-        self.revision = self.agent.revision();
-        self.settings = settings;
-        Ok(())
-    }
-
     /// How the model learns of the tools at present.
     pub(crate) fn mode(&self) -> Mode {
         self.agent.mode()
@@ -419,17 +374,6 @@ impl Session {
         let input = if interrupted { Input::Cancel } else { Input::Waited };
         self.step(input, screen)
     }
-}
-
-/// What every model is told first, what the user's and the project's files say, and what the user adds.
-fn instructions(hands: &Hands, memory: &Memory, constrain: Constrain, added: &str) -> String {
-    let mut text = instructions::text(hands.toolbox.directory(), constrain == Constrain::On);
-    memory.add_to(&mut text);
-    if !added.is_empty() {
-        text.push_str("\n\n");
-        text.push_str(added);
-    }
-    text
 }
 
 /// The dialect that is asked for now, or else was before, if it is still known.

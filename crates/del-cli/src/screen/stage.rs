@@ -5,14 +5,15 @@
 //! from there and back.
 
 mod footer;
+mod out;
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use footer::{Doing, Footer};
-use unicode_width::UnicodeWidthStr;
+use out::{PLAIN, Stream, last_style, put, wide};
 
 use super::ahead::{self, Paused};
 use super::look::{self, Look};
@@ -47,12 +48,6 @@ struct State {
     drawn: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stream {
-    Out,
-    Err,
-}
-
 /// Something that takes a while; dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Busy(Option<&'static Stage>);
@@ -71,8 +66,6 @@ impl Held {
     }
 }
 
-/// Takes all back that says how text looks.
-const PLAIN: &str = "\u{1b}[0m";
 /// Between two pictures. What is over sooner is not seen.
 const PACE: Duration = Duration::from_millis(80);
 /// How often whoever is told in lines hears that it still goes on.
@@ -373,49 +366,5 @@ impl State {
         }
         let _ = put(Stream::Err, &out);
         self.drawn = rows;
-    }
-}
-
-fn put(stream: Stream, text: &str) -> io::Result<()> {
-    match stream {
-        Stream::Out => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        }
-        Stream::Err => {
-            let mut err = io::stderr().lock();
-            err.write_all(text.as_bytes()).and_then(|()| err.flush())
-        }
-    }
-}
-
-/// The last escape in a text that says how what follows looks.
-fn last_style(text: &str) -> Option<&str> {
-    let start = text.rfind("\u{1b}[")?;
-    let end = text[start..].find('m')?;
-    Some(&text[start..=start + end])
-}
-
-/// Columns of a text; its colours have none.
-fn wide(text: &str) -> usize {
-    if !text.contains('\u{1b}') {
-        return text.width();
-    }
-    let parts = text.split('\u{1b}').enumerate();
-    let plain = parts.map(
-        |(place, part)| if place == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) },
-    );
-    plain.collect::<String>().width()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_style_of_what_follows_is_known() {
-        assert_eq!(last_style("plain"), None);
-        assert_eq!(last_style("\u{1b}[0;1mbold"), Some("\u{1b}[0;1m"));
-        assert_eq!(last_style("\u{1b}[0;1mbold\u{1b}[0m"), Some(PLAIN));
     }
 }

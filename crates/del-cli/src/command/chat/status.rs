@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use del_agent::Mode;
+use del_agent::{Entry, Mode, tokens};
 use del_tools::{Approval, visible};
 use unicode_width::UnicodeWidthStr;
 
-use super::Chat;
+use super::{Chat, say};
 use crate::screen::look::in_ascii;
+use crate::session::thousands;
 use crate::table::cut;
 use crate::terminal;
 
@@ -54,10 +55,67 @@ impl Chat {
         }
         parts
     }
+
+    pub(super) fn tell_status(&self) {
+        let session = &self.session;
+        let usage = session.usage();
+        let approval = session.hands.gate.approval();
+        let kept = if session.record.is_wanted() { session.record.id() } else { "not kept" };
+        let counted = if usage.prompt > 0 { "" } else { " (the server does not say)" };
+        for (what, said) in [
+            ("model", session.settings.model.clone()),
+            ("server", session.server.base.clone()),
+            ("calls", format!("{:?}, {}", session.mode(), session.dialect()).to_lowercase()),
+            ("mode", name(approval).to_owned()),
+            ("sandbox", session.hands.toolbox.sandbox().to_string()),
+            ("tools", session.hands.tools().len().to_string()),
+            ("directory", session.hands.toolbox.directory().display().to_string()),
+            ("context", session.context().short()),
+            ("tokens", format!("{} read, {} written{counted}", usage.prompt, usage.completion)),
+            ("session", kept.to_owned()),
+        ] {
+            say(&format!("{what:<11}{}", visible(&said)));
+        }
+    }
+
+    /// What the context is filled with, by kind: estimates, scaled to what the server counted.
+    pub(super) fn tell_context(&self) {
+        let session = &self.session;
+        let context = session.context();
+        let instructions = tokens::of(&session.settings.system);
+        let tools: u64 = session.hands.tools().iter().map(tokens::tool).sum();
+        let (mut questions, mut answers, mut results) = (0, 0, 0);
+        for entry in session.entries() {
+            *match entry {
+                Entry::Assistant { .. } => &mut answers,
+                Entry::Results { .. } => &mut results,
+                _ => &mut questions,
+            } += tokens::entry(entry);
+        }
+        let kinds = [
+            ("instructions", instructions),
+            ("tools", tools),
+            ("questions", questions),
+            ("answers and calls", answers),
+            ("results", results),
+        ];
+        let all: u64 = kinds.iter().map(|(_, tokens)| tokens).sum::<u64>().max(1);
+        for (kind, tokens) in kinds {
+            let share = tokens * 30 / all;
+            let bar = "─".repeat(usize::try_from(share).unwrap_or_default());
+            say(&format!("{kind:<19}{:>7}  {}", tokens * context.used / all, self.paint.cyan(bar)));
+        }
+        let counted = if context.counted { "as the server counts" } else { "an estimate" };
+        let limit = match context.limit {
+            Some(limit) => format!(" of {} ({} %)", thousands(limit), context.used * 100 / limit.max(1)),
+            None => ", and the server does not say of how many".to_owned(),
+        };
+        say(&format!("{:<19}{:>7}{limit}, {counted}", "all", context.used));
+    }
 }
 
 /// What a mode is called.
-pub(super) fn name(approval: Approval) -> &'static str {
+fn name(approval: Approval) -> &'static str {
     match approval {
         Approval::Ask => "safe",
         Approval::AutoEdit => "auto-edit",
