@@ -33,7 +33,9 @@ fn details(dialect: &Arc<Dialect>) -> String {
     let call = dialect.render_calls(&[call], &[]).map_or_else(|error| error.to_string(), |text| code(&text));
     let thinking = match (&dialect.frame, &dialect.reasoning) {
         (_, Some(reasoning)) => {
-            format!("{} {}", code(reasoning.begin[0].trim()), code(reasoning.end[0].trim()))
+            // A form that a client teaches says nothing of thinking.
+            let marks = [&reasoning.begin, &reasoning.end].map(|marks| marks.first());
+            marks.into_iter().flatten().map(|mark| code(mark.trim())).collect::<Vec<_>>().join(" ")
         }
         (Frame::Channels(_), None) => "a channel".to_owned(),
         (_, None) => String::new(),
