@@ -1,10 +1,12 @@
 //! The state machine.
 
 mod answer;
+mod compact;
 mod refusal;
 
 use std::sync::Arc;
 
+use compact::{Measured, Summing};
 use del_dialects::{Call, CallResult, Dialect, Dialects, FaultKind, Tool, Turn};
 use del_grammar::{Choice, Grammar, Options};
 use del_wire::{ApiError, ChatRequest, Ids, Prompt, ToolChoice, Usage};
@@ -37,6 +39,11 @@ pub struct Agent {
     usage: Usage,
     task: Task,
     state: State,
+    measured: Option<Measured>,
+    /// The conversation is being summed up.
+    summing: Option<Summing>,
+    told_of_truncation: bool,
+    revision: u32,
 }
 
 /// What the present question has cost.
@@ -45,6 +52,10 @@ struct Task {
     turns: u32,
     repairs: u32,
     usage: Usage,
+    /// It was made shorter because the server found it too long.
+    shortened: bool,
+    /// How many entries there were when room was made for it.
+    fitted: usize,
 }
 
 #[derive(Debug)]
@@ -102,6 +113,10 @@ impl Agent {
             usage: Usage::default(),
             task: Task::default(),
             state: State::Idle,
+            measured: None,
+            summing: None,
+            told_of_truncation: false,
+            revision: 0,
             settings,
         };
         agent.choose_mode();
@@ -119,6 +134,8 @@ impl Agent {
             agent.mode = Mode::Prompt;
         }
         agent.usage = self.usage;
+        agent.revision = self.revision;
+        agent.told_of_truncation = self.told_of_truncation;
         Ok(agent.with_entries(self.entries))
     }
 
@@ -155,6 +172,7 @@ impl Agent {
     /// Forgets the conversation; what was learnt of the server stays.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.measured = None;
         self.state = State::Idle;
     }
 
@@ -177,7 +195,21 @@ impl Agent {
     ///
     /// A question that fails before anything came of it is dropped from the conversation.
     pub fn step(&mut self, input: Input<'_>, watch: Watch<'_>) -> Effect {
-        let effect = self.take(input, watch);
+        let mut effect = if self.summing.is_some() {
+            // What the model writes is no answer to anybody.
+            self.take(input, &mut |view| match view {
+                View::Raw(_) | View::Notice(_) => watch(view),
+                _ => {}
+            })
+        } else {
+            self.take(input, watch)
+        };
+        if matches!(effect, Effect::Failed(_))
+            && let Some(summing) = self.summing.take()
+            && let Effect::Failed(failure) = effect
+        {
+            effect = self.not_summed_up(summing, failure, watch);
+        }
         if let Effect::Failed(failure) = &effect {
             self.drop_question(failure);
         }
@@ -188,6 +220,7 @@ impl Agent {
         let state = std::mem::replace(&mut self.state, State::Idle);
         match (state, input) {
             (State::Idle, Input::Start(text)) => self.start(text, watch),
+            (State::Idle, Input::Compact(focus)) => self.compact(focus, watch),
             (state, Input::Cancel) => self.cancel(state, watch),
             (State::Asking { tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {
                 let reading = Box::new(self.new_reading());
@@ -229,12 +262,17 @@ impl Agent {
             return Effect::Failed(Failure::TurnLimit { turns: limit });
         }
         self.task.turns += 1;
-        self.request(1, watch)
+        self.request_that_fits(watch)
     }
 
     fn request(&mut self, tries: u32, watch: Watch<'_>) -> Effect {
         for notice in std::mem::take(&mut self.notices) {
             watch(View::Notice(&notice));
+        }
+        if let Some(summing) = &self.summing {
+            let body = self.summary_request(summing).to_json();
+            self.state = State::Asking { tries };
+            return Effect::Request(body);
         }
         let constrained = self.is_constrained();
         if tries == 1 {

@@ -26,6 +26,11 @@ pub enum Entry {
         /// One for each call, in order.
         results: Vec<CallResult>,
     },
+    /// What stands in place of all that came before it.
+    Summary {
+        /// The summary.
+        text: String,
+    },
     /// The agent tells the model something.
     Note {
         /// What.
@@ -38,7 +43,7 @@ pub(crate) fn native(system: &str, entries: &[Entry]) -> Vec<ChatMessage> {
     let mut messages = Messages::new(system);
     for entry in entries {
         match entry {
-            Entry::User { text } | Entry::Note { text } => messages.user(text),
+            Entry::User { text } | Entry::Note { text } | Entry::Summary { text } => messages.user(text),
             Entry::Assistant { text, calls } => messages.assistant(text, calls),
             Entry::Results { results } => {
                 messages.list.extend(results.iter().cloned().map(ChatMessage::Result));
@@ -53,7 +58,7 @@ pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -
     prompt.system(system.trim());
     for entry in entries {
         match entry {
-            Entry::User { text } => prompt.user(text),
+            Entry::User { text } | Entry::Summary { text } => prompt.user(text),
             Entry::Note { text } => prompt.note(text),
             Entry::Assistant { text, calls } => prompt.assistant(text, calls),
             Entry::Results { results } => prompt.results(results),

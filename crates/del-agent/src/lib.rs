@@ -20,6 +20,7 @@ mod prompt;
 mod reading;
 mod settings;
 mod step;
+pub mod tokens;
 mod view;
 
 pub use agent::Agent;

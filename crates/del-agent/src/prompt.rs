@@ -14,6 +14,32 @@ pub(crate) const NOT_RUN: &str = "Error: not run, for the same call was made too
 /// What stands in place of results with which the conversation was too long for the model.
 pub(crate) const TOO_LONG: &str = "[The tool ran. Its result is left out: it did not fit into your context.]";
 
+/// What stands in place of old results, when room is needed.
+pub(crate) const LEFT_OUT: &str =
+    "[This result is left out to make room. Call the tool again if you need it.]";
+/// The tool whose results are the model's plan.
+pub(crate) const PLAN: &str = "plan";
+/// Who sums up.
+pub(crate) const SUMMER: &str =
+    "You sum up conversations between a user and an assistant that works with tools.";
+
+/// Asks for a summary of a conversation.
+pub(crate) fn sum_up(conversation: &str, focus: &str) -> String {
+    let focus = if focus.is_empty() { String::new() } else { format!(" Above all, keep: {focus}.") };
+    format!(
+        "Sum up the conversation below, for an assistant that goes on with it and sees nothing else of it. Name what the \
+         user wants, what was decided and why, which files were read or changed and what matters in them, what failed, \
+         and what is left to do. Keep names, paths, commands and numbers exact. Write the summary alone.{focus}\n\n\
+         <conversation>\n{conversation}</conversation>"
+    )
+}
+
+/// What the model is told in place of what was summed up.
+pub(crate) fn summary(text: &str, plan: Option<&str>) -> String {
+    let plan = plan.map(|plan| format!("\n\nYour plan, as it was:\n{plan}")).unwrap_or_default();
+    format!("[A summary of the conversation so far]\n{text}{plan}")
+}
+
 /// The result of a call that is the same again.
 pub(crate) fn repeated(times: u32) -> String {
     format!(

@@ -31,6 +31,8 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// The longest answer in tokens; `None` leaves it to the server.
     pub max_tokens: Option<u64>,
+    /// Tokens that the model reads and writes at most, where that is known: room is made before they are used up.
+    pub context: Option<u64>,
     /// Members for every request, such as a server's own options.
     pub extra: Map<String, Value>,
     /// Where answers begin: a template may end inside the model's thinking.
@@ -53,6 +55,7 @@ impl Default for Settings {
             max_turns: 25,
             temperature: None,
             max_tokens: None,
+            context: None,
             extra: Map::new(),
             starts: Start::Text,
             limits: Limits::default(),

@@ -9,6 +9,8 @@ use serde_json::Value;
 pub enum Input<'a> {
     /// The user asks.
     Start(&'a str),
+    /// The user wants the conversation summed up, and this kept.
+    Compact(&'a str),
     /// Bytes of the body of an answer with a good status: a stream, or one JSON document.
     Bytes(&'a [u8]),
     /// The same, for callers that take streams apart themselves: one JSON text.
@@ -41,6 +43,7 @@ impl Input<'_> {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Start(_) => "a question",
+            Self::Compact(_) => "a wish for a summary",
             Self::Bytes(_) | Self::Chunk(_) => "a piece of an answer",
             Self::End => "the end of an answer",
             Self::Unreachable(_) => "a failed connection",
@@ -69,7 +72,8 @@ pub enum Effect {
     /// Run these calls; every one has an id of its own. One with a guess must be asked about first, unless it only
     /// reads. Come back with [`Input::Results`].
     Run(Vec<ReadCall>),
-    /// The question is answered. The next [`Input::Start`] goes on with the same conversation.
+    /// The question is answered, or the conversation summed up as was wanted. The next [`Input::Start`] goes on with the
+    /// same conversation.
     Done(Done),
     /// The question cannot be answered. The next [`Input::Start`] goes on with the conversation: without the question
     /// where nothing came of it, with what was said and done otherwise.
@@ -77,7 +81,7 @@ pub enum Effect {
 }
 
 /// An answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Done {
     /// The model's last text, without white space around it.
     pub answer: String,

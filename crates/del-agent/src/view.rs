@@ -21,6 +21,8 @@ pub enum View<'a> {
         /// The request carries a grammar.
         constrained: bool,
     },
+    /// The model is asked for a summary of the conversation.
+    Compacting,
     /// What the model wrote, before anything is read in it.
     Raw(&'a str),
     /// Text for the user.
@@ -93,6 +95,32 @@ pub enum Notice {
         /// How often in a row.
         times: u32,
     },
+    /// Old results were left out to make room.
+    LeftOut {
+        /// Tokens before, about.
+        before: u64,
+        /// Tokens now, about.
+        after: u64,
+    },
+    /// The oldest part of the conversation was summed up to make room.
+    SummedUp {
+        /// Tokens before, about.
+        before: u64,
+        /// Tokens now, about.
+        after: u64,
+    },
+    /// It was not.
+    NotSummedUp {
+        /// Why.
+        reason: String,
+    },
+    /// The server read much less than it was sent.
+    Truncated {
+        /// Tokens that it was sent, about.
+        sent: u64,
+        /// Tokens that it read.
+        read: u64,
+    },
     /// The answer was cut at a limit of tokens.
     Cut,
     /// The answer has calls that cannot be used; the model is told.
@@ -123,6 +151,26 @@ impl fmt::Display for Notice {
                     "the same call of `{name}` came {times} times in a row and was not run; the model is told"
                 )
             }
+            Self::LeftOut { before, after } => {
+                write!(
+                    f,
+                    "the context was nearly full: old results are left out, {before} tokens are {after} now"
+                )
+            }
+            Self::SummedUp { before, after } => {
+                write!(
+                    f,
+                    "the context was nearly full: the conversation is summed up, {before} tokens are {after} now"
+                )
+            }
+            Self::NotSummedUp { reason } => {
+                write!(f, "the context is nearly full, and the conversation cannot be summed up: {reason}")
+            }
+            Self::Truncated { sent, read } => write!(
+                f,
+                "the server read {read} tokens of about {sent}: it cut the rest off in silence. Give the model a larger \
+                 context (with Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH)"
+            ),
             Self::Cut => f.write_str("the answer was cut at its limit of tokens"),
             Self::BrokenCall { reason } => write!(f, "a call cannot be used: {reason}; the model is told"),
             Self::Empty => f.write_str("the model answered nothing"),

@@ -37,6 +37,9 @@ pub(crate) struct Assistant {
     /// What standard output carries with -p
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", requires = "print")]
     pub(crate) output_format: task::Format,
+    /// Shows answers as the model wrote them, and does not lay out their Markdown
+    #[arg(long)]
+    pub(crate) raw: bool,
     #[command(flatten)]
     pub(crate) session: SessionOptions,
 }

@@ -43,6 +43,10 @@ impl Paint {
         Self { on }
     }
 
+    pub(crate) fn is_on(self) -> bool {
+        self.on
+    }
+
     pub(crate) fn bold(self, text: impl Display) -> String {
         self.paint("1", text)
     }

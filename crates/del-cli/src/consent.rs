@@ -1,8 +1,9 @@
 //! Asking for consent on the terminal.
 
 pub(crate) mod editing;
-mod layout;
+pub(crate) mod layout;
 mod tty;
+mod word;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,9 +11,12 @@ use std::io::{self, Write};
 use del_tools::{Answer, Cancel, Consent, Editable, Failure, Question, Rule, Subject, visible};
 
 use crate::colour::{Paint, When};
+use crate::screen::{look, stage};
 use crate::terminal;
+use crate::wrap;
 use editing::Edited;
-use tty::Asking;
+use tty::{Asking, Pressed};
+use word::{Given, Word, choices, refusal, understand, why};
 
 /// Asks the person at the terminal, whatever standard input and output are.
 #[derive(Debug)]
@@ -35,15 +39,6 @@ pub(crate) enum Asked {
 /// Consent given beforehand.
 #[derive(Debug)]
 pub(crate) struct Yes;
-
-/// What a line that was typed asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Word {
-    Answer(Answer),
-    Pattern,
-    Edit,
-    View,
-}
 
 /// How often an answer may be unclear before it counts as a no.
 const TRIES: usize = 5;
@@ -72,8 +67,9 @@ impl Consent for Yes {
 
 impl Consent for Terminal {
     fn ask(&mut self, question: &Question) -> Answer {
-        self.question(question)
-            .unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
+        let held = stage::hold();
+        let asked = self.question(question, held.amid_typing());
+        asked.unwrap_or_else(|_| Answer::No { reason: Some("the terminal cannot be read".to_owned()) })
     }
 
     fn object(&mut self, why: &Failure) {
@@ -90,43 +86,78 @@ impl Terminal {
 
     /// Shows `text` and asks for a plain yes.
     pub(crate) fn agrees(&mut self, text: &str, question: &str) -> bool {
+        let _held = stage::hold();
         self.confirm(text, question).unwrap_or(false)
     }
 
     fn confirm(&mut self, text: &str, question: &str) -> io::Result<bool> {
         self.show(text)?;
         for _ in 0..TRIES {
-            let Some(line) = self.prompt(&format!("{question} [y]es [n]o:"))? else {
-                self.stop()?;
-                return Ok(false);
-            };
-            match understand(&line) {
-                Some(Word::Answer(Answer::Yes)) => return Ok(true),
-                Some(Word::Answer(Answer::No { .. })) => return Ok(false),
+            match self.answer(&format!("{question} [y]es [n]o:"), false)? {
+                Given::Stop => {
+                    self.stop()?;
+                    return Ok(false);
+                }
+                Given::Word(Word::Answer(Answer::Yes)) => return Ok(true),
+                Given::Word(Word::Answer(Answer::No { .. })) => return Ok(false),
                 _ => {}
             }
         }
         Ok(false)
     }
 
-    fn question(&mut self, question: &Question) -> io::Result<Answer> {
+    /// Reads an answer that is given after the prompt is seen: a key, or a line that comes at once. After a no, the reason
+    /// can be written behind it.
+    fn answer(&self, prompt: &str, reasons: bool) -> io::Result<Given> {
+        let asking = Asking::for_a_key(&self.tty)?;
+        self.write(&format!("{} ", self.paint.bold(prompt)))?;
+        let pressed = tty::pressed(&self.tty)?;
+        if pressed == Pressed::Key('n') && reasons {
+            self.write("no, because (Enter: no reason) ")?;
+            drop(asking);
+            let _asking = Asking::go_on(&self.tty)?;
+            return Ok(tty::read_line(&self.tty)?.map_or(Given::Stop, |line| Given::Word(refusal(&line))));
+        }
+        let given = match &pressed {
+            Pressed::Stop => Given::Stop,
+            Pressed::Escape => Given::Word(Word::Answer(Answer::No { reason: None })),
+            Pressed::Key(key) => understand(&key.to_string()).map_or(Given::Unclear, Given::Word),
+            Pressed::Line(line) => understand(line).map_or(Given::Unclear, Given::Word),
+            Pressed::Unclear => Given::Unclear,
+        };
+        self.write(&format!("{}\n", given.shown()))?;
+        if matches!(pressed, Pressed::Key(_)) && !matches!(given, Given::Unclear) {
+            tty::settle(&self.tty, tty::WORD)?;
+        }
+        Ok(given)
+    }
+
+    /// Asks. Who was in the middle of `typing` something else has to see the question first.
+    fn question(&mut self, question: &Question, typing: bool) -> io::Result<Answer> {
         self.show(&question.text())?;
+        for row in wrap::rows(&why(question), terminal::size(&self.tty).0, 0).lines() {
+            self.say(&self.paint.dim(row))?;
+        }
         let choices = choices(question);
+        let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+        if typing {
+            tty::settle(&self.tty, tty::ELSEWHERE)?;
+        }
         let mut unclear = 0;
         while unclear < TRIES {
             for row in layout::words(&choices, terminal::size(&self.tty).0) {
                 self.say(&self.paint.dim(row))?;
             }
-            let Some(line) = self.prompt("Do this?")? else {
-                self.stop()?;
-                break;
-            };
-            let answer = match understand(&line) {
-                Some(Word::Answer(answer)) => Some(answer),
-                Some(Word::View) => self.view(&question.whole())?,
-                Some(Word::Pattern) => self.pattern(question)?,
-                Some(Word::Edit) => self.edit(question)?,
-                None => {
+            let answer = match self.answer("Do this?", true)? {
+                Given::Stop => {
+                    self.stop()?;
+                    break;
+                }
+                Given::Word(Word::Answer(answer)) => Some(answer),
+                Given::Word(Word::View) => self.view(&question.whole())?,
+                Given::Word(Word::Pattern) => self.pattern(question)?,
+                Given::Word(Word::Edit) => self.edit(question)?,
+                Given::Unclear => {
                     unclear += 1;
                     None
                 }
@@ -243,15 +274,22 @@ impl Terminal {
     /// Reads a line that is typed after the prompt is seen; `None` when the user wants to stop.
     fn prompt(&self, prompt: &str) -> io::Result<Option<String>> {
         let _asking = Asking::begin(&self.tty)?;
-        let mut tty = &self.tty;
-        write!(tty, "{} ", self.paint.bold(prompt))?;
-        tty.flush()?;
+        self.write(&format!("{} ", self.paint.bold(prompt)))?;
         tty::read_line(&self.tty)
     }
 
-    fn say(&self, line: &str) -> io::Result<()> {
+    fn write(&self, text: &str) -> io::Result<()> {
         let mut tty = &self.tty;
-        writeln!(tty, "{line}")
+        if look::is_unicode() {
+            tty.write_all(text.as_bytes())?;
+        } else {
+            tty.write_all(look::spelt_in_ascii(text).as_bytes())?;
+        }
+        tty.flush()
+    }
+
+    fn say(&self, line: &str) -> io::Result<()> {
+        self.write(&format!("{line}\n"))
     }
 
     fn object_to(&self, error: &io::Error) -> io::Result<()> {
@@ -263,19 +301,6 @@ impl Terminal {
         self.cancel.cancel();
         self.say("")
     }
-}
-
-/// The answers that this question has.
-fn choices(question: &Question) -> Vec<&'static str> {
-    let mut choices = vec!["[y]es", "[n]o, and why", "[a]lways, exactly this"];
-    if !question.rules().is_empty() {
-        choices.push("[p]attern");
-    }
-    if question.editable.is_some() {
-        choices.push("[e]dit");
-    }
-    choices.push("[v]iew all");
-    choices
 }
 
 /// What the text is called while it is edited: with the ending of its kind, for the editor's colours.
@@ -291,43 +316,4 @@ fn file_name(question: &Question, editable: &Editable) -> String {
         }
     }
     if editable.argument == "command" { "command.sh".to_owned() } else { "text".to_owned() }
-}
-
-/// What a line asks for; `None` when it is not clear, and then it is no yes.
-fn understand(line: &str) -> Option<Word> {
-    let line = line.trim();
-    let (word, rest) = line.split_once(|c: char| c.is_whitespace() || c == ',').unwrap_or((line, ""));
-    match word.to_lowercase().as_str() {
-        "n" | "no" => {
-            let reason = rest.trim();
-            Some(Word::Answer(Answer::No { reason: (!reason.is_empty()).then(|| reason.to_owned()) }))
-        }
-        _ if !rest.is_empty() => None,
-        "y" | "yes" => Some(Word::Answer(Answer::Yes)),
-        "a" | "always" => Some(Word::Answer(Answer::Always)),
-        "p" | "pattern" => Some(Word::Pattern),
-        "e" | "edit" => Some(Word::Edit),
-        "v" | "view" => Some(Word::View),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_clear_yes_is_one() {
-        for yes in ["y", " Y ", "yes"] {
-            assert_eq!(understand(yes), Some(Word::Answer(Answer::Yes)), "{yes}");
-        }
-        assert_eq!(understand("always"), Some(Word::Answer(Answer::Always)));
-        for unclear in ["", "yy", "yes but", "ok", "\u{1b}[Ay", "y\0", "view that"] {
-            assert_eq!(understand(unclear), None, "{unclear:?}");
-        }
-        assert_eq!(understand("no"), Some(Word::Answer(Answer::No { reason: None })));
-        let reason = Some("use cargo".to_owned());
-        assert_eq!(understand("n, use cargo"), Some(Word::Answer(Answer::No { reason })));
-        assert_eq!((understand("p"), understand("E")), (Some(Word::Pattern), Some(Word::Edit)));
-    }
 }

@@ -1,99 +1,28 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
-use std::path::{Path, PathBuf};
+mod workplace;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
 use del_dialects::{Call, CallResult, ReadCall, Tool};
 use del_tools::{
-    Approval, Cancel, Class, Code, Confinement, Control, Failure, Gate, Level, Need, Plan, Progress, Rule,
-    ToolResult, Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
+    Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox, Toolset,
+    UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
+use similar::TextDiff;
+
+pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
+use crate::todo::{self, Todo};
 use crate::{folders, input};
-
-/// Where tools work, and which.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Workplace {
-    /// Where tools work [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    working_dir: Option<PathBuf>,
-    /// Lets tools work in DIR as well; may be given again
-    #[arg(long, value_name = "DIR")]
-    allow_dir: Vec<PathBuf>,
-    #[command(flatten)]
-    confining: Confining,
-    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    tools: Vec<String>,
-}
-
-/// How commands are confined.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Confining {
-    /// How far the kernel confines commands
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    sandbox: SandboxOption,
-    /// Lets commands in the sandbox use the network, and sockets of any kind
-    #[arg(long)]
-    allow_network: bool,
-    /// Keeps commands in the sandbox from reading keys, credentials and browsers' data in your home directory
-    #[arg(long)]
-    hide_secrets: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum SandboxOption {
-    /// As far as it can; where it cannot keep commands from writing, each one asks
-    Auto,
-    /// Wholly, or nothing runs
-    On,
-    /// By the program bwrap, or nothing runs
-    Bwrap,
-    /// Not at all
-    Off,
-}
-
-/// What is done without asking.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Consenting {
-    /// What is done without asking
-    #[arg(long, value_enum, value_name = "MODE", default_value = "ask")]
-    approval_mode: ApprovalMode,
-    /// Asks nothing: the same as --approval-mode yolo
-    #[arg(long = "unsafe", visible_alias = "yolo", conflicts_with = "approval_mode")]
-    no_questions: bool,
-    /// Runs calls that fit RULE without asking: `TOOL`, `TOOL(PATTERN)`, `run_command(START:*)`
-    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
-    allow_tool: Vec<Rule>,
-    /// Never runs calls that fit RULE
-    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
-    deny_tool: Vec<Rule>,
-    /// Rules of the configuration file, whose calls run without asking
-    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
-    configured_allow_tool: Vec<Rule>,
-    /// Rules of the configuration file, whose calls never run
-    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
-    configured_deny_tool: Vec<Rule>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ApprovalMode {
-    /// Everything but reading asks
-    Ask,
-    /// Changing files in the working directory does not ask
-    AutoEdit,
-    /// Nothing asks
-    Yolo,
-    /// Nothing but reading is done
-    Plan,
-}
 
 /// The tools over one directory.
 #[derive(Debug)]
@@ -106,95 +35,35 @@ pub(crate) struct Hands {
     servers: Option<Servers>,
     /// Why changes cannot be undone, until the user knows.
     lasting: Option<String>,
+    /// What the model wants to do, where it may keep a list of that.
+    pub(crate) plan: Todo,
+    planning: bool,
+    /// The tools of the toolbox, and the plan's.
+    offered: Vec<Tool>,
+    /// Files that were changed, as they were before the first change; nothing where there was none.
+    before: BTreeMap<String, Option<Arc<[u8]>>>,
 }
 
 /// Whoever watches calls run.
 pub(crate) trait Onlooker {
     /// A call begins.
     fn call(&mut self, call: &Call);
+    /// It changes files so, and nobody is asked.
+    fn change(&mut self, _change: &str) {}
     /// A call has ended.
     fn result(&mut self, call: &Call, result: &ToolResult);
 }
 
+/// Watches nothing.
+struct Nobody;
+
+impl Onlooker for Nobody {
+    fn call(&mut self, _: &Call) {}
+    fn result(&mut self, _: &Call, _: &ToolResult) {}
+}
+
 /// Reading calls that run at the same time.
 const PARALLEL: usize = 8;
-
-impl Workplace {
-    /// The tools over the working directory.
-    fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
-        let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
-        let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
-        let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
-        let own = |name: &&str| !name.starts_with("mcp__");
-        let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
-        if !self.tools.is_empty() {
-            toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
-        }
-        if let Some(web) = crate::web::service()? {
-            toolbox.search_with(web);
-        }
-        toolbox
-            .confine(&self.confining.confinement())
-            .map_err(|error| Exit::Sandbox.because(error.to_string()))?;
-        Ok(toolbox)
-    }
-
-    /// The tools over the working directory, and the gate in front of them, for another host.
-    pub(crate) fn open_with(
-        &self,
-        toolset: Toolset,
-        consenting: &Consenting,
-    ) -> anyhow::Result<(Toolbox, Gate)> {
-        Ok((self.open(toolset)?, consenting.gate()))
-    }
-
-    /// Whether a tool of an MCP server is wanted.
-    fn wants(&self, tool: &str) -> bool {
-        self.tools.is_empty()
-            || self.tools.iter().map(|name| name.trim()).any(|name| match name.strip_suffix('*') {
-                Some(start) => tool.starts_with(start),
-                None => tool == name,
-            })
-    }
-}
-
-impl Confining {
-    pub(crate) fn confinement(&self) -> Confinement {
-        let need = match self.sandbox {
-            SandboxOption::Auto => Need::Auto,
-            SandboxOption::On => Need::On,
-            SandboxOption::Bwrap => Need::Bwrap,
-            SandboxOption::Off => Need::Off,
-        };
-        Confinement {
-            need,
-            network: self.allow_network,
-            hide_secrets: self.hide_secrets,
-            launches: true,
-            ..Confinement::default()
-        }
-    }
-}
-
-impl Consenting {
-    /// The gate that these options make.
-    pub(crate) fn gate(&self) -> Gate {
-        let mut gate = Gate::new(if self.no_questions {
-            Approval::Yolo
-        } else {
-            match self.approval_mode {
-                ApprovalMode::Ask => Approval::Ask,
-                ApprovalMode::AutoEdit => Approval::AutoEdit,
-                ApprovalMode::Yolo => Approval::Yolo,
-                ApprovalMode::Plan => Approval::Plan,
-            }
-        });
-        // Rules of the file and of the command line add up.
-        self.configured_allow_tool.iter().chain(&self.allow_tool).cloned().for_each(|rule| gate.allow(rule));
-        self.configured_deny_tool.iter().chain(&self.deny_tool).cloned().for_each(|rule| gate.deny(rule));
-        gate
-    }
-}
 
 impl Hands {
     pub(crate) fn new(
@@ -204,7 +73,18 @@ impl Hands {
     ) -> anyhow::Result<Self> {
         let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
         let lasting = keep_undo(&mut toolbox).err();
-        let hands = Self { toolbox, gate, announced: false, lasting, servers: None };
+        let mut hands = Self {
+            toolbox,
+            gate,
+            announced: false,
+            lasting,
+            servers: None,
+            plan: Todo::default(),
+            planning: false,
+            offered: Vec::new(),
+            before: BTreeMap::new(),
+        };
+        hands.offer();
         hands.tell_unfinished();
         Ok(hands)
     }
@@ -240,6 +120,41 @@ impl Hands {
         for tool in servers.tools().iter().filter(|tool| workplace.wants(&tool.tool().name)) {
             self.toolbox.add(Arc::clone(tool));
         }
+        self.offer();
+    }
+
+    /// Lets the model keep a plan.
+    pub(crate) fn let_plan(&mut self) {
+        self.planning = true;
+        self.offer();
+    }
+
+    fn offer(&mut self) {
+        self.offered = self.toolbox.tools().to_vec();
+        if self.planning {
+            self.offered.push(todo::tool());
+        }
+    }
+
+    /// What the files that tools changed are now beside what they were, as a diff each.
+    pub(crate) fn changes(&self) -> Vec<String> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let changed = self.before.iter().filter_map(|(path, before)| {
+            let now = std::fs::read(self.toolbox.directory().join(path))
+                .map(|bytes| text(&bytes))
+                .unwrap_or_default();
+            let before = before.as_deref().map(text).unwrap_or_default();
+            let diff = TextDiff::from_lines(&before, &now);
+            let unified = diff.unified_diff().header(&format!("a/{path}"), &format!("b/{path}")).to_string();
+            (before != now).then_some(unified)
+        });
+        changed.collect()
+    }
+
+    fn remember(&mut self, result: &ToolResult) {
+        for change in &result.changes {
+            self.before.entry(change.path.clone()).or_insert_with(|| change.before.clone());
+        }
     }
 
     /// What became of the MCP servers.
@@ -266,7 +181,7 @@ impl Hands {
     }
 
     pub(crate) fn tools(&self) -> &[Tool] {
-        self.toolbox.tools()
+        &self.offered
     }
 
     /// Runs calls in their order; those that only read run at the same time as their neighbours that only read. The
@@ -285,7 +200,12 @@ impl Hands {
             if batch.is_empty() {
                 let call = &rest[0].call;
                 watch.call(call);
-                let result = self.run_one(&rest[0], cancel, asked);
+                let result = if self.planning && call.name == todo::NAME {
+                    self.plan.take(call)
+                } else {
+                    self.run_watched(&rest[0], cancel, asked, watch)
+                };
+                self.remember(&result);
                 watch.result(call, &result);
                 results.push(result);
                 continue;
@@ -299,12 +219,18 @@ impl Hands {
         results
     }
 
+    /// Runs one call that nobody watches.
+    pub(crate) fn run_one(&mut self, call: &ReadCall, cancel: &Cancel, asked: &mut Asked) -> ToolResult {
+        self.run_watched(call, cancel, asked, &mut Nobody)
+    }
+
     /// Runs one call, asking first where the gate says so, or where its arguments were guessed.
-    pub(crate) fn run_one(
+    fn run_watched(
         &mut self,
         ReadCall { call, guess }: &ReadCall,
         cancel: &Cancel,
         asked: &mut Asked,
+        watch: &mut dyn Onlooker,
     ) -> ToolResult {
         if cancel.is_cancelled() {
             return cancelled();
@@ -317,8 +243,14 @@ impl Hands {
             plan.doubt(kind.message());
         }
         self.announce(&plan);
+        if plan.class() == Class::Write && self.gate.verdict(&plan) == Verdict::Run {
+            watch.change(&plan.question().text());
+        }
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
-            Ok(plan) => watched(&self.toolbox, plan, &call.name, cancel),
+            Ok(plan) => {
+                stage::current().inspect(|stage| stage.again());
+                watched(&self.toolbox, plan, &call.name, cancel)
+            }
             Err(failure) => failure.into(),
         }
     }
@@ -373,9 +305,14 @@ pub(crate) fn watched(toolbox: &Toolbox, plan: Plan, tool: &str, cancel: &Cancel
 fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
     let tool = tool.to_owned();
     Control::new(cancel.clone()).with_progress(move |progress| match progress {
-        Progress::Files(count) => status.show(&format!("{tool}: {count} files")),
+        Progress::Files(count) => match stage::current() {
+            Some(stage) => stage.progress(&format!("{count} files")),
+            None => status.show(&format!("{tool}: {count} files")),
+        },
         Progress::Output(text) => {
-            if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
+            if let Some(stage) = stage::current() {
+                stage.output(text);
+            } else if let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) {
                 status.show(&format!("{tool}: {line}"));
             }
         }

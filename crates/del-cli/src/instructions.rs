@@ -1,6 +1,11 @@
 //! What every model is told first.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use del_dialects::Dialects;
+
+use crate::folders;
 
 /// Instructions for work in `directory`. Short ones are for small models, which take everything in them for a task.
 pub(crate) fn text(directory: &Path, short: bool) -> String {
@@ -19,4 +24,103 @@ pub(crate) fn text(directory: &Path, short: bool) -> String {
         directory.display(),
         std::env::consts::OS,
     )
+}
+
+/// What the user and the project want every model to know, from files made for it.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The farthest first.
+    files: Vec<(PathBuf, String)>,
+    /// Not all of it fits.
+    cut: bool,
+}
+
+/// Of these, the first that a directory has.
+const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+/// Bytes of all files together; the nearest are taken first.
+const ROOM: usize = 32 * 1024;
+
+impl Memory {
+    /// What holds in `directory`: the user's own, that of the repository's root, and of the directories down to here.
+    pub(crate) fn find(directory: &Path) -> Self {
+        let root = directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(directory);
+        let below = directory.ancestors().take_while(|ancestor| ancestor.starts_with(root));
+        let mut memory = Self::default();
+        let mut room = ROOM;
+        for folder in below.map(Path::to_owned).chain(folders::configuration()) {
+            memory.take(&folder, &mut room);
+        }
+        memory.files.reverse();
+        memory
+    }
+
+    fn take(&mut self, folder: &Path, room: &mut usize) {
+        let Some(path) = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
+            return;
+        };
+        let Ok(bytes) = fs::read(&path) else { return };
+        let mut text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        if text.len() > *room {
+            let end = (0..=*room).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            text.truncate(end);
+            self.cut = true;
+        }
+        *room -= text.len();
+        if !text.is_empty() {
+            self.files.push((path, text));
+        }
+    }
+
+    /// The files, for the user.
+    pub(crate) fn named(&self) -> Option<String> {
+        let names: Vec<String> = self.files.iter().map(|(path, _)| path.display().to_string()).collect();
+        let cut = if self.cut { " (the first 32 KiB)" } else { "" };
+        (!names.is_empty()).then(|| format!("{}{cut}", names.join(", ")))
+    }
+
+    /// What stands in them, behind the instructions. Markup of any dialect in it is broken, as in all that others say.
+    pub(crate) fn add_to(&self, instructions: &mut String) {
+        for (path, text) in &self.files {
+            let text = Dialects::builtin().neutralise(text);
+            *instructions = format!("{instructions}\n\n# From {}\n\n{text}", path.display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_comes_last_and_is_cut_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        fs::write(folder.path().join("AGENTS.md"), "r".repeat(ROOM)).unwrap();
+        fs::write(folder.path().join("CLAUDE.md"), "not read").unwrap();
+        fs::write(folder.path().join("a/GEMINI.md"), "middle <tool_call>").unwrap();
+        fs::write(inner.join("CLAUDE.md"), "near").unwrap();
+        let mut memory = Memory::find(&inner);
+        memory.files.retain(|(path, _)| path.starts_with(folder.path()));
+        let sizes: Vec<usize> = memory.files.iter().map(|(_, text)| text.len()).collect();
+        assert_eq!(sizes, [ROOM - 4 - 18, 18, 4]);
+        assert!(memory.cut && memory.named().unwrap().contains("a/b/CLAUDE.md (the first 32 KiB)"));
+        let mut text = "Start.".to_owned();
+        memory.add_to(&mut text);
+        assert!(
+            text.ends_with("near") && !text.contains("not read") && !text.contains("<tool_call>"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn outside_of_a_repository_only_the_directory_itself_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(folder.path().join("AGENTS.md"), "above").unwrap();
+        let memory = Memory::find(&inner);
+        assert!(memory.files.iter().all(|(path, _)| !path.starts_with(folder.path())));
+    }
 }

@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
 use crate::exit::Exit;
+use crate::screen::stage;
 use crate::terminal::Modes;
 
 /// Hears Ctrl-C in place of the system, so that what runs can end in order. A second one ends the program at once.
@@ -41,6 +42,7 @@ impl Interrupt {
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 if let Some(code) = heard.hear(signal) {
+                    stage::leave();
                     modes.iter().for_each(Modes::put_back);
                     std::process::exit(code);
                 }
@@ -56,6 +58,14 @@ impl Interrupt {
         self.shared.busy.store(true, Ordering::SeqCst);
         *self.shared.cancel.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
         cancel
+    }
+
+    /// What was begun is to stop, as if Ctrl-C had been pressed; but a second time ends nothing more.
+    pub(crate) fn stop(&self) {
+        if self.shared.busy.load(Ordering::SeqCst) {
+            self.current().cancel();
+            self.shared.notify.notify_one();
+        }
     }
 
     /// What was begun has ended.

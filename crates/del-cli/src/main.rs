@@ -5,6 +5,7 @@ mod age;
 mod arguments;
 mod blocks;
 mod catalog;
+mod clipboard;
 mod colour;
 mod command;
 mod config;
@@ -26,6 +27,7 @@ mod status;
 mod table;
 mod terminal;
 mod tls;
+mod todo;
 mod web;
 mod wrap;
 
@@ -89,5 +91,9 @@ pub(crate) fn say(line: impl Display) {
 }
 
 fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", wrap::for_stderr(line, |_| "del: ".len()));
+    let line = &wrap::for_stderr(line, |_| "del: ".len());
+    if let Some(stage) = screen::stage::current() {
+        return stage.line(line);
+    }
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,6 +1,10 @@
 //! What is shown while Del works.
 
+pub(crate) mod ahead;
 pub(crate) mod events;
 pub(crate) mod lines;
+pub(crate) mod look;
+pub(crate) mod markdown;
 pub(crate) mod near;
+pub(crate) mod stage;
 pub(crate) mod transcript;

@@ -14,6 +14,7 @@ use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::folders;
 use crate::say;
+use crate::screen::stage::{self, Stage};
 use crate::status::Status;
 use crate::tls;
 
@@ -86,6 +87,7 @@ pub(crate) fn gather<'s>(servers: &'s mut Servers, cancel: &Cancel) -> &'s [Stat
         return &[];
     }
     let waiting = format!("waiting for the MCP servers {}", names.join(", "));
+    let _busy = stage::current().map(|stage| stage.busy(&waiting));
     let status = Status::new();
     std::thread::scope(|scope| {
         let (done, over) = mpsc::channel::<()>();
@@ -116,6 +118,9 @@ fn tell_of_waiting(waiting: &str, status: &Status, over: &Receiver<()>) {
     let begun = Instant::now();
     let mut told = false;
     while let Err(RecvTimeoutError::Timeout) = over.recv_timeout(A_WHILE) {
+        if stage::current().is_some_and(Stage::redraws) {
+            continue;
+        }
         if status.is_watched() {
             status.show(&format!("{waiting} ({} s); Ctrl-C stops", begun.elapsed().as_secs()));
         } else if !told {

@@ -1,107 +1,39 @@
 //! One conversation: does in the world what the agent says, and tells it what happened.
 
+mod change;
+mod context;
+mod options;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
 use del_agent::{
     Agent, Constrain, Done, Effect, Entry, Failure, Input, Mode, Settings, SettingsError, ToolsMode, View,
 };
 use del_dialects::Dialect;
-use del_tools::{Cancel, Toolset};
+use del_tools::Cancel;
 use del_wire::{ApiErrorKind, Usage};
 use serde_json::Value;
 use tokio::runtime::Runtime;
+
+pub(crate) use context::{Context, thousands};
+pub(crate) use options::{ConstrainOption, SessionOptions, ToolsModeOption};
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
-use crate::hands::{Consenting, Hands, Onlooker, Workplace, told};
-use crate::instructions;
+use crate::hands::{Hands, Onlooker, Workplace, told};
+use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
-use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
-use crate::server::{Server, ServerOptions};
-use crate::servers::ServerTools;
-
-/// What a conversation is set to.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SessionOptions {
-    #[command(flatten)]
-    pub(crate) server: ServerOptions,
-    #[command(flatten)]
-    keeping: Keeping,
-    /// The dialect of the model's calls, or `auto`: written in the model's own, read in all [default: auto, or that of
-    /// the session that goes on]
-    #[arg(long, value_name = "NAME")]
-    dialect: Option<String>,
-    /// How the model learns of the tools
-    #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
-    tools_mode: ToolsModeOption,
-    /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    constrain: ConstrainOption,
-    /// The set of tools: core, del or all
-    #[arg(long, value_name = "SET", default_value = "core")]
-    toolset: Toolset,
-    #[command(flatten)]
-    workplace: Workplace,
-    #[command(flatten)]
-    consenting: Consenting,
-    #[command(flatten)]
-    servers: ServerTools,
-    /// How many requests one question may cost [default: 25, or 50 in a conversation]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_turns: Option<u32>,
-    /// Shows the model's raw text, and which dialect matched where
-    #[arg(long)]
-    pub(crate) debug: bool,
-    /// Does not show the model's thinking
-    #[arg(long)]
-    pub(crate) hide_reasoning: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ToolsModeOption {
-    /// Native, until it shows that the server or the model cannot; then prompt
-    Auto,
-    /// Through the API
-    Native,
-    /// In the system prompt, in the dialect
-    Prompt,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ConstrainOption {
-    Auto,
-    On,
-    Off,
-}
-
-impl From<ToolsModeOption> for ToolsMode {
-    fn from(option: ToolsModeOption) -> Self {
-        match option {
-            ToolsModeOption::Auto => Self::Auto,
-            ToolsModeOption::Native => Self::Native,
-            ToolsModeOption::Prompt => Self::Prompt,
-        }
-    }
-}
-
-impl From<ConstrainOption> for Constrain {
-    fn from(option: ConstrainOption) -> Self {
-        match option {
-            ConstrainOption::Auto => Self::Auto,
-            ConstrainOption::On => Self::On,
-            ConstrainOption::Off => Self::Off,
-        }
-    }
-}
+use crate::screen::stage;
+use crate::server::Server;
+use crate::todo;
 
 /// One conversation.
 pub(crate) struct Session {
@@ -113,11 +45,22 @@ pub(crate) struct Session {
     pub(crate) record: Record,
     /// Requests that the last question cost, retries not counted.
     pub(crate) turns: u32,
+    /// What the user and the project want models to know.
+    pub(crate) memory: Memory,
+    /// Instructions that the user added in this conversation.
+    pub(crate) added: String,
     agent: Agent,
+    /// Changes of the agent's entries that are in the record.
+    revision: u32,
+    /// The server was asked how much the model takes, after it had answered.
+    asked_context: bool,
     runtime: Runtime,
     common: Common,
     workplace: Workplace,
 }
+
+/// What a server is given to say how much its model takes.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Shows what happens.
 pub(crate) trait Screen: Onlooker {
@@ -140,6 +83,7 @@ impl Session {
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cancel = interrupt.begin();
+        let busy = stage::current().map(|stage| stage.busy("asking the model server"));
         hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
         let server = runtime.block_on(async {
             tokio::select! {
@@ -147,11 +91,17 @@ impl Session {
                 () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
             }
         })?;
+        drop(busy);
         interrupt.rest();
         if let Some(tokens) = server.context {
             hands.toolbox.fit_context(tokens);
         }
         let constrain = options.constrain.into();
+        let memory = match constrain {
+            // A model that needs a grammar takes whatever it reads for its task.
+            Constrain::On => Memory::default(),
+            _ => Memory::find(hands.toolbox.directory()),
+        };
         let mut settings = Settings {
             model: server.choose(options.server.model.as_deref().or_else(|| {
                 // The model that the conversation was with, if it is still there.
@@ -159,13 +109,14 @@ impl Session {
                     .map(|set| set.model.as_str())
                     .filter(|model| server.models.iter().any(|known| known == model))
             })),
-            system: instructions::text(hands.toolbox.directory(), constrain == Constrain::On),
+            system: change::instructions(&hands, &memory, constrain, ""),
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
             constrain,
             server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
+            context: server.context.map(u64::from),
             ..Settings::default()
         };
         if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
@@ -184,7 +135,11 @@ impl Session {
             interrupt,
             record,
             turns: 0,
+            memory,
+            added: String::new(),
             agent,
+            revision: 0,
+            asked_context: false,
             runtime,
             common,
             workplace,
@@ -211,11 +166,7 @@ impl Session {
         let before = self.hands.tools().len();
         self.hands.take_in_servers(&self.workplace, cancel);
         if self.hands.tools().len() > before {
-            let settings = Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() };
-            let fresh = agent(self.catalog, settings.clone())?;
-            let now = std::mem::replace(&mut self.agent, fresh);
-            self.agent = now.reconfigure(settings.clone()).map_err(|error| unusable(&error))?;
-            self.settings = settings;
+            self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })?;
         }
         Ok(())
     }
@@ -231,6 +182,14 @@ impl Session {
     fn go_on(&mut self, kept: Kept) -> Result<()> {
         let entries: Vec<Entry> = kept.entries.into_iter().map(|dated| dated.entry).collect();
         self.agent = agent(self.catalog, self.settings.clone())?.with_entries(entries.clone());
+        self.revision = self.agent.revision();
+        let plan = entries.iter().rev().find_map(|entry| match entry {
+            Entry::Results { results } => {
+                results.iter().rev().find(|result| result.name == todo::NAME && result.ok)
+            }
+            _ => None,
+        });
+        self.hands.plan.go_on(plan.map(|plan| plan.text.clone()));
         if !self.agent.entries().starts_with(&entries) {
             self.record.rewrite();
         }
@@ -240,6 +199,10 @@ impl Session {
 
     /// Writes down what is new in the conversation.
     fn keep(&mut self) {
+        if self.agent.revision() != self.revision {
+            self.revision = self.agent.revision();
+            self.record.take_back(self.agent.entries());
+        }
         let set = Set {
             model: self.settings.model.clone(),
             base_url: self.server.base.clone(),
@@ -250,10 +213,8 @@ impl Session {
     }
 
     /// Writes down what a failure has left of the conversation.
-    fn keep_after(&mut self, failure: &Failure) {
-        let too_long = matches!(failure, Failure::Refused { error, .. }
-            if matches!(error.kind, ApiErrorKind::ContextExceeded { .. }));
-        if too_long || self.agent.entries().len() < self.record.written() {
+    fn keep_after(&mut self) {
+        if self.agent.entries().len() < self.record.written() {
             self.record.take_back(self.agent.entries());
         }
         self.keep();
@@ -261,22 +222,54 @@ impl Session {
 
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
+        self.begin(Input::Start(question), screen)
+    }
+
+    /// Has the conversation summed up, and this kept. Whether there was anything to sum up.
+    pub(crate) fn compact(&mut self, focus: &str, screen: &mut dyn Screen) -> Result<Result<bool, Failure>> {
+        let before = self.agent.revision();
+        let outcome = self.begin(Input::Compact(focus), screen)?;
+        self.keep();
+        Ok(outcome.map(|_| self.agent.revision() != before))
+    }
+
+    fn begin(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
         let cancel = self.interrupt.begin();
-        let outcome = self.work(question, &cancel, screen);
+        let outcome = self.work(input, &cancel, screen);
         self.record.settle();
+        self.learn_context();
         self.interrupt.rest();
         outcome
     }
 
+    /// Asks the server how much the model takes: some know it only once the model has answered.
+    fn learn_context(&mut self) {
+        if std::mem::replace(&mut self.asked_context, true) || self.agent.context().is_some() {
+            return;
+        }
+        let Self { runtime, server, settings, interrupt, .. } = self;
+        let about = runtime.block_on(async {
+            tokio::select! {
+                about = tokio::time::timeout(PATIENCE, server.about(&settings.model)) => about.ok(),
+                () = interrupt.pressed() => None,
+            }
+        });
+        if let Some(tokens) = about.and_then(|about| about.context) {
+            self.settings.context = Some(tokens);
+            self.agent.learn_context(tokens);
+            self.hands.toolbox.fit_context(u32::try_from(tokens).unwrap_or(u32::MAX));
+        }
+    }
+
     fn work(
         &mut self,
-        question: &str,
+        input: Input<'_>,
         cancel: &Cancel,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
         let mut asked = Asked::find(false, self.common.color, cancel);
         self.turns = 0;
-        let mut effect = self.step(Input::Start(question), screen);
+        let mut effect = self.step(input, screen);
         loop {
             // Before anything is done that rests on it.
             self.keep();
@@ -306,7 +299,7 @@ impl Session {
                 }
                 Effect::Failed(failure) => {
                     screen.turn_over(true);
-                    self.keep_after(&failure);
+                    self.keep_after();
                     return Ok(Err(failure));
                 }
                 // Nothing is under way that could go on.
@@ -316,13 +309,18 @@ impl Session {
         }
     }
 
-    /// Takes another model for what follows.
-    pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
-        let settings = Settings { model: name.to_owned(), ..self.settings.clone() };
-        let fresh = agent(self.catalog, settings.clone())?;
-        self.agent = fresh.with_entries(self.agent.entries().to_vec());
-        self.settings = settings;
-        Ok(())
+    /// How the model learns of the tools at present.
+    pub(crate) fn mode(&self) -> Mode {
+        self.agent.mode()
+    }
+
+    /// What the model's context is filled with.
+    pub(crate) fn context(&self) -> Context {
+        Context {
+            used: self.agent.context_used(),
+            counted: self.agent.context_is_counted(),
+            limit: self.agent.context(),
+        }
     }
 
     /// Forgets the conversation.

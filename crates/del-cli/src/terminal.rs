@@ -7,7 +7,10 @@ use std::os::fd::AsFd;
 
 use del_tools::visible;
 use rustix::process::getpgrp;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr,
+};
 
 /// The modes of the terminal at some time.
 #[derive(Debug)]
@@ -61,6 +64,35 @@ pub(crate) fn open() -> Option<File> {
     let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").ok()?;
     let in_front = tcgetpgrp(&tty).ok()? == getpgrp();
     in_front.then_some(tty)
+}
+
+/// The terminal gives keys as they are pressed, and shows none; dropping it puts the old modes back. Between two
+/// questions as well: what is typed then is read by whoever asks next, and Enter is still Enter.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    _before: Restored,
+}
+
+#[derive(Debug)]
+struct Restored(Modes);
+
+impl Keys {
+    pub(crate) fn begin() -> Option<Self> {
+        let before = Modes::now()?;
+        let mut modes = before.modes.clone();
+        modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+        modes.input_modes -= InputModes::ICRNL;
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(&before.tty, OptionalActions::Now, &modes).ok()?;
+        Some(Self { _before: Restored(before) })
+    }
+}
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        self.0.put_back();
+    }
 }
 
 impl Modes {

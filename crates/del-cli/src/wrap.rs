@@ -20,7 +20,7 @@ pub(crate) fn second_column(line: &str) -> usize {
 }
 
 /// One line in rows of so many columns. A word that is longer than a row is left to the terminal.
-fn rows(line: &str, columns: usize, indent: usize) -> String {
+pub(crate) fn rows(line: &str, columns: usize, indent: usize) -> String {
     let indent = if indent + 20 > columns { 0 } else { indent };
     let mut out = String::new();
     let mut used = 0;

@@ -90,7 +90,7 @@ mod workspace;
 pub use environment::looks_secret;
 pub use foreign::Foreign;
 pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult};
-pub use policy::{Answer, Approval, Class, Consent, Gate, Verdict};
+pub use policy::{Answer, Approval, Class, Consent, Gate, Grant, Permission, Verdict};
 pub use question::{Action, Editable, Part, Question, Subject};
 pub use registry::{Definition, Toolset, UnknownToolset};
 pub use rule::{Rule, RuleError};

@@ -3,6 +3,7 @@
 mod place;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use del_judge::{Judgement, Member, Members, members};
@@ -94,9 +95,30 @@ pub struct Gate {
     reached: HashSet<String>,
 }
 
+/// Something that runs without asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    /// Calls that fit a rule.
+    Rule(Rule),
+    /// The same call again.
+    Call(Grant),
+    /// What is sent to a host.
+    Destination(String),
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(rule) => write!(f, "{rule}: {}", rule.meaning()),
+            Self::Call(grant) => write!(f, "exactly this call: {} {}", grant.tool, grant.arguments),
+            Self::Destination(to) => write!(f, "sending to {to}"),
+        }
+    }
+}
+
 /// A call that the user allowed for good: this tool, these arguments, this directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Grant {
+pub struct Grant {
     pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) directory: PathBuf,
@@ -118,6 +140,23 @@ impl Gate {
     /// Never lets calls that match `rule` run. Denial wins over everything else.
     pub fn deny(&mut self, rule: Rule) {
         self.denied.push(rule);
+    }
+
+    /// What runs without asking beyond what the mode says: rules, calls and destinations.
+    pub fn permissions(&self) -> Vec<Permission> {
+        let mut calls: Vec<Permission> = self.granted.iter().cloned().map(Permission::Call).collect();
+        calls.extend(self.reached.iter().cloned().map(Permission::Destination));
+        calls.sort_by_key(ToString::to_string);
+        self.allowed.iter().cloned().map(Permission::Rule).chain(calls).collect()
+    }
+
+    /// Asks again about what this allowed.
+    pub fn take_back(&mut self, permission: &Permission) {
+        match permission {
+            Permission::Rule(rule) => self.allowed.retain(|other| other != rule),
+            Permission::Call(grant) => drop(self.granted.remove(grant)),
+            Permission::Destination(to) => drop(self.reached.remove(to)),
+        }
     }
 
     /// How much is done without asking.

@@ -21,6 +21,9 @@ impl Agent {
             self.usage += usage;
             self.task.usage += usage;
         }
+        if let Some(summing) = self.summing.take() {
+            return self.summed_up(summing, &answer, watch);
+        }
         if answer.cut {
             watch(View::Notice(&Notice::Cut));
         }
@@ -30,6 +33,9 @@ impl Agent {
         let note = about_broken_calls(&answer, watch);
         let calls = answer.calls.iter().map(|read| read.call.clone()).collect();
         self.entries.push(Entry::Assistant { text: answer.text.clone(), calls });
+        if let Some(usage) = answer.usage {
+            self.measure(usage, watch);
+        }
         match note {
             note if !answer.calls.is_empty() => self.run(answer.calls, note, watch),
             Some(note) => self.repair(answer, note, watch),

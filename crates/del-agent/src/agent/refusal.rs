@@ -21,7 +21,9 @@ impl Agent {
         match reading.end(true, watch) {
             Ok(answer) if answer.ended => self.answered(answer, watch),
             Ok(answer) => {
-                self.keep_text(answer.text);
+                if self.summing.is_none() {
+                    self.keep_text(answer.text);
+                }
                 Effect::Failed(Failure::HungUp { reason: "the stream ended before the answer".to_owned() })
             }
             Err(Trouble::Garbage(reason)) => Effect::Failed(Failure::Garbage { reason }),
@@ -39,9 +41,7 @@ impl Agent {
         watch: Watch<'_>,
     ) -> Effect {
         let fresh = reading.is_fresh();
-        if let Ok(answer) = reading.end(false, watch) {
-            self.keep_text(answer.text);
-        }
+        self.keep_half(reading, watch);
         match trouble {
             Trouble::Refused(error) if fresh => self.refused(tries, None, error, None, watch),
             Trouble::Refused(error) => Effect::Failed(Failure::Refused { status: None, error }),
@@ -50,10 +50,17 @@ impl Agent {
     }
 
     pub(super) fn hung_up(&mut self, reading: Reading, reason: &str, watch: Watch<'_>) -> Effect {
-        if let Ok(answer) = reading.end(false, watch) {
+        self.keep_half(reading, watch);
+        Effect::Failed(Failure::HungUp { reason: reason.to_owned() })
+    }
+
+    /// Keeps what there is of an answer that ended too early.
+    fn keep_half(&mut self, reading: Reading, watch: Watch<'_>) {
+        if let Ok(answer) = reading.end(false, watch)
+            && self.summing.is_none()
+        {
             self.keep_text(answer.text);
         }
-        Effect::Failed(Failure::HungUp { reason: reason.to_owned() })
     }
 
     pub(super) fn unreachable(&mut self, tries: u32, reason: &str, watch: Watch<'_>) -> Effect {
@@ -83,6 +90,9 @@ impl Agent {
             self.mode = Mode::Prompt;
             self.notices.push(Notice::PromptMode { reason: error.message });
             self.request(1, watch)
+        } else if let ApiErrorKind::ContextExceeded { limit, .. } = error.kind {
+            self.too_long(status, error, limit, watch)
+                .unwrap_or_else(|error| Effect::Failed(Failure::Refused { status, error }))
         } else if passing && tries < TRIES && retry_after.unwrap_or(0) <= LONGEST_WAIT {
             self.wait(tries, retry_after, error.message, watch)
         } else {
@@ -105,11 +115,7 @@ impl Agent {
 
     pub(super) fn cancel(&mut self, state: State, watch: Watch<'_>) -> Effect {
         match state {
-            State::Reading { reading, .. } => {
-                if let Ok(answer) = reading.end(false, watch) {
-                    self.keep_text(answer.text);
-                }
-            }
+            State::Reading { reading, .. } => self.keep_half(*reading, watch),
             State::Running { results, .. } => self.keep_results(results, prompt::CANCELLED),
             State::Idle | State::Asking { .. } | State::Waiting { .. } => {}
         }
@@ -131,6 +137,7 @@ impl Agent {
             self.entries.truncate(asked);
         } else if is_too_long(failure) {
             since.iter_mut().for_each(shorten);
+            self.revision += 1;
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::screen::look::Look;
+use crate::screen::stage;
 use crate::server::ServerOptions;
 use crate::terminal::shown;
 use confined::{Question, Subject};
@@ -54,7 +56,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         subject: subject(options)?,
         options: del_detect::Options { rules: !options.rendering_only, describe: options.write.is_some() },
     };
-    let found = confined::ask(&question, common)?;
+    let found = {
+        let _busy = stage::open(Look::find(common.color)).busy("looking for the dialect");
+        confined::ask(&question, common)?
+    };
     let report = &found.report;
     let mut out = std::io::stdout().lock();
     if options.json {

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::catalog::Catalog;
-use crate::colour::Paint;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hands::{self, Consenting, Hands, Onlooker, Workplace};
@@ -20,6 +19,7 @@ use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::say;
 use crate::screen::lines;
+use crate::screen::look::Look;
 use crate::servers::ServerTools;
 use crate::terminal::shown;
 
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     }
     let cancel = interrupt.begin();
     let mut asked = Asked::find(options.yes, common.color, &cancel);
-    let mut watch = Watch { paint: Paint::stderr(common.color) };
+    let mut watch = Watch { look: Look::find(common.color) };
     let results = hands.run(&message.read_calls(), &cancel, &mut asked, &mut watch);
     print(options.json, catalog, &message, &results)?;
     if cancel.is_cancelled() {
@@ -139,17 +139,17 @@ fn row(call: &Call, result: &ToolResult) -> Value {
 
 /// Says which calls run; the results are on standard output.
 struct Watch {
-    paint: Paint,
+    look: Look,
 }
 
 impl Onlooker for Watch {
     fn call(&mut self, call: &Call) {
-        let _ = writeln!(std::io::stderr(), "{}", lines::call(self.paint, call));
+        let _ = writeln!(std::io::stderr(), "{}", lines::call(self.look, call));
     }
 
     fn result(&mut self, _: &Call, result: &ToolResult) {
         if !result.ok {
-            let _ = writeln!(std::io::stderr(), "{}", lines::result(self.paint, result));
+            let _ = writeln!(std::io::stderr(), "{}", lines::result(self.look, result, false));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod written;
 
+pub(crate) use written::markdown;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -176,7 +178,7 @@ fn show(kept: &Kept, json: bool, common: &Common) -> Result<Exit> {
 
 fn export(kept: &Kept, format: Form, output: Option<&Path>) -> Result<Exit> {
     let text = match format {
-        Form::Markdown => written::markdown(kept),
+        Form::Markdown => markdown(kept),
         Form::Json => format!("{:#}\n", whole(kept)),
     };
     match output {

@@ -8,11 +8,12 @@ use del_agent::{Done, Failure};
 use serde_json::{Value, json};
 
 use crate::arguments::{Assistant, Common};
-use crate::colour::Paint;
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::record;
 use crate::screen::events::Events;
+use crate::screen::look::Look;
+use crate::screen::stage;
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::{self, Session};
 use crate::terminal::shown;
@@ -33,6 +34,9 @@ const MAX_TURNS: u32 = 25;
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
     let question = question(prompt)?;
     let format = options.output_format;
+    if format == Format::Text {
+        stage::open(Look::find(common.color));
+    }
     let mut session = open(options, common).inspect_err(|error| print_unopened(error, format))?;
     let id = session.record.id().to_owned();
     let live = format == Format::Text && std::io::stdout().is_terminal();
@@ -48,9 +52,8 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     } else {
         let debug = options.session.debug;
         let reasoning = !options.session.hide_reasoning;
-        let shown = Shown { live, debug, reasoning };
-        let paint = Paint::stderr(common.color);
-        session.ask(&question, &mut Transcript::new(shown, paint, session.tried()))?
+        let shown = Shown { live, debug, reasoning, raw: options.raw, unfolds: false };
+        session.ask(&question, &mut Transcript::new(shown, Look::find(common.color), session.tried()))?
     };
     let mut out = std::io::stdout().lock();
     match &outcome {

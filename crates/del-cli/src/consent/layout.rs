@@ -9,7 +9,7 @@ const GOES_ON: &str = "  ↪ ";
 const TAB: usize = 8;
 
 /// The lines of a question on a terminal of this width, in their colours.
-pub(super) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
+pub(crate) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
     let mut out = Vec::new();
     for (place, line) in text.split('\n').enumerate() {
         for row in rows(line, columns) {

@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr,
     tcsetattr,
@@ -15,22 +17,70 @@ pub(super) struct Asking<'a> {
     before: Termios,
 }
 
+/// What was pressed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pressed {
+    /// Ctrl-C or Ctrl-D, or the terminal is gone.
+    Stop,
+    /// Esc, alone.
+    Escape,
+    /// One character.
+    Key(char),
+    /// A line at once, as from a paste, or from a program that answers.
+    Line(String),
+    /// Anything else.
+    Unclear,
+}
+
 const CTRL_C: u8 = 3;
+const CTRL_D: u8 = 4;
+const ESC: u8 = 27;
+/// What follows Esc sooner was sent by one key.
+const ONE_KEY: Duration = Duration::from_millis(30);
+/// Whoever types a word where one key does has stopped after this.
+pub(super) const WORD: Duration = Duration::from_millis(200);
+/// Whoever was typing something else has seen the question after this.
+pub(super) const ELSEWHERE: Duration = Duration::from_millis(800);
 const LONGEST_LINE: usize = 4096;
 
 impl<'a> Asking<'a> {
+    /// Each key is an answer, and is not shown. What was pressed before is dropped.
+    pub(super) fn for_a_key(tty: &'a File) -> io::Result<Self> {
+        let before = tcgetattr(tty)?;
+        let mut mode = before.clone();
+        mode.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+        mode.input_modes |= InputModes::ICRNL;
+        mode.special_codes[SpecialCodeIndex::VMIN] = 1;
+        mode.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(tty, OptionalActions::Flush, &mode)?;
+        Ok(Self { tty, before })
+    }
+
+    /// The line goes on with what a key began.
+    pub(super) fn go_on(tty: &'a File) -> io::Result<Self> {
+        let before = tcgetattr(tty)?;
+        tcsetattr(tty, OptionalActions::Now, &for_lines(&before))?;
+        Ok(Self { tty, before })
+    }
+
     /// Lines are edited by the terminal itself; Ctrl-C ends the line instead of the program. What was typed before is
     /// dropped: an answer is given to a question that was seen.
     pub(super) fn begin(tty: &'a File) -> io::Result<Self> {
         let before = tcgetattr(tty)?;
-        let mut mode = before.clone();
-        mode.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK;
-        mode.local_modes -= LocalModes::ISIG;
-        mode.input_modes |= InputModes::ICRNL;
-        mode.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
-        tcsetattr(tty, OptionalActions::Flush, &mode)?;
+        tcsetattr(tty, OptionalActions::Flush, &for_lines(&before))?;
         Ok(Self { tty, before })
     }
+}
+
+/// Lines are edited by the terminal, and Ctrl-C ends one.
+fn for_lines(before: &Termios) -> Termios {
+    let mut mode = before.clone();
+    mode.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK;
+    mode.local_modes -= LocalModes::ISIG;
+    mode.input_modes |= InputModes::ICRNL;
+    mode.special_codes[SpecialCodeIndex::VEOF] = CTRL_D;
+    mode.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
+    mode
 }
 
 impl Drop for Asking<'_> {
@@ -43,6 +93,50 @@ impl Drop for Asking<'_> {
 /// Drops what was typed before.
 pub(super) fn drain(tty: &File) -> io::Result<()> {
     Ok(tcflush(tty, QueueSelector::IFlush)?)
+}
+
+/// Waits until nothing is typed any more for so long, and drops what was.
+pub(super) fn settle(tty: &File, silence: Duration) -> io::Result<()> {
+    while comes_within(tty, silence) {
+        drain(tty)?;
+    }
+    Ok(())
+}
+
+/// What is pressed next.
+pub(super) fn pressed(mut tty: &File) -> io::Result<Pressed> {
+    let mut bytes = [0; LONGEST_LINE];
+    let count = loop {
+        match tty.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    Ok(match &bytes[..count] {
+        [] => Pressed::Stop,
+        bytes if bytes.contains(&CTRL_C) || bytes.contains(&CTRL_D) => Pressed::Stop,
+        [ESC] if !comes_within(tty, ONE_KEY) => Pressed::Escape,
+        [ESC, ..] => {
+            drain(tty)?;
+            Pressed::Unclear
+        }
+        bytes => read(&String::from_utf8_lossy(bytes)),
+    })
+}
+
+fn read(text: &str) -> Pressed {
+    let mut chars = text.chars();
+    match (chars.next(), chars.next(), text.split_once('\n')) {
+        (Some('\n'), ..) => Pressed::Unclear,
+        (Some(key), None, _) => Pressed::Key(key),
+        (_, _, Some((line, _))) => Pressed::Line(line.to_owned()),
+        _ => Pressed::Unclear,
+    }
+}
+
+fn comes_within(tty: &File, time: Duration) -> bool {
+    let time = Timespec::try_from(time).ok();
+    poll(&mut [PollFd::new(tty, PollFlags::IN)], time.as_ref()).is_ok_and(|count| count > 0)
 }
 
 /// A line without its end; `None` after Ctrl-C, Ctrl-D, or when the terminal is gone.

@@ -132,13 +132,18 @@ impl Store {
         folders.iter().flat_map(|folder| paths(folder)).filter(is_record).collect()
     }
 
-    /// Where those of a directory lie: its name, and what tells it from others of the same name.
+    /// Where those of a directory lie.
     pub(super) fn folder_of(&self, directory: &Path) -> PathBuf {
+        self.folder.join(Self::name_of(directory))
+    }
+
+    /// What a directory is called there: its name, and what tells it from others of the same name.
+    pub(crate) fn name_of(directory: &Path) -> String {
         let name = directory.file_name().unwrap_or_default().to_string_lossy();
         let name: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
         let digest = hex::encode(Sha256::digest(directory.as_os_str().as_encoded_bytes()));
-        self.folder.join(format!("{name}-{}", &digest[..16]))
+        format!("{name}-{}", &digest[..16])
     }
 }
 

@@ -4,40 +4,59 @@ use del_dialects::Call;
 use del_tools::{ToolResult, visible};
 use serde_json::Value;
 
-use crate::colour::Paint;
+use crate::consent::layout;
+use crate::screen::look::Look;
 use crate::table::cut;
 use crate::terminal;
+use crate::todo;
 
 /// Lines of a result that are shown.
 const LINES: usize = 8;
+/// Lines of a change that are shown.
+const CHANGED: usize = 40;
 /// Columns of an argument's value.
 const VALUE: usize = 60;
 
 /// `● read_file(file_path: "README.md")`
-pub(crate) fn call(paint: Paint, call: &Call) -> String {
+pub(crate) fn call(look: Look, call: &Call) -> String {
     let name = visible(&call.name);
-    let arguments =
-        cut(&arguments(&call.arguments), terminal::width().saturating_sub(name.len() + 4).max(20));
-    format!("{} {}({arguments})", paint.green("●"), paint.bold(name))
+    let sign = look.signs().call;
+    let room = terminal::width().saturating_sub(name.len() + sign.chars().count() + 3).max(20);
+    let arguments = cut(&arguments(&call.arguments), room);
+    format!("{} {}({arguments})", look.paint.green(sign), look.paint.bold(name))
 }
 
-/// `  ⎿ ` and the first lines of what the tool said.
-pub(crate) fn result(paint: Paint, result: &ToolResult) -> String {
-    let width = terminal::width().saturating_sub(4).max(20);
-    let text = result.text.trim_end();
+/// What is being done while a call runs.
+pub(crate) fn doing(call: &Call) -> String {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    match arguments["command"].as_str() {
+        Some(command) => format!("running `{}`", cut(&command.replace('\n', " "), VALUE)),
+        None => format!("running {}", call.name),
+    }
+}
+
+/// `  ⎿ ` and the first lines of what the tool said. `unfolds` where the user can ask for the rest.
+pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
+    let sign = format!("  {} ", look.signs().result);
+    let width = terminal::width().saturating_sub(sign.chars().count()).max(20);
+    // What changed was shown when it was asked about, or done.
+    let shown_before = if result.changes.is_empty() { None } else { result.text.find("\n--- a/") };
+    let text = result.text[..shown_before.unwrap_or(result.text.len())].trim_end();
     let all = text.lines().count();
     // One line that would only stand for one more line can as well be that line.
     let shown = if all <= LINES + 1 { all } else { LINES };
+    let paint = look.paint;
     let mut out = String::new();
     for (place, line) in text.lines().take(shown).enumerate() {
         let line = cut(&visible(&line.replace('\t', "  ")), width);
         let line = if result.ok { paint.dim(line) } else { paint.red(line) };
-        out.push_str(if place == 0 { "  ⎿ " } else { "\n    " });
+        out.push_str(if place == 0 { &sign } else { "\n    " });
         out.push_str(&line);
     }
     if shown < all {
+        let hint = if unfolds { " · /show shows all" } else { "" };
         out.push_str("\n    ");
-        out.push_str(&paint.dim(format!("… {} more lines", all - shown)));
+        out.push_str(&paint.dim(format!("… {} more lines{hint}", all - shown)));
     }
     for change in &result.changes {
         let counts = format!("{} +{} -{}", visible(&change.path), change.added, change.removed);
@@ -45,6 +64,32 @@ pub(crate) fn result(paint: Paint, result: &ToolResult) -> String {
         out.push_str(&paint.dim(counts));
     }
     out
+}
+
+/// The model's plan, folded.
+pub(crate) fn plan(look: Look, plan: &str) -> String {
+    let line = cut(&visible(&todo::folded(plan)), terminal::width().saturating_sub(4).max(20));
+    format!("  {} {}", look.signs().result, look.paint.dim(line))
+}
+
+/// What a call changes that nobody was asked about, as a question would show it.
+pub(crate) fn change(look: Look, change: &str) -> String {
+    let lines: Vec<&str> = change.trim_end().lines().collect();
+    let shown = lines.len().min(CHANGED);
+    let mut rows = layout::lines(&lines[..shown].join("\n"), terminal::width().saturating_sub(4), look.paint);
+    // The call stands above it already.
+    rows.remove(0);
+    if shown < lines.len() {
+        rows.push(look.paint.dim(format!("… {} more lines · /diff shows all", lines.len() - shown)));
+    }
+    rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join("\n")
+}
+
+/// A change with nothing left out.
+pub(crate) fn whole_change(look: Look, change: &str) -> String {
+    // The first line of a question is bold; a change alone has none.
+    let rows = layout::lines(&format!("\n{}", change.trim_end()), terminal::width(), look.paint);
+    rows[1..].join("\n")
 }
 
 /// Arguments on one line, without the braces.
@@ -61,10 +106,10 @@ fn arguments(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::colour::When;
+    use crate::colour::{Paint, When};
 
-    fn plain() -> Paint {
-        Paint::for_terminal(When::Never, false)
+    fn plain() -> Look {
+        Look { paint: Paint::for_terminal(When::Never, false), unicode: true, plain: false, spoken: false }
     }
 
     #[test]
@@ -78,7 +123,7 @@ mod tests {
     #[test]
     fn long_results_say_how_much_is_left_out() {
         let text: Vec<String> = (0..20).map(|n| format!("line {n}")).collect();
-        let shown = result(plain(), &ToolResult::success(text.join("\n")));
+        let shown = result(plain(), &ToolResult::success(text.join("\n")), false);
         assert!(
             shown.starts_with("  ⎿ line 0\n    line 1\n") && shown.ends_with("… 12 more lines"),
             "{shown}"

@@ -1,16 +1,23 @@
 //! What happens, for a person: the answer on standard output, everything else on standard error.
 
-use std::io::{self, Write};
+mod text;
 
-use del_agent::{Mode, View};
+use std::io;
+use std::time::Instant;
+
+use del_agent::{Mode, Notice, View};
 use del_dialects::{Call, FaultKind};
 use del_tools::{ToolResult, visible};
+use text::{Flow, Safe};
 
-use crate::colour::Paint;
 use crate::hands::Onlooker;
 use crate::screen::lines;
+use crate::screen::look::{self, Look};
+use crate::screen::markdown::Markdown;
 use crate::screen::near::Tried;
+use crate::screen::stage::{self, Stage};
 use crate::session::Screen;
+use crate::todo;
 use crate::wrap;
 
 /// What to show.
@@ -22,12 +29,19 @@ pub(crate) struct Shown {
     pub(crate) debug: bool,
     /// The model's thinking.
     pub(crate) reasoning: bool,
+    /// Text as the model wrote it, and not laid out.
+    pub(crate) raw: bool,
+    /// What is folded or cut can be asked for.
+    pub(crate) unfolds: bool,
 }
 
 /// Shows one question's work.
 pub(crate) struct Transcript {
     pub(crate) shown: Shown,
-    paint: Paint,
+    look: Look,
+    stage: &'static Stage,
+    /// Lays the answer out, where somebody watches it.
+    markdown: Option<Markdown>,
     /// For `debug`.
     tried: Tried,
     /// What the model wrote in this turn; for `debug`.
@@ -35,13 +49,25 @@ pub(crate) struct Transcript {
     /// What stands on the line of the cursor.
     open: Open,
     flow: Flow,
+    safe: Safe,
     /// Text of this turn that has not been shown.
     text: String,
     /// What was read in this turn; for `debug`.
     read: Vec<String>,
     /// The dialects of its calls.
     matched: Vec<String>,
+    /// Something stands above that an answer keeps a distance from.
+    above: bool,
+    thought: Thought,
     failed: Option<io::Error>,
+}
+
+/// Thinking that is folded.
+#[derive(Debug, Default)]
+struct Thought {
+    text: String,
+    since: Option<Instant>,
+    tokens: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,48 +75,36 @@ enum Open {
     Nothing,
     Text,
     Reasoning,
+    Folded,
     Raw,
-}
-
-/// Text without the white space around it, as it comes.
-#[derive(Debug, Default)]
-struct Flow {
-    started: bool,
-    held: String,
-}
-
-impl Flow {
-    /// What of `piece` is certain to be inside.
-    fn take(&mut self, piece: &str) -> String {
-        let piece = if self.started { piece } else { piece.trim_start() };
-        let inside = piece.trim_end();
-        let mut out = String::new();
-        if !inside.is_empty() {
-            self.started = true;
-            out = std::mem::take(&mut self.held) + inside;
-        }
-        if self.started {
-            self.held.push_str(&piece[inside.len()..]);
-        }
-        out
-    }
 }
 
 impl Transcript {
     /// Answers are read in the dialects of `tried`.
-    pub(crate) fn new(shown: Shown, paint: Paint, tried: Tried) -> Self {
+    pub(crate) fn new(shown: Shown, look: Look, tried: Tried) -> Self {
+        let laid_out = shown.live && !shown.raw && crate::terminal::stdout_width().is_some();
         Self {
             shown,
-            paint,
+            look,
+            stage: stage::open(look),
+            markdown: laid_out.then(|| Markdown::new(look::columns(), look.paint.is_on())),
             tried,
             raw: String::new(),
             open: Open::Nothing,
             flow: Flow::default(),
+            safe: Safe::default(),
             text: String::new(),
             read: Vec::new(),
             matched: Vec::new(),
+            above: false,
+            thought: Thought::default(),
             failed: None,
         }
+    }
+
+    /// What the model thought, where it was folded.
+    pub(crate) fn into_thought(self) -> String {
+        self.thought.text
     }
 
     fn text(&mut self, piece: &str) {
@@ -98,13 +112,50 @@ impl Transcript {
             self.text.push_str(piece);
             return;
         }
+        let first = self.open != Open::Text;
         self.begin(Open::Text);
         let text = self.flow.take(piece);
-        self.out(&visible(&text));
+        if text.is_empty() {
+            return;
+        }
+        if first && self.above && self.markdown.is_some() && !self.look.plain {
+            self.out("\n");
+        }
+        self.lay_out(&text);
+    }
+
+    fn lay_out(&mut self, text: &str) {
+        let text = self.safe.take(text);
+        match &mut self.markdown {
+            Some(markdown) => {
+                if text.contains('\n') {
+                    markdown.resize(look::columns());
+                }
+                let rows = markdown.push(&text);
+                self.stage.doing(if markdown.holds_table() { "writing a table" } else { "writing" });
+                self.out(&rows);
+            }
+            None => self.out(&text),
+        }
+    }
+
+    fn end_text(&mut self) {
+        let held = self.safe.end();
+        let rest = match &mut self.markdown {
+            Some(markdown) => markdown.push(&held) + &markdown.finish(),
+            None => held + "\n",
+        };
+        self.out(&rest);
     }
 
     fn reasoning(&mut self, piece: &str) {
-        if !self.shown.reasoning || self.shown.debug {
+        if self.shown.debug {
+            return;
+        }
+        if self.stage.redraws() {
+            return self.fold(piece);
+        }
+        if !self.shown.reasoning {
             return;
         }
         self.begin(Open::Reasoning);
@@ -113,18 +164,53 @@ impl Transcript {
         if text.is_empty() {
             return;
         }
-        let mark = if started { "" } else { "✻ " };
-        let text = self.paint.dim(format!("{mark}{}", visible(&text)));
-        err(&text);
+        let mark = if started { String::new() } else { format!("{} ", self.look.signs().thought) };
+        self.stage.aside(&self.look.paint.dim(format!("{mark}{}", visible(&text))));
+    }
+
+    /// Thinking is seen while it comes, and is a line when it is over.
+    fn fold(&mut self, piece: &str) {
+        self.begin(Open::Folded);
+        let text = self.flow.take(piece);
+        if text.is_empty() {
+            return;
+        }
+        if self.thought.since.is_none() {
+            self.thought.since = Some(Instant::now());
+            if !self.thought.text.is_empty() {
+                self.thought.text.push_str("\n\n");
+            }
+        }
+        self.stage.doing("thinking");
+        self.thought.tokens += 1;
+        if self.shown.reasoning {
+            self.stage.output(&text);
+        }
+        self.thought.text.push_str(&text);
+    }
+
+    fn folded(&mut self) {
+        let Some(since) = self.thought.since.take() else { return };
+        let tokens = std::mem::take(&mut self.thought.tokens);
+        let hint = if self.shown.unfolds { " · /thinking shows it" } else { "" };
+        let said = format!(
+            "{} thought for {} s, about {tokens} tokens{hint}",
+            self.look.signs().thought,
+            since.elapsed().as_secs()
+        );
+        if self.shown.reasoning {
+            self.stage.line(&self.look.paint.dim(said));
+            self.above = true;
+        }
     }
 
     fn raw(&mut self, piece: &str) {
         self.raw.push_str(piece);
         let first = self.open != Open::Raw;
         self.begin(Open::Raw);
-        let bar = self.paint.dim("│ ");
+        let bar = self.look.paint.dim("│ ");
         let text = visible(piece).replace('\n', &format!("\n{bar}"));
-        err(&if first { format!("{bar}{text}") } else { text });
+        self.stage.aside(&if first { format!("{bar}{text}") } else { text });
     }
 
     /// Makes the line of the cursor one of `kind`.
@@ -137,46 +223,79 @@ impl Transcript {
     }
 
     fn close(&mut self) {
-        match self.open {
-            Open::Text if self.flow.started => self.out("\n"),
-            Open::Reasoning if self.flow.started => err("\n"),
-            Open::Raw => err("\n"),
+        match std::mem::replace(&mut self.open, Open::Nothing) {
+            Open::Text if self.flow.started => {
+                self.end_text();
+                self.above = true;
+            }
+            Open::Reasoning if self.flow.started => self.stage.aside("\n"),
+            Open::Folded => self.folded(),
+            Open::Raw => self.stage.aside("\n"),
             _ => {}
         }
-        self.open = Open::Nothing;
     }
 
     fn line(&mut self, line: &str) {
         self.close();
-        err(&format!("{line}\n"));
+        self.stage.line(line);
     }
 
     fn out(&mut self, text: &str) {
         if self.failed.is_none() && !text.is_empty() {
-            let mut out = io::stdout().lock();
-            self.failed = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
+            self.failed = self.stage.answer(text).err();
         }
     }
 
     fn note(&mut self, text: &str) {
-        let line = self.paint.yellow(format!("! {}", visible(text)));
+        let line = self.look.paint.yellow(format!("! {}", visible(text)));
         self.line(&wrap::for_stderr(&line, |_| "! ".len()));
     }
 
     fn debug(&mut self, text: &str) {
-        let line = self.paint.dim(format!("debug: {}", visible(text)));
+        let line = self.look.paint.dim(format!("debug: {}", visible(text)));
         self.line(&wrap::for_stderr(&line, |_| "debug: ".len()));
+    }
+
+    fn turn(&mut self, turn: u32, mode: Mode, dialect: Option<&str>, constrained: bool) {
+        self.stage.doing("reading the prompt");
+        if !self.shown.debug {
+            return;
+        }
+        let tools = match (mode, dialect) {
+            (Mode::Native, _) => "tools go over the API".to_owned(),
+            (Mode::Prompt, dialect) => {
+                format!("tools in the prompt, in {}", dialect.unwrap_or("no dialect"))
+            }
+        };
+        let grammar = if constrained { ", calls constrained by a grammar" } else { "" };
+        self.debug(&format!("turn {turn}: {tools}{grammar}; the model writes:"));
     }
 }
 
 impl Onlooker for Transcript {
     fn call(&mut self, call: &Call) {
-        let line = lines::call(self.paint, call);
+        if self.shown.live && self.markdown.is_some() && self.above {
+            self.stage.line("");
+        }
+        let line = lines::call(self.look, call);
         self.line(&line);
+        self.stage.doing(&lines::doing(call));
+        self.above = true;
     }
 
-    fn result(&mut self, _: &Call, result: &ToolResult) {
-        let text = lines::result(self.paint, result);
+    fn change(&mut self, change: &str) {
+        if self.shown.live {
+            let text = lines::change(self.look, change);
+            self.line(&text);
+        }
+    }
+
+    fn result(&mut self, call: &Call, result: &ToolResult) {
+        self.stage.rest();
+        if call.name == todo::NAME && result.ok && self.shown.unfolds {
+            return self.line(&lines::plan(self.look, &result.text));
+        }
+        let text = lines::result(self.look, result, self.shown.unfolds);
         self.line(&text);
     }
 }
@@ -184,23 +303,23 @@ impl Onlooker for Transcript {
 impl Screen for Transcript {
     fn view(&mut self, view: View<'_>) {
         match view {
-            View::Turn { turn, mode, dialect, constrained } if self.shown.debug => {
-                let tools = match (mode, dialect) {
-                    (Mode::Native, _) => "tools go over the API".to_owned(),
-                    (Mode::Prompt, dialect) => {
-                        format!("tools in the prompt, in {}", dialect.unwrap_or("no dialect"))
-                    }
-                };
-                let grammar = if constrained { ", calls constrained by a grammar" } else { "" };
-                self.debug(&format!("turn {turn}: {tools}{grammar}; the model writes:"));
+            View::Turn { turn, mode, dialect, constrained } => self.turn(turn, mode, dialect, constrained),
+            View::Raw(text) => {
+                self.stage.count(1);
+                if self.shown.debug {
+                    self.raw(text);
+                }
             }
-            View::Raw(text) if self.shown.debug => self.raw(text),
+            View::Compacting => self.stage.doing("summing the conversation up"),
             View::Text(text) => self.text(text),
             View::Reasoning(text) => self.reasoning(text),
             View::CallStart { name, dialect, span, .. } => {
+                self.close();
+                self.stage.doing(&format!("writing a call of {name}"));
                 self.read.push(format!("{dialect} matched at byte {}: a call of {name}", span.start));
                 self.matched.push(dialect.to_owned());
             }
+            View::Args { .. } => self.stage.count(1),
             View::Fault { fault, span } => {
                 let text = format!("bytes {} to {}: {}", span.start, span.end, fault.kind.message());
                 self.read.push(text);
@@ -208,13 +327,19 @@ impl Screen for Transcript {
                     self.note(fault.kind.message());
                 }
             }
-            View::Notice(notice) => self.note(&notice.to_string()),
+            View::Notice(notice) => {
+                self.note(&notice.to_string());
+                if let Notice::Retry { next, tries, milliseconds, .. } = notice {
+                    self.stage.waiting(&format!("try {next} of {tries}"), *milliseconds);
+                }
+            }
             _ => {}
         }
     }
 
     fn turn_over(&mut self, last: bool) {
         self.close();
+        self.stage.rest();
         let (read, matched) = (std::mem::take(&mut self.read), std::mem::take(&mut self.matched));
         let raw = std::mem::take(&mut self.raw);
         if self.shown.debug {
@@ -231,7 +356,8 @@ impl Screen for Transcript {
             return;
         }
         if self.shown.live {
-            self.out(&format!("{}\n", visible(text)));
+            self.lay_out(text);
+            self.end_text();
         } else if !last {
             self.line(&visible(text));
         }
@@ -239,28 +365,5 @@ impl Screen for Transcript {
 
     fn check(&mut self) -> io::Result<()> {
         self.failed.take().map_or(Ok(()), Err)
-    }
-}
-
-/// Writes to standard error; it is lost without a fuss when nobody reads it.
-fn err(text: &str) {
-    let mut stderr = io::stderr().lock();
-    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn white_space_around_a_text_is_left_out_however_it_is_cut() {
-        let text = "\n\n  a b\n\nc \n\n";
-        for size in 1..text.len() {
-            let mut flow = Flow::default();
-            let pieces: Vec<char> = text.chars().collect();
-            let shown: String =
-                pieces.chunks(size).map(|piece| flow.take(&piece.iter().collect::<String>())).collect();
-            assert_eq!(shown, "a b\n\nc");
-        }
     }
 }

@@ -48,15 +48,36 @@ impl Terminal {
     pub(crate) fn until(&mut self, text: &str) -> String {
         let mut bytes = [0; 4096];
         loop {
-            if let Some(at) = self.seen.find(text) {
-                let rest = self.seen.split_off(at + text.len());
-                return std::mem::replace(&mut self.seen, rest);
+            if let Some(before) = self.take(text) {
+                return before;
             }
             match self.pty.read(&mut bytes) {
                 Ok(0) | Err(_) => panic!("expected {text:?}, got the end after {:?}", self.seen),
-                Ok(count) => self.seen.push_str(&String::from_utf8_lossy(&bytes[..count])),
+                Ok(count) => self.see(&bytes[..count]),
             }
         }
+    }
+
+    /// What is on the screen up to this, if it is there: as it was written, or without signs of life that were drawn
+    /// below it meanwhile and are gone.
+    fn take(&mut self, text: &str) -> Option<String> {
+        let mut seen = self.seen.clone();
+        loop {
+            if let Some(at) = seen.find(text) {
+                self.seen = seen.split_off(at + text.len());
+                return Some(settled(seen));
+            }
+            seen = without_first_drawing(&seen)?;
+        }
+    }
+
+    /// Takes what was written, and says where the cursor is when asked to, as terminals do.
+    fn see(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        for _ in text.matches("\u{1b}[6n") {
+            self.write("\u{1b}[1;1R");
+        }
+        self.seen.push_str(&text);
     }
 
     pub(crate) fn write(&mut self, text: &str) {
@@ -67,10 +88,34 @@ impl Terminal {
     pub(crate) fn end(mut self) -> (String, i32) {
         let mut bytes = [0; 4096];
         while let Ok(count @ 1..) = self.pty.read(&mut bytes) {
-            self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            self.see(&bytes[..count]);
         }
         (self.seen, self.child.wait().unwrap().code().unwrap_or(-1))
     }
+}
+
+/// What was written without the signs of life below it.
+pub(crate) fn settled(mut seen: String) -> String {
+    while let Some(less) = without_first_drawing(&seen) {
+        seen = less;
+    }
+    seen
+}
+
+/// Without the first rows that were drawn below the cursor, which then went back up: as many as it says.
+fn without_first_drawing(seen: &str) -> Option<String> {
+    for (at, _) in seen.match_indices("\u{1b}[") {
+        let back = &seen[at + 2..];
+        let digits = back.find(|c: char| !c.is_ascii_digit())?;
+        let Some(behind) = back[digits..].strip_prefix("A\r") else { continue };
+        let rows: usize = back[..digits].parse().ok()?;
+        let start = seen[..at].rmatch_indices("\r\n").nth(rows.checked_sub(1)?)?.0;
+        let column = behind.strip_prefix("\u{1b}[").and_then(|column| column.split_once('C'));
+        let column = column.filter(|(column, _)| column.parse::<usize>().is_ok());
+        return Some(format!("{}{}", &seen[..start], column.map_or(behind, |(_, behind)| behind)));
+    }
+    let erased = seen.find("\u{1b}[J")?;
+    Some(format!("{}{}", &seen[..erased], &seen[erased + 3..]))
 }
 
 /// What a question says, in one piece where rows of the terminal broke it.

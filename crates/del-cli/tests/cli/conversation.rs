@@ -99,6 +99,7 @@ fn help_and_errors_break_between_words() {
     let help = terminal.until("next one.\r\n");
     terminal.until("> ");
     terminal.write("hi\r");
+    terminal.until("error: ");
     let error = terminal.until("without this question");
     terminal.until("> ");
     terminal.write("\u{4}");

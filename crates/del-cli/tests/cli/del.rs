@@ -29,7 +29,11 @@ pub(crate) fn del<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
 }
 
 /// Variables that change what the program does.
-pub(crate) const SETTINGS: [&str; 16] = [
+pub(crate) const SETTINGS: [&str; 20] = [
+    "LC_ALL",
+    "LC_CTYPE",
+    "LANG",
+    "DEL_PLAIN",
     "OPENAI_BASE_URL",
     "OPENAI_API_KEY",
     "OLLAMA_HOST",

@@ -1,6 +1,7 @@
 //! The program as users run it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod assistant;
 mod config;
 mod consent;
 mod conversation;
@@ -17,6 +18,8 @@ mod parse;
 mod policy;
 mod render;
 mod sandbox;
+mod scenarios;
+mod screen;
 mod serve;
 mod server;
 mod sessions;

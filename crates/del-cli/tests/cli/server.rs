@@ -232,6 +232,13 @@ pub(crate) fn words(text: &str) -> Vec<Value> {
     text.split_inclusive(' ').map(delta).collect()
 }
 
+/// Thinking over the API, word by word, and then a text.
+pub(crate) fn thinks(thought: &str, text: &str) -> Reply {
+    let delta = |thought: &str| json!({"choices": [{"index": 0, "delta": {"reasoning_content": thought}}]});
+    let chunks = thought.split_inclusive(' ').map(delta).chain(words(text)).chain(end("stop"));
+    Reply::Stream(chunks.collect())
+}
+
 /// A call over the API.
 pub(crate) fn calls(id: &str, name: &str, arguments: &Value) -> Reply {
     let chunk = |call: Value| json!({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]});

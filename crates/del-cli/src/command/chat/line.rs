@@ -1,98 +1,222 @@
-//! Reading a line: editing, history, completion, and lines that go on.
+//! Reading what the user asks: editing over several rows, history, popups, pastes; plain lines where there is no terminal
+//! to do that on.
 
-use std::path::PathBuf;
+mod complete;
+mod history;
+mod keys;
+mod popup;
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use rustyline::completion::{Completer, FilenameCompleter, Pair};
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
-use rustyline::history::FileHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Config, Context, Editor, Helper, Result as LineResult};
+use complete::Words;
+use history::History;
+use keys::{Keys, Pastes};
+use popup::{Popup, Shared};
+use reedline::{
+    Color, EditCommand, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu, Signal,
+    ValidationResult, Validator,
+};
+use tempfile::TempDir;
 
-use super::word::WORDS;
-use crate::folders;
+use crate::consent::editing;
+use crate::screen::look::Look;
 
-/// Reads lines and remembers them.
+/// Reads questions and remembers them.
 pub(super) struct Lines {
-    editor: Editor<Reader, FileHistory>,
-    history: Option<PathBuf>,
-    prompt: bool,
+    reader: Reader,
+    history: Option<History>,
 }
 
-struct Reader {
-    files: FilenameCompleter,
+enum Reader {
+    /// A terminal on which rows can be drawn anew.
+    Drawn(Box<Drawn>),
+    /// Lines as they come; where somebody types them, behind a prompt.
+    Plain { prompt: bool },
 }
 
-const REMEMBERED: usize = 1000;
-
-/// An editor with the lines of earlier conversations; without a terminal it reads plain lines.
-pub(super) fn editor(terminal: bool) -> Result<Lines> {
-    let config = Config::builder().max_history_size(REMEMBERED)?.auto_add_history(false).build();
-    let mut editor = Editor::with_config(config)?;
-    editor.set_helper(Some(Reader { files: FilenameCompleter::new() }));
-    let history = if terminal { history() } else { None };
-    if let Some(history) = &history {
-        // The first conversation has no history.
-        let _ = editor.load_history(history);
-    }
-    Ok(Lines { editor, history, prompt: terminal })
+struct Drawn {
+    editor: Reedline,
+    pastes: Arc<Mutex<Pastes>>,
+    kitty: bool,
+    /// Where the user's editor finds the text.
+    _folder: Option<TempDir>,
 }
+
+/// What was read.
+pub(super) enum Read {
+    Line(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D, or the end of the input.
+    End,
+}
+
+/// The status above the line; it is gone once the line is sent.
+struct Above {
+    status: String,
+}
+
+/// A line that ends so goes on in the next.
+struct GoesOn;
 
 impl Lines {
-    pub(super) fn readline(&mut self, prompt: &str) -> LineResult<String> {
-        let line = self.editor.readline(if self.prompt { prompt } else { "" })?;
-        Ok(line.replace("\\\n", "\n"))
+    /// A reader for questions in `directory`, with those of earlier conversations. Without a terminal it reads plain lines.
+    pub(super) fn open(terminal: bool, look: Look, directory: &Path) -> Self {
+        let history = if terminal { History::find(directory) } else { None };
+        let reader = if terminal && !look.plain {
+            Reader::Drawn(Box::new(Drawn::new(look, directory, history.as_ref())))
+        } else {
+            Reader::Plain { prompt: terminal }
+        };
+        Self { reader, history }
+    }
+
+    /// Reads one, below `status`, beginning with what was `typed` before.
+    pub(super) fn read(&mut self, status: &str, typed: &str) -> Result<Read> {
+        match &mut self.reader {
+            Reader::Drawn(drawn) => drawn.read(status, typed),
+            Reader::Plain { prompt } => plain(*prompt, status),
+        }
     }
 
     /// Keeps a line for later conversations, as far as the disk allows.
     pub(super) fn remember(&mut self, line: &str) {
-        let added = self.editor.add_history_entry(line).unwrap_or(false);
-        if let Some(history) = self.history.as_ref().filter(|_| added) {
-            let _ = self.editor.append_history(history);
+        if let Some(history) = &mut self.history {
+            history.add(line);
         }
     }
 }
 
-impl Helper for Reader {}
+impl Drawn {
+    fn new(look: Look, directory: &Path, history: Option<&History>) -> Self {
+        let pastes = Arc::new(Mutex::new(Pastes::default()));
+        let shared = Arc::new(Shared::default());
+        let keys = Keys::new(Arc::clone(&pastes), Arc::clone(&shared));
+        let mut editor = Reedline::create()
+            .use_bracketed_paste(true)
+            .with_ansi_colors(look.paint.is_on())
+            .with_validator(Box::new(GoesOn))
+            .with_completer(Box::new(Words::new(directory)))
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(shared))))
+            .with_edit_mode(Box::new(keys))
+            .with_transient_prompt(Box::new(Above { status: String::new() }));
+        if let Some(lines) = history.and_then(History::lines) {
+            editor = editor.with_history(lines);
+        }
+        let mut folder = None;
+        if let (Some(words), Ok(place)) =
+            (editing::editor(), tempfile::Builder::new().prefix("del-").tempdir())
+        {
+            let path = place.path().join("question.md");
+            let mut command = std::process::Command::new(&words[0]);
+            command.args(&words[1..]).arg(&path);
+            editor = editor.with_buffer_editor(command, path);
+            folder = Some(place);
+        }
+        Self { editor, pastes, kitty: speaks_kitty(), _folder: folder }
+    }
 
-impl Highlighter for Reader {}
-
-impl Hinter for Reader {
-    type Hint = String;
-}
-
-impl Validator for Reader {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> LineResult<ValidationResult> {
-        let goes_on = context.input().ends_with('\\');
-        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    fn read(&mut self, status: &str, typed: &str) -> Result<Read> {
+        if !typed.is_empty() {
+            self.editor.run_edit_commands(&[EditCommand::InsertString(typed.to_owned())]);
+        }
+        if self.kitty {
+            put("\u{1b}[>1u");
+        }
+        let status = if status.is_empty() { String::new() } else { format!("{status}\n") };
+        let read = self.editor.read_line(&Above { status });
+        if self.kitty {
+            put("\u{1b}[<u");
+        }
+        Ok(match read? {
+            Signal::Success(line) => {
+                let whole = self.pastes.lock().unwrap_or_else(PoisonError::into_inner).unfold(&line);
+                Read::Line(whole.replace("\\\n", "\n"))
+            }
+            Signal::CtrlC => Read::Interrupted,
+            _ => Read::End,
+        })
     }
 }
 
-impl Completer for Reader {
-    type Candidate = Pair;
-
-    /// Commands after a slash at the start, paths after `@`.
-    fn complete(&self, line: &str, at: usize, context: &Context<'_>) -> LineResult<(usize, Vec<Pair>)> {
-        let before = &line[..at];
-        if let Some(word) = before.strip_prefix('/').filter(|word| !word.contains(' ')) {
-            let fits = WORDS.into_iter().filter(|known| known.starts_with(word));
-            let pairs =
-                fits.map(|known| Pair { display: format!("/{known}"), replacement: format!("/{known}") });
-            return Ok((0, pairs.collect()));
+/// A line from standard input.
+fn plain(prompt: bool, status: &str) -> Result<Read> {
+    let mut whole = String::new();
+    loop {
+        if prompt {
+            if whole.is_empty() && !status.is_empty() {
+                put(&format!("{status}\n"));
+            }
+            put("> ");
         }
-        let word = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-        if before[word..].starts_with('@') {
-            let (start, pairs) = self.files.complete(&before[word + 1..], at - word - 1, context)?;
-            return Ok((word + 1 + start, pairs));
+        let mut line = Vec::new();
+        if io::stdin().lock().read_until(b'\n', &mut line)? == 0 && whole.is_empty() {
+            return Ok(Read::End);
         }
-        Ok((at, Vec::new()))
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end_matches(['\n', '\r']);
+        match line.strip_suffix('\\') {
+            Some(begun) => whole.extend([begun, "\n"]),
+            None => return Ok(Read::Line(whole + line)),
+        }
     }
 }
 
-/// Where lines are kept, its folder made.
-fn history() -> Option<PathBuf> {
-    let folder = folders::state()?;
-    std::fs::create_dir_all(&folder).ok()?;
-    Some(folder.join("history"))
+fn put(text: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// Whether the terminal is one that tells Shift-Enter from Enter when asked to. Others are not asked: a question that
+/// nobody answers costs seconds.
+fn speaks_kitty() -> bool {
+    let has = |name: &str, known: &[&str]| {
+        std::env::var(name).is_ok_and(|value| known.iter().any(|known| value.contains(known)))
+    };
+    has("TERM", &["kitty", "ghostty", "foot", "alacritty", "wezterm", "rio"])
+        || has("TERM_PROGRAM", &["WezTerm", "ghostty", "iTerm", "rio"])
+}
+
+impl Prompt for Above {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.status)
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed("> ")
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("  ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        Cow::Owned(format!("search for `{}`: ", search.term))
+    }
+
+    fn get_prompt_color(&self) -> Color {
+        Color::Default
+    }
+
+    fn get_indicator_color(&self) -> Color {
+        Color::Default
+    }
+
+    fn get_prompt_multiline_color(&self) -> Color {
+        Color::Default
+    }
+}
+
+impl Validator for GoesOn {
+    fn validate(&self, line: &str) -> ValidationResult {
+        if line.ends_with('\\') { ValidationResult::Incomplete } else { ValidationResult::Complete }
+    }
 }

@@ -1,22 +1,13 @@
 //! What a line of the conversation means: a word of Del's own, or a question.
 
+use std::fmt::Write;
+
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word<'a> {
     Nothing,
-    Exit,
-    Help,
-    Safe,
-    Unsafe,
-    Debug,
-    Tools,
-    Clear,
-    /// Shows the models, or takes one.
-    Model(Option<&'a str>),
-    /// Shows the conversations that were kept here, or goes on with one.
-    Sessions(Option<&'a str>),
-    /// Takes the last change back, or does what the words behind it say.
-    Undo(&'a str),
+    /// A command, and what stands behind it.
+    Command(Name, &'a str),
     /// `!command`.
     Shell(&'a str),
     /// A `/command` that there is none of.
@@ -24,25 +15,194 @@ pub(super) enum Word<'a> {
     Question(&'a str),
 }
 
-/// Words that are commands with a slash before them; the first five also alone on their line.
-pub(super) const WORDS: [&str; 14] = [
-    "safe", "unsafe", "help", "exit", "quit", "bye", "debug", "tools", "model", "clear", "new", "sessions",
-    "resume", "undo",
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    Help,
+    Exit,
+    Safe,
+    Unsafe,
+    Mode,
+    Permissions,
+    Status,
+    Context,
+    Compact,
+    Clear,
+    Model,
+    Dialect,
+    System,
+    Tools,
+    Mcp,
+    Plan,
+    Show,
+    Thinking,
+    Diff,
+    Undo,
+    Redo,
+    Sessions,
+    Resume,
+    Export,
+    Copy,
+    Init,
+    Debug,
+}
+
+/// A command as it is typed and explained.
+pub(super) struct Command {
+    /// The first is the one that is shown; the others are what people know from elsewhere.
+    pub(super) names: &'static [&'static str],
+    takes: Takes,
+    /// What stands behind it.
+    behind: &'static str,
+    pub(super) about: &'static str,
+    name: Name,
+}
+
+/// What may stand behind a command. A line with anything else there is a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// One word, or nothing.
+    Word,
+    Text,
+}
+
+const fn command(
+    name: Name,
+    names: &'static [&'static str],
+    takes: Takes,
+    behind: &'static str,
+    about: &'static str,
+) -> Command {
+    Command { names, takes, behind, about, name }
+}
+
+pub(super) const COMMANDS: [Command; 27] = [
+    command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
+    command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
+    command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
+    command(Name::Unsafe, &["unsafe"], Takes::Nothing, "", "ask nothing"),
+    command(
+        Name::Mode,
+        &["mode"],
+        Takes::Word,
+        "[MODE]",
+        "what is done without asking: ask, auto-edit, plan, yolo",
+    ),
+    command(
+        Name::Permissions,
+        &["permissions", "approvals"],
+        Takes::Text,
+        "[RULE]",
+        "what you allowed for this session; `/permissions N` takes number N back, a rule is added",
+    ),
+    command(
+        Name::Status,
+        &["status", "stats"],
+        Takes::Nothing,
+        "",
+        "server, model, tools, tokens and session",
+    ),
+    command(
+        Name::Context,
+        &["context", "cost"],
+        Takes::Nothing,
+        "",
+        "what the model's context is filled with",
+    ),
+    command(
+        Name::Compact,
+        &["compact", "compress"],
+        Takes::Text,
+        "[WHAT TO KEEP]",
+        "sum the conversation up, to make room",
+    ),
+    command(Name::Clear, &["clear", "new"], Takes::Nothing, "", "begin anew"),
+    command(
+        Name::Model,
+        &["model", "models"],
+        Takes::Word,
+        "[NAME]",
+        "the models there are, or take another",
+    ),
+    command(
+        Name::Dialect,
+        &["dialect"],
+        Takes::Word,
+        "[NAME]",
+        "the dialect of calls, or take another; `auto` reads all",
+    ),
+    command(
+        Name::System,
+        &["system"],
+        Takes::Text,
+        "[TEXT]",
+        "show the instructions, or add to them; `-` takes that back",
+    ),
+    command(Name::Tools, &["tools"], Takes::Nothing, "", "the tools that the model has"),
+    command(Name::Mcp, &["mcp"], Takes::Nothing, "", "the MCP servers, and what became of them"),
+    command(
+        Name::Plan,
+        &["plan", "todo"],
+        Takes::Nothing,
+        "",
+        "what the model wants to do, and what is done",
+    ),
+    command(Name::Show, &["show"], Takes::Word, "[N]", "all of the last result, or of the last but N"),
+    command(Name::Thinking, &["thinking", "think"], Takes::Nothing, "", "what the model thought last"),
+    command(Name::Diff, &["diff"], Takes::Nothing, "", "what this session has changed"),
+    command(
+        Name::Undo,
+        &["undo"],
+        Takes::Word,
+        "[ID|N]",
+        "take back the last change of files, the one with this id, or the last N; `/undo list` shows them",
+    ),
+    command(Name::Redo, &["redo"], Takes::Nothing, "", "have again what was taken back last"),
+    command(Name::Sessions, &["sessions"], Takes::Nothing, "", "the conversations that were kept here"),
+    command(Name::Resume, &["resume"], Takes::Word, "[ID]", "go on with one of them"),
+    command(
+        Name::Export,
+        &["export", "save"],
+        Takes::Word,
+        "[FILE]",
+        "write the conversation to a Markdown file",
+    ),
+    command(Name::Copy, &["copy"], Takes::Nothing, "", "copy the last answer to the clipboard"),
+    command(Name::Init, &["init"], Takes::Nothing, "", "have AGENTS.md written, by looking at the project"),
+    command(
+        Name::Debug,
+        &["debug"],
+        Takes::Nothing,
+        "",
+        "show the model's raw text and which dialect matched where, or stop",
+    ),
 ];
 
-pub(super) const HELP: &str = "\
-safe, unsafe     ask before writing and running (as at the start), or do not ask
-help             this list
-exit, quit       end; so does Ctrl-D
-/debug           show the model's raw text and which dialect matched where, or stop doing so
-/tools           the tools that the model has
-/model [NAME]    the models there are, or take another
-/clear           begin anew
-/sessions        the conversations that were kept here; `/resume ID` goes on with one
-/undo [ID|N]     take back the last change of files, the one with this id, or the last N; `/undo list` shows them
+const KEYS: &str = "\
 !COMMAND         run a shell command yourself
 @PATH            in a question: attach the file
-Ctrl-C stops an answer; a line that ends with \\ goes on in the next one.";
+Tab              take the command or file that is offered
+Ctrl-J           a new line; so do Alt-Enter and, where the terminal tells it, Shift-Enter
+Ctrl-R           look for an earlier question
+Ctrl-G           write in your editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E
+Esc              stop the model; what came is kept. What you type meanwhile is asked next
+safe, unsafe, help, exit and quit also work without a slash; a line that ends with \\ goes on in the next one.";
+
+/// Commands and keys, a line each.
+pub(super) fn help() -> String {
+    let mut text = String::new();
+    for Command { names, behind, about, .. } in &COMMANDS {
+        let head = format!("/{} {behind}", names[0]);
+        let head = head.trim_end();
+        // Writing to a string cannot fail.
+        let _ = if head.len() < 16 {
+            writeln!(text, "{head:<17}{about}")
+        } else {
+            writeln!(text, "{head}  {about}")
+        };
+    }
+    text + KEYS
+}
 
 impl<'a> Word<'a> {
     pub(super) fn read(line: &'a str) -> Self {
@@ -53,37 +213,26 @@ impl<'a> Word<'a> {
         let Some(slashed) = line.strip_prefix('/') else {
             return match line {
                 "" => Self::Nothing,
-                "safe" => Self::Safe,
-                "unsafe" => Self::Unsafe,
-                "help" => Self::Help,
-                "exit" | "quit" => Self::Exit,
+                "safe" => Self::Command(Name::Safe, ""),
+                "unsafe" => Self::Command(Name::Unsafe, ""),
+                "help" => Self::Command(Name::Help, ""),
+                "exit" | "quit" => Self::Command(Name::Exit, ""),
                 _ => Self::Question(line),
             };
         };
         let (word, rest) = slashed.split_once(char::is_whitespace).unwrap_or((slashed, ""));
         let rest = rest.trim();
-        match word {
-            "undo" if !rest.contains(char::is_whitespace) => Self::Undo(rest),
-            "resume" if !rest.contains(char::is_whitespace) => {
-                Self::Sessions((!rest.is_empty()).then_some(rest))
-            }
-            "model" => Self::Model((!rest.is_empty()).then_some(rest)),
+        let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&word)) else {
             // A path at the start of a question is no command.
-            _ if word.contains('/')
-                || !rest.is_empty() && (matches!(word, "undo" | "resume") || !WORDS.contains(&word)) =>
-            {
-                Self::Question(line)
-            }
-            "safe" => Self::Safe,
-            "unsafe" => Self::Unsafe,
-            "help" => Self::Help,
-            "exit" | "quit" | "bye" => Self::Exit,
-            "debug" => Self::Debug,
-            "tools" => Self::Tools,
-            "clear" | "new" => Self::Clear,
-            "sessions" => Self::Sessions(None),
-            _ => Self::Unknown(line),
-        }
+            let question = word.contains('/') || !rest.is_empty();
+            return if question { Self::Question(line) } else { Self::Unknown(line) };
+        };
+        let fits = match command.takes {
+            Takes::Nothing => rest.is_empty(),
+            Takes::Word => !rest.contains(char::is_whitespace),
+            Takes::Text => true,
+        };
+        if fits { Self::Command(command.name, rest) } else { Self::Question(line) }
     }
 }
 
@@ -93,23 +242,34 @@ mod tests {
 
     #[test]
     fn words_alone_on_their_line_are_commands_and_all_else_is_asked() {
-        assert_eq!(Word::read(" unsafe "), Word::Unsafe);
-        assert_eq!(Word::read("/quit"), Word::Exit);
-        assert_eq!(Word::read("/model qwen3:8b"), Word::Model(Some("qwen3:8b")));
-        assert_eq!(Word::read("/undo"), Word::Undo(""));
-        assert_eq!(Word::read("/undo 1f2e3d4c"), Word::Undo("1f2e3d4c"));
-        assert_eq!(Word::read("/resume 1f2e"), Word::Sessions(Some("1f2e")));
-        assert_eq!(Word::read("/resume"), Word::Sessions(None));
-        assert_eq!(Word::read("/resume the work"), Word::Question("/resume the work"));
-        assert_eq!(Word::read("/undo the last edit"), Word::Question("/undo the last edit"));
-        assert_eq!(Word::read("!ls -l"), Word::Shell("ls -l"));
-        assert_eq!(Word::read("/nosuch"), Word::Unknown("/nosuch"));
+        for (line, word) in [
+            (" unsafe ", Word::Command(Name::Unsafe, "")),
+            ("/quit", Word::Command(Name::Exit, "")),
+            ("/model qwen3:8b", Word::Command(Name::Model, "qwen3:8b")),
+            ("/undo", Word::Command(Name::Undo, "")),
+            ("/undo 1f2e3d4c", Word::Command(Name::Undo, "1f2e3d4c")),
+            ("/resume 1f2e", Word::Command(Name::Resume, "1f2e")),
+            ("/resume", Word::Command(Name::Resume, "")),
+            ("/resume the work", Word::Question("/resume the work")),
+            ("/undo the last edit", Word::Question("/undo the last edit")),
+            ("/compact the plan", Word::Command(Name::Compact, "the plan")),
+            ("/compress", Word::Command(Name::Compact, "")),
+            ("!ls -l", Word::Shell("ls -l")),
+            ("/nosuch", Word::Unknown("/nosuch")),
+        ] {
+            assert_eq!(Word::read(line), word);
+        }
         for question in ["is this safe?", "help me", "/etc/hosts is what?", "debug", "!"] {
             assert_eq!(Word::read(question), Word::Question(question));
         }
-        for word in WORDS {
-            let line = format!("/{word}");
-            assert!(!matches!(Word::read(&line), Word::Unknown(_) | Word::Question(_)), "{word}");
+    }
+
+    #[test]
+    fn every_command_is_reached_by_all_of_its_names() {
+        for command in &COMMANDS {
+            for name in command.names {
+                assert_eq!(Word::read(&format!("/{name}")), Word::Command(command.name, ""), "{name}");
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::age::ago;
 use crate::colour::Paint;
 use crate::record::{Kept, time};
 use crate::screen::lines;
+use crate::screen::look::Look;
 
 /// The conversation as it was on the screen. Nothing in it acts on the terminal.
 pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
@@ -26,17 +27,19 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
             Entry::User { text: question } => {
                 writeln!(text, "\n{}", paint.bold(format!("> {}", visible(question))))
             }
-            Entry::Note { text: note } => writeln!(text, "{}", paint.yellow(format!("! {}", visible(note)))),
+            Entry::Summary { text: note } | Entry::Note { text: note } => {
+                writeln!(text, "{}", paint.yellow(format!("! {}", visible(note))))
+            }
             Entry::Assistant { text: answer, calls } => {
                 if !answer.is_empty() {
                     let _ = writeln!(text, "{}", visible(answer));
                 }
-                calls.iter().try_for_each(|call| writeln!(text, "{}", lines::call(paint, call)))
+                calls.iter().try_for_each(|call| writeln!(text, "{}", lines::call(Look::with(paint), call)))
             }
             Entry::Results { results } => results.iter().try_for_each(|result| {
                 let mut shown = ToolResult::success(result.text.clone());
                 shown.ok = result.ok;
-                writeln!(text, "{}", lines::result(paint, &shown))
+                writeln!(text, "{}", lines::result(Look::with(paint), &shown, false))
             }),
         };
     }
@@ -44,7 +47,7 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
 }
 
 /// The conversation as Markdown, to the last word. Nothing in it acts on a terminal.
-pub(super) fn markdown(kept: &Kept) -> String {
+pub(crate) fn markdown(kept: &Kept) -> String {
     let mut text = format!("# {}\n\n", kept.title().replace('\n', " "));
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -59,7 +62,7 @@ pub(super) fn markdown(kept: &Kept) -> String {
             Entry::User { text: question } => {
                 let _ = writeln!(text, "\n## Question\n\n{question}");
             }
-            Entry::Note { text: note } => {
+            Entry::Summary { text: note } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");
             }
             Entry::Assistant { text: answer, calls } => {

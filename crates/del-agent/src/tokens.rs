@@ -1,0 +1,33 @@
+//! How many tokens a text has, about. Only the server knows, and it counts only what it was sent.
+
+use del_dialects::Tool;
+
+use crate::history::Entry;
+
+/// Tokens around a message.
+const MESSAGE: u64 = 6;
+
+/// About as many tokens as a text has: four bytes of ASCII, or one character of anything else, are one.
+pub fn of(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    let others = text.chars().filter(|c| !c.is_ascii()).count() as u64;
+    ascii.div_ceil(4) + others
+}
+
+/// The tokens of a step of the conversation.
+pub fn entry(entry: &Entry) -> u64 {
+    match entry {
+        Entry::User { text } | Entry::Note { text } | Entry::Summary { text } => of(text) + MESSAGE,
+        Entry::Assistant { text, calls } => {
+            of(text)
+                + MESSAGE
+                + calls.iter().map(|call| of(&call.name) + of(&call.arguments) + MESSAGE).sum::<u64>()
+        }
+        Entry::Results { results } => results.iter().map(|result| of(&result.text) + MESSAGE).sum(),
+    }
+}
+
+/// The tokens of a tool's definition.
+pub fn tool(tool: &Tool) -> u64 {
+    of(&tool.name) + of(&tool.description) + of(&tool.parameters.to_string()) + MESSAGE
+}

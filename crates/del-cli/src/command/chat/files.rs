@@ -1,0 +1,66 @@
+//! Files that a question names, and commands of the user's own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use del_dialects::Call;
+use del_tools::{Control, Progress, visible};
+use serde_json::json;
+
+use super::{Chat, say};
+use crate::screen::lines;
+
+impl Chat {
+    /// A command of the user's own: it is not asked about, and the model does not see it. Its output is shown as it comes.
+    pub(super) fn shell(&mut self, command: &str) {
+        let arguments = json!({"command": command}).to_string();
+        let cancel = self.session.interrupt.begin();
+        let toolbox = &self.session.hands.toolbox;
+        let (at_start, stage) = (AtomicBool::new(true), self.stage);
+        let control = Control::new(cancel).with_progress(|progress| {
+            if let Progress::Output(text) = progress {
+                stage.aside(&visible(text));
+                at_start.store(text.ends_with('\n'), Ordering::Relaxed);
+            }
+        });
+        let result = match toolbox.plan("run_command", &arguments) {
+            Ok(plan) => toolbox.run(plan, &control),
+            Err(failure) => failure.into(),
+        };
+        drop(control);
+        self.session.interrupt.rest();
+        if !at_start.load(Ordering::Relaxed) {
+            self.stage.aside("\n");
+        }
+        let data = result.data.unwrap_or_default();
+        match data["exit_code"].as_i64() {
+            Some(0) => {}
+            Some(code) => say(&self.paint.dim(format!("exit code {code}"))),
+            // It did not end by itself, or did not begin; what it wrote stands there already.
+            None => say(&self.paint.yellow(visible(result.text.lines().next().unwrap_or_default()))),
+        }
+    }
+
+    /// The question with the files that it names as `@path`.
+    pub(super) fn with_files(&self, text: &str) -> String {
+        let toolbox = &self.session.hands.toolbox;
+        let mut question = text.to_owned();
+        for path in text.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
+            let path = path.trim_end_matches([',', '.', ';', ':', '?', '!', ')']);
+            if path.is_empty() {
+                continue;
+            }
+            let arguments = json!({"file_path": path}).to_string();
+            let call = Call { id: None, name: "read_file".to_owned(), arguments };
+            let result = match toolbox.plan(&call.name, &call.arguments) {
+                Ok(plan) => toolbox.run(plan, &Control::default()),
+                Err(failure) => failure.into(),
+            };
+            say(&lines::call(self.look, &call));
+            say(&lines::result(self.look, &result, false));
+            if result.ok {
+                question = format!("{question}\n\nThe file {path}:\n{}", result.text);
+            }
+        }
+        question
+    }
+}

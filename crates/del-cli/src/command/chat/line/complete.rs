@@ -1,0 +1,143 @@
+//! What may stand where the cursor is: commands behind `/` at the start, files behind `@`.
+
+use std::path::{Path, PathBuf};
+
+use ignore::WalkBuilder;
+use reedline::{Completer, CompletionResult, Span, Suggestion};
+
+use crate::command::chat::word::COMMANDS;
+
+pub(super) struct Words {
+    directory: PathBuf,
+    /// The files here, once somebody asked for them.
+    files: Option<Vec<String>>,
+}
+
+/// Files that are offered at most, of those that are looked at.
+const OFFERED: usize = 50;
+const LOOKED_AT: usize = 20_000;
+
+impl Words {
+    pub(super) fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), files: None }
+    }
+
+    fn files(&mut self, typed: &str, span: Span) -> Vec<Suggestion> {
+        if typed.is_empty() || self.files.is_none() {
+            self.files = Some(list(&self.directory));
+        }
+        let files = self.files.as_deref().unwrap_or_default();
+        let mut fit: Vec<(i64, &String)> =
+            files.iter().filter_map(|file| Some((fit(typed, file)?, file))).collect();
+        fit.sort_by(|(a, first), (b, second)| b.cmp(a).then_with(|| first.cmp(second)));
+        fit.truncate(OFFERED);
+        fit.into_iter().map(|(_, file)| suggestion(format!("@{file}"), None, span)).collect()
+    }
+}
+
+impl Completer for Words {
+    fn complete(&mut self, line: &str, at: usize) -> CompletionResult {
+        let before = &line[..at];
+        let suggestions = if let Some(word) =
+            before.strip_prefix('/').filter(|word| !word.contains(char::is_whitespace))
+        {
+            COMMANDS
+                .iter()
+                .filter(|command| command.names.iter().any(|name| name.starts_with(word)))
+                .map(|command| {
+                    let name =
+                        command.names.iter().find(|name| name.starts_with(word)).unwrap_or(&command.names[0]);
+                    suggestion(format!("/{name}"), Some(command.about), Span::new(0, at))
+                })
+                .collect()
+        } else {
+            let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+            match before[start..].strip_prefix('@') {
+                Some(typed) => self.files(typed, Span::new(start, at)),
+                None => Vec::new(),
+            }
+        };
+        CompletionResult::fresh(suggestions)
+    }
+}
+
+fn suggestion(value: String, about: Option<&str>, span: Span) -> Suggestion {
+    Suggestion {
+        value,
+        description: about.map(str::to_owned),
+        span,
+        append_whitespace: true,
+        ..Suggestion::default()
+    }
+}
+
+/// The files here that git would list.
+fn list(directory: &Path) -> Vec<String> {
+    let mut files: Vec<String> = WalkBuilder::new(directory)
+        .require_git(false)
+        .build()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .filter_map(|entry| Some(entry.path().strip_prefix(directory).ok()?.to_str()?.to_owned()))
+        .take(LOOKED_AT)
+        // A name with a space would end at it.
+        .filter(|path| !path.contains(char::is_whitespace) && del_tools::visible(path) == path.as_str())
+        .collect();
+    files.sort();
+    files
+}
+
+/// How well a path fits what was typed: its characters have to come in their order. Nothing if they do not.
+fn fit(typed: &str, path: &str) -> Option<i64> {
+    let name = path.rfind('/').map_or(0, |slash| slash + 1);
+    let lower = path.to_lowercase();
+    let (mut score, mut at) = (0, 0);
+    let mut last = None;
+    for c in typed.to_lowercase().chars() {
+        let found = at + lower.get(at..)?.find(c)?;
+        let begins = found == 0 || !lower.as_bytes()[found - 1].is_ascii_alphanumeric();
+        score +=
+            1 + i64::from(last == Some(found)) * 4 + i64::from(begins) * 3 + i64::from(found >= name) * 2;
+        at = found + c.len_utf8();
+        last = Some(at);
+    }
+    // Of several that fit alike, what is nearer.
+    Some(score * 100 - i64::try_from(path.len()).unwrap_or(i64::MAX / 200))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_by_parts_of_their_names() {
+        let fits = |typed: &str, paths: &[&str]| {
+            let mut fits: Vec<(i64, String)> =
+                paths.iter().filter_map(|path| Some((fit(typed, path)?, (*path).to_owned()))).collect();
+            fits.sort_by(|(a, _), (b, _)| b.cmp(a));
+            fits.into_iter().map(|(_, path)| path).collect::<Vec<_>>()
+        };
+        let paths = ["src/main.rs", "src/domain/range.rs", "README.md", "docs/main.md"];
+        assert_eq!(fits("main", &paths)[..2], ["src/main.rs", "docs/main.md"]);
+        assert_eq!(fits("srm", &paths), ["src/main.rs", "src/domain/range.rs"]);
+        assert_eq!(fits("readme", &paths), ["README.md"]);
+        assert!(fits("xyz", &paths).is_empty());
+    }
+
+    #[test]
+    fn commands_and_files_are_offered_where_they_can_stand() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        std::fs::write(folder.path().join("src/main.rs"), "").unwrap();
+        std::fs::write(folder.path().join(".gitignore"), "target\n").unwrap();
+        std::fs::write(folder.path().join("target"), "").unwrap();
+        let mut words = Words::new(folder.path());
+        let mut offered = |line: &str| -> Vec<String> {
+            words.complete(line, line.len()).suggestions().iter().map(|one| one.value.clone()).collect()
+        };
+        assert_eq!(offered("/und"), ["/undo"]);
+        assert_eq!(offered("see @mai"), ["@src/main.rs"]);
+        assert_eq!(offered("see @"), ["@src/main.rs"]);
+        assert!(offered("a /und").is_empty() && offered("plain").is_empty());
+    }
+}

@@ -1,0 +1,162 @@
+//! Where tools work, how commands are confined, and what asks, as options have it.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset};
+
+use crate::exit::Exit;
+
+/// Where tools work, and which.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Workplace {
+    /// Where tools work [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    working_dir: Option<PathBuf>,
+    /// Lets tools work in DIR as well; may be given again
+    #[arg(long, value_name = "DIR")]
+    allow_dir: Vec<PathBuf>,
+    #[command(flatten)]
+    confining: Confining,
+    /// Only these tools, with commas between them; those of an MCP server as `mcp__SERVER__*`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    tools: Vec<String>,
+}
+
+/// How commands are confined.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Confining {
+    /// How far the kernel confines commands
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    sandbox: SandboxOption,
+    /// Lets commands in the sandbox use the network, and sockets of any kind
+    #[arg(long)]
+    allow_network: bool,
+    /// Keeps commands in the sandbox from reading keys, credentials and browsers' data in your home directory
+    #[arg(long)]
+    hide_secrets: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SandboxOption {
+    /// As far as it can; where it cannot keep commands from writing, each one asks
+    Auto,
+    /// Wholly, or nothing runs
+    On,
+    /// By the program bwrap, or nothing runs
+    Bwrap,
+    /// Not at all
+    Off,
+}
+
+/// What is done without asking.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Consenting {
+    /// What is done without asking
+    #[arg(long, value_enum, value_name = "MODE", default_value = "ask")]
+    approval_mode: ApprovalMode,
+    /// Asks nothing: the same as --approval-mode yolo
+    #[arg(long = "unsafe", visible_alias = "yolo", conflicts_with = "approval_mode")]
+    no_questions: bool,
+    /// Runs calls that fit RULE without asking: `TOOL`, `TOOL(PATTERN)`, `run_command(START:*)`
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
+    allow_tool: Vec<Rule>,
+    /// Never runs calls that fit RULE
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
+    deny_tool: Vec<Rule>,
+    /// Rules of the configuration file, whose calls run without asking
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
+    configured_allow_tool: Vec<Rule>,
+    /// Rules of the configuration file, whose calls never run
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse, hide = true)]
+    configured_deny_tool: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ApprovalMode {
+    /// Everything but reading asks
+    Ask,
+    /// Changing files in the working directory does not ask
+    AutoEdit,
+    /// Nothing asks
+    Yolo,
+    /// Nothing but reading is done
+    Plan,
+}
+
+impl Workplace {
+    /// The tools over the working directory.
+    pub(super) fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
+        let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
+        let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
+        let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
+        let own = |name: &&str| !name.starts_with("mcp__");
+        let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
+        if !self.tools.is_empty() {
+            toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
+        }
+        if let Some(web) = crate::web::service()? {
+            toolbox.search_with(web);
+        }
+        toolbox
+            .confine(&self.confining.confinement())
+            .map_err(|error| Exit::Sandbox.because(error.to_string()))?;
+        Ok(toolbox)
+    }
+
+    /// The tools over the working directory, and the gate in front of them, for another host.
+    pub(crate) fn open_with(
+        &self,
+        toolset: Toolset,
+        consenting: &Consenting,
+    ) -> anyhow::Result<(Toolbox, Gate)> {
+        Ok((self.open(toolset)?, consenting.gate()))
+    }
+
+    /// Whether a tool of an MCP server is wanted.
+    pub(super) fn wants(&self, tool: &str) -> bool {
+        self.tools.is_empty()
+            || self.tools.iter().map(|name| name.trim()).any(|name| match name.strip_suffix('*') {
+                Some(start) => tool.starts_with(start),
+                None => tool == name,
+            })
+    }
+}
+
+impl Confining {
+    pub(crate) fn confinement(&self) -> Confinement {
+        let need = match self.sandbox {
+            SandboxOption::Auto => Need::Auto,
+            SandboxOption::On => Need::On,
+            SandboxOption::Bwrap => Need::Bwrap,
+            SandboxOption::Off => Need::Off,
+        };
+        Confinement {
+            need,
+            network: self.allow_network,
+            hide_secrets: self.hide_secrets,
+            launches: true,
+            ..Confinement::default()
+        }
+    }
+}
+
+impl Consenting {
+    /// The gate that these options make.
+    pub(crate) fn gate(&self) -> Gate {
+        let mut gate = Gate::new(if self.no_questions {
+            Approval::Yolo
+        } else {
+            match self.approval_mode {
+                ApprovalMode::Ask => Approval::Ask,
+                ApprovalMode::AutoEdit => Approval::AutoEdit,
+                ApprovalMode::Yolo => Approval::Yolo,
+                ApprovalMode::Plan => Approval::Plan,
+            }
+        });
+        // Rules of the file and of the command line add up.
+        self.configured_allow_tool.iter().chain(&self.allow_tool).cloned().for_each(|rule| gate.allow(rule));
+        self.configured_deny_tool.iter().chain(&self.deny_tool).cloned().for_each(|rule| gate.deny(rule));
+        gate
+    }
+}

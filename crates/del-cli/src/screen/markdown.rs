@@ -1,0 +1,389 @@
+//! Markdown as a model streams it.
+//!
+//! What is written is final: no row is written twice, so nothing flickers, a pipe and a screen reader get the same as a
+//! terminal, and what is written costs little more than what came. A word waits for its end, a span for its closing
+//! mark, a line of code and a table for theirs; all else goes out at once. That is why this reads Markdown itself: the
+//! parsers there are want a whole text, and would have to be asked, and all be drawn, anew for every token.
+
+mod code;
+mod flow;
+mod inline;
+mod table;
+
+use code::Colours;
+use flow::{Flow, Style};
+use inline::Inline;
+use table::Table;
+
+/// Lays Markdown out in rows, as it comes. The text has to be safe to show.
+#[derive(Debug)]
+pub(crate) struct Markdown {
+    flow: Flow,
+    inline: Inline,
+    state: State,
+    /// A line, or its beginning, that is not written yet.
+    line: String,
+    table: Table,
+    /// Empty lines came, and something follows.
+    gap: bool,
+    /// Something was written.
+    begun: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    /// What kind of line begins is not known yet.
+    Start,
+    /// In a line of text.
+    Text,
+    /// Lines that are taken whole.
+    Line(Whole),
+    /// Between fences.
+    Code { fence: char, length: usize, colours: Colours },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Fence,
+    Row,
+    Rule,
+}
+
+/// What a line begins with.
+enum Head {
+    /// More is needed.
+    Unknown,
+    Blank,
+    Whole(Whole),
+    /// A line of text behind so many bytes, in this style; `mark` stands in place of them.
+    Text {
+        taken: usize,
+        mark: String,
+        dim: bool,
+        style: Style,
+    },
+}
+
+impl Markdown {
+    /// Rows of at most `width` columns.
+    pub(crate) fn new(width: usize, colour: bool) -> Self {
+        Self {
+            flow: Flow::new(width, colour),
+            inline: Inline::default(),
+            state: State::Start,
+            line: String::new(),
+            table: Table::default(),
+            gap: false,
+            begun: false,
+        }
+    }
+
+    /// Rows that begin from now on have so many columns.
+    pub(crate) fn resize(&mut self, width: usize) {
+        self.flow.resize(width);
+    }
+
+    /// What can be written now that this came.
+    pub(crate) fn push(&mut self, text: &str) -> String {
+        text.chars().for_each(|c| self.character(c));
+        self.flow.take()
+    }
+
+    /// The rest. What follows begins anew.
+    pub(crate) fn finish(&mut self) -> String {
+        if matches!(self.state, State::Start) && !self.line.is_empty() {
+            self.text_line();
+        }
+        match std::mem::replace(&mut self.state, State::Start) {
+            State::Start => {}
+            State::Text => self.end_text(),
+            State::Line(whole) => self.whole(whole),
+            State::Code { fence, length, colours } => {
+                self.state = State::Code { fence, length, colours };
+                if !self.line.is_empty() {
+                    self.code_line();
+                }
+                self.state = State::Start;
+            }
+        }
+        self.table.write(&mut self.flow);
+        (self.gap, self.begun) = (false, false);
+        self.line.clear();
+        self.flow.take()
+    }
+
+    /// Whether a block waits for its end, which may take a while.
+    pub(crate) fn holds_table(&self) -> bool {
+        !self.table.is_empty()
+    }
+
+    fn character(&mut self, c: char) {
+        match &self.state {
+            State::Text if c == '\n' => {
+                self.end_text();
+                self.state = State::Start;
+            }
+            State::Text => self.inline.push(c, &mut self.flow),
+            State::Line(whole) if c == '\n' => {
+                let whole = *whole;
+                self.state = State::Start;
+                self.whole(whole);
+            }
+            State::Code { .. } if c == '\n' => self.code_line(),
+            State::Line(_) | State::Code { .. } => self.line.push(c),
+            State::Start => {
+                self.line.push(c);
+                self.start();
+            }
+        }
+    }
+
+    /// Finds out what the line is that has begun.
+    fn start(&mut self) {
+        match head(&self.line, self.flow.is_coloured()) {
+            Head::Unknown => {}
+            Head::Blank => {
+                self.table.write(&mut self.flow);
+                self.line.clear();
+                self.gap = self.begun;
+            }
+            Head::Whole(whole) => {
+                if whole != Whole::Row {
+                    self.table.write(&mut self.flow);
+                }
+                self.state = State::Line(whole);
+                if self.line.ends_with('\n') {
+                    self.line.pop();
+                    self.state = State::Start;
+                    self.whole(whole);
+                }
+            }
+            Head::Text { taken, mark, dim, style } => {
+                self.begin_block();
+                let indent = " ".repeat(unicode_width::UnicodeWidthStr::width(mark.as_str()));
+                let indent = if dim { mark.clone() } else { indent };
+                self.flow.begin(&mark, if dim { Style::DIM } else { Style::PLAIN }, indent);
+                self.inline.begin(style);
+                self.state = State::Text;
+                let line = std::mem::take(&mut self.line);
+                line[taken..].chars().for_each(|c| self.character(c));
+            }
+        }
+    }
+
+    /// The line is text, whatever it begins with.
+    fn text_line(&mut self) {
+        self.begin_block();
+        let line = std::mem::take(&mut self.line);
+        self.flow.begin("", Style::PLAIN, String::new());
+        self.inline.begin(Style::PLAIN);
+        self.state = State::Text;
+        line.chars().for_each(|c| self.inline.push(c, &mut self.flow));
+    }
+
+    fn begin_block(&mut self) {
+        self.table.write(&mut self.flow);
+        if std::mem::take(&mut self.gap) {
+            self.flow.end_row();
+        }
+        self.begun = true;
+    }
+
+    fn end_text(&mut self) {
+        self.inline.end(&mut self.flow);
+        self.flow.end_row();
+    }
+
+    /// A line that was taken whole is there.
+    fn whole(&mut self, whole: Whole) {
+        let line = std::mem::take(&mut self.line);
+        let line = line.trim_end();
+        match whole {
+            Whole::Row => {
+                if self.table.is_empty() {
+                    self.begin_block();
+                }
+                self.table.push(line);
+            }
+            Whole::Rule => {
+                self.begin_block();
+                let width = self.flow.width().min(40);
+                self.flow.begin(&"─".repeat(width), Style::DIM, String::new());
+                self.flow.end_row();
+            }
+            Whole::Fence => {
+                self.begin_block();
+                let inner = line.trim_start();
+                let fence = inner.chars().next().unwrap_or('`');
+                let length = inner.chars().take_while(|c| *c == fence).count();
+                let colours = Colours::new(inner.trim_start_matches(fence).trim());
+                self.dim_line(line);
+                self.state = State::Code { fence, length, colours };
+            }
+        }
+    }
+
+    fn code_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let State::Code { fence, length, colours } = &mut self.state else { return };
+        let end = line.trim();
+        if end.len() >= *length && end.chars().all(|c| c == *fence) {
+            self.state = State::Start;
+            return self.dim_line(&line);
+        }
+        let coloured = if self.flow.is_coloured() { colours.line(&line) } else { line };
+        self.flow.line(&coloured);
+    }
+
+    fn dim_line(&mut self, line: &str) {
+        self.flow.begin(line, Style::DIM, String::new());
+        self.flow.end_row();
+    }
+}
+
+/// What kind of line begins so.
+fn head(line: &str, coloured: bool) -> Head {
+    let (line, over) = line.strip_suffix('\n').map_or((line, false), |line| (line, true));
+    let inner = line.trim_start_matches([' ', '\t']);
+    let spaces = line.len() - inner.len();
+    let Some(first) = inner.chars().next() else { return if over { Head::Blank } else { Head::Unknown } };
+    let indent = " ".repeat(spaces.min(16));
+    let text = || Head::Text { taken: spaces, mark: indent.clone(), dim: false, style: Style::PLAIN };
+    let run = inner.chars().take_while(|c| *c == first).count();
+    let behind = inner[run * first.len_utf8()..].chars().next();
+    let undecided = behind.is_none() && !over;
+    match first {
+        '#' if undecided => Head::Unknown,
+        '#' if run <= 6 && behind.is_none_or(|c| c == ' ') => {
+            let style = if run == 1 { Style::BOLD.and(Style::UNDERLINED) } else { Style::BOLD };
+            // Where bold cannot be seen, the signs tell a heading.
+            let taken = if coloured {
+                spaces + run + inner[run..].chars().take_while(|c| *c == ' ').count()
+            } else {
+                0
+            };
+            Head::Text { taken, mark: String::new(), dim: false, style }
+        }
+        '`' | '~' if undecided => Head::Unknown,
+        '`' if run >= 3 && inner[run..].contains('`') => text(),
+        '`' | '~' if run >= 3 => Head::Whole(Whole::Fence),
+        '|' => Head::Whole(Whole::Row),
+        '-' | '*' | '_' | '+' if undecided => Head::Unknown,
+        '-' | '*' | '_' if run >= 3 && inner[run..].trim().is_empty() => {
+            if over {
+                Head::Whole(Whole::Rule)
+            } else {
+                Head::Unknown
+            }
+        }
+        '-' | '*' | '+' if run == 1 && behind == Some(' ') => {
+            Head::Text { taken: spaces + 2, mark: format!("{indent}• "), dim: false, style: Style::PLAIN }
+        }
+        '>' => {
+            let taken = spaces + 1 + usize::from(behind == Some(' ') && run == 1);
+            if undecided {
+                Head::Unknown
+            } else {
+                Head::Text { taken, mark: format!("{indent}│ "), dim: true, style: Style::PLAIN }
+            }
+        }
+        '0'..='9' => numbered(inner, spaces, over).unwrap_or_else(text),
+        _ => text(),
+    }
+}
+
+/// A line that begins with a number, as far as that is an item's.
+fn numbered(inner: &str, spaces: usize, over: bool) -> Option<Head> {
+    let digits = inner.chars().take_while(char::is_ascii_digit).count();
+    let mut behind = inner[digits..].chars();
+    match (behind.next(), behind.next()) {
+        _ if digits > 9 => None,
+        (None, _) | (Some('.' | ')'), None) if !over => Some(Head::Unknown),
+        (Some('.' | ')'), Some(' ')) => {
+            let mark = format!("{}{} ", " ".repeat(spaces.min(16)), &inner[..=digits]);
+            Some(Head::Text { taken: spaces + digits + 2, mark, dim: false, style: Style::PLAIN })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# Title\n\nSome **bold** words with `code in it` and a [link](https://x.y) that go on for a while.\n\
+        \n\n- one\n- two with more words than fit into a row of this width, surely\n  - inner\n1. first\n2) second\n\n\
+        ```rust\nlet x = 1; // a comment\n\n    indented\n```\n\n| Name | Count |\n|:-----|------:|\n| `a` | 1 |\n| long name here | 22 |\n\n\
+        > quoted text\n\n---\nend 日本語 👍";
+
+    fn whole(text: &str, width: usize, colour: bool) -> String {
+        let mut markdown = Markdown::new(width, colour);
+        markdown.push(text) + &markdown.finish()
+    }
+
+    #[test]
+    fn how_it_is_cut_cannot_show() {
+        for (width, colour) in [(40, true), (40, false), (100, true)] {
+            let expected = whole(TEXT, width, colour);
+            for size in 1..40 {
+                let mut markdown = Markdown::new(width, colour);
+                let chars: Vec<char> = TEXT.chars().collect();
+                let mut out: String = chars
+                    .chunks(size)
+                    .map(|piece| markdown.push(&piece.iter().collect::<String>()))
+                    .collect();
+                out.push_str(&markdown.finish());
+                assert_eq!(out, expected, "{size}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_are_laid_out() {
+        let shown = whole(TEXT, 40, false);
+        let expected = "# Title\n\nSome **bold** words with `code in it`\nand a [link](https://x.y) that go on for\na while.\n\n\
+            • one\n• two with more words than fit into a\n  row of this width, surely\n  • inner\n1. first\n2) second\n\n\
+            ```rust\nlet x = 1; // a comment\n\n    indented\n```\n\n\
+            Name           │ Count\n───────────────┼──────\n`a`            │     1\nlong name here │    22\n\n\
+            │ quoted text\n\n────────────────────────────────────────\nend 日本語 👍\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_wraps_its_cells() {
+        let table = "| a | b |\n|---|---|\n| short | many words that do not fit into one row |\n";
+        let shown = whole(table, 30, false);
+        assert!(shown.lines().all(|row| unicode_width::UnicodeWidthStr::width(row) <= 30), "{shown}");
+        assert!(shown.contains("short │ many words that do not\n      │ fit into one row"), "{shown}");
+    }
+
+    #[test]
+    fn what_only_looks_like_markdown_is_text() {
+        for text in [
+            "#hashtag\n",
+            "-5 degrees\n",
+            "1.5 times\n",
+            "2026 was\n",
+            "**bold** start\n",
+            "`code` start\n",
+            "| a pipe\n",
+            "--flag x\n",
+        ] {
+            assert_eq!(whole(text, 60, false), text);
+        }
+    }
+
+    #[test]
+    fn what_is_written_costs_little_more_than_what_came() {
+        let text = TEXT.repeat(50);
+        let mut markdown = Markdown::new(80, true);
+        let mut written = 0;
+        for (place, c) in text.char_indices() {
+            let more = markdown.push(&text[place..place + c.len_utf8()]);
+            // A span or a table that ends brings what was held.
+            written += more.len();
+        }
+        written += markdown.finish().len();
+        assert!(written < text.len() * 3, "{written} for {}", text.len());
+    }
+}

@@ -1,0 +1,84 @@
+//! What a conversation is set to, as options have it.
+
+use clap::{Args, ValueEnum};
+use del_agent::{Constrain, ToolsMode};
+use del_tools::Toolset;
+
+use crate::hands::{Consenting, Workplace};
+use crate::keeping::Keeping;
+use crate::server::ServerOptions;
+use crate::servers::ServerTools;
+
+/// What a conversation is set to.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SessionOptions {
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+    #[command(flatten)]
+    pub(super) keeping: Keeping,
+    /// The dialect of the model's calls, or `auto`: written in the model's own, read in all [default: auto, or that of
+    /// the session that goes on]
+    #[arg(long, value_name = "NAME")]
+    pub(super) dialect: Option<String>,
+    /// How the model learns of the tools
+    #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
+    pub(super) tools_mode: ToolsModeOption,
+    /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(super) constrain: ConstrainOption,
+    /// The set of tools: core, del or all
+    #[arg(long, value_name = "SET", default_value = "core")]
+    pub(super) toolset: Toolset,
+    #[command(flatten)]
+    pub(super) workplace: Workplace,
+    #[command(flatten)]
+    pub(super) consenting: Consenting,
+    #[command(flatten)]
+    pub(super) servers: ServerTools,
+    /// How many requests one question may cost [default: 25, or 50 in a conversation]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_turns: Option<u32>,
+    /// Shows the model's raw text, and which dialect matched where
+    #[arg(long)]
+    pub(crate) debug: bool,
+    /// Does not show the model's thinking
+    #[arg(long)]
+    pub(crate) hide_reasoning: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ToolsModeOption {
+    /// Native, until it shows that the server or the model cannot; then prompt
+    Auto,
+    /// Through the API
+    Native,
+    /// In the system prompt, in the dialect
+    Prompt,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ConstrainOption {
+    Auto,
+    On,
+    Off,
+}
+
+impl From<ToolsModeOption> for ToolsMode {
+    fn from(option: ToolsModeOption) -> Self {
+        match option {
+            ToolsModeOption::Auto => Self::Auto,
+            ToolsModeOption::Native => Self::Native,
+            ToolsModeOption::Prompt => Self::Prompt,
+        }
+    }
+}
+
+impl From<ConstrainOption> for Constrain {
+    fn from(option: ConstrainOption) -> Self {
+        match option {
+            ConstrainOption::Auto => Self::Auto,
+            ConstrainOption::On => Self::On,
+            ConstrainOption::Off => Self::Off,
+        }
+    }
+}
