@@ -12,16 +12,18 @@ ARMS = {
     "engine": None,
     "native": ["--tools-mode", "native"],
     "prompt": ["--tools-mode", "prompt", "--constrain", "off"],
-    "lazy": ["--tools-mode", "prompt", "--constrain", "auto"],
     "grammar": ["--tools-mode", "prompt", "--constrain", "on"],
+    "own": ["--tools-mode", "prompt", "--constrain", "off", "--chat-template", "none"],
+    "own-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--chat-template", "none"],
 }
 
 ABOUT = {
     "engine": "the server alone: tools over its API, and it reads the calls",
     "native": "tools over the API; Del reads what comes",
     "prompt": "Del's prompt, in the words of the model's template where it knows tools",
-    "lazy": "`prompt`, and a call that has begun is held to a grammar",
     "grammar": "`prompt`, and a grammar that lets nothing but calls through",
+    "own": "Del's prompt in its own words, as for a model without such a template",
+    "own-grammar": "`own` with that grammar",
 }
 
 

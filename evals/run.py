@@ -17,6 +17,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import venv
@@ -33,6 +34,7 @@ def main():
         print(shown(read_rows(options.out), options))
         return
     in_environment()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers that were started end with this program
     from bfcl import Bfcl
 
     package = Bfcl()

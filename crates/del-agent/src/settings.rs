@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use del_dialects::{Dialect, Limits, Start, Tool};
 use del_grammar::GrammarError;
+use del_wire::Words;
 use serde_json::{Map, Value};
 
 /// How an [`Agent`](crate::Agent) works.
@@ -19,6 +20,8 @@ pub struct Settings {
     pub tools_mode: ToolsMode,
     /// The one dialect to write and read; `None` writes the model's and reads all.
     pub dialect: Option<Arc<Dialect>>,
+    /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
+    pub words: Option<Words>,
     /// The name of the dialect to write for a model of which nothing is known.
     pub fallback: String,
     /// Whether the server is made to sample nothing but calls.
@@ -47,6 +50,7 @@ impl Default for Settings {
             tools: Vec::new(),
             tools_mode: ToolsMode::default(),
             dialect: None,
+            words: None,
             fallback: "hermes-json".to_owned(),
             constrain: Constrain::default(),
             server: Server::default(),

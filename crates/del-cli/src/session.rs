@@ -11,7 +11,7 @@ use del_agent::{
 };
 use del_dialects::Dialect;
 use del_tools::{Cancel, Toolset};
-use del_wire::{ApiErrorKind, Usage};
+use del_wire::{ApiErrorKind, Usage, Words};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -26,6 +26,7 @@ use crate::interrupt::Interrupt;
 use crate::keeping::Keeping;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
+use crate::server::taught::TemplateOptions;
 use crate::server::{Server, ServerOptions};
 use crate::servers::ServerTools;
 
@@ -46,6 +47,8 @@ pub(crate) struct SessionOptions {
     /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,
+    #[command(flatten)]
+    template: TemplateOptions,
     /// The set of tools: core, del or all
     #[arg(long, value_name = "SET", default_value = "core")]
     toolset: Toolset,
@@ -116,7 +119,7 @@ pub(crate) struct Session {
     agent: Agent,
     runtime: Runtime,
     common: Common,
-    workplace: Workplace,
+    options: SessionOptions,
 }
 
 /// Shows what happens.
@@ -174,8 +177,9 @@ impl Session {
         {
             settings.tools_mode = ToolsMode::Prompt;
         }
+        settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
-        let (common, workplace) = (common.clone(), options.workplace.clone());
+        let (common, options) = (common.clone(), options.clone());
         let mut session = Self {
             catalog,
             hands,
@@ -187,7 +191,7 @@ impl Session {
             agent,
             runtime,
             common,
-            workplace,
+            options,
         };
         if let Some(kept) = kept {
             session.go_on(kept)?;
@@ -209,7 +213,7 @@ impl Session {
     /// Offers the tools of the MCP servers that have started, and waits for the others until `cancel` is set.
     pub(crate) fn take_in_servers(&mut self, cancel: &Cancel) -> Result<()> {
         let before = self.hands.tools().len();
-        self.hands.take_in_servers(&self.workplace, cancel);
+        self.hands.take_in_servers(&self.options.workplace, cancel);
         if self.hands.tools().len() > before {
             let settings = Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() };
             let fresh = agent(self.catalog, settings.clone())?;
@@ -318,7 +322,9 @@ impl Session {
 
     /// Takes another model for what follows.
     pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
-        let settings = Settings { model: name.to_owned(), ..self.settings.clone() };
+        let mut settings = Settings { model: name.to_owned(), ..self.settings.clone() };
+        settings.words =
+            words(&self.options, &settings, &self.server, self.catalog, &self.common, &self.runtime)?;
         let fresh = agent(self.catalog, settings.clone())?;
         self.agent = fresh.with_entries(self.agent.entries().to_vec());
         self.settings = settings;
@@ -393,6 +399,28 @@ fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
         *turns = turn;
     }
     screen.view(view);
+}
+
+/// What the model's template says of tools, where it is needed: in prompt mode from the start.
+fn words(
+    options: &SessionOptions,
+    settings: &Settings,
+    server: &Server,
+    catalog: Catalog,
+    common: &Common,
+    runtime: &Runtime,
+) -> Result<Option<Words>> {
+    let prompts = match settings.tools_mode {
+        ToolsMode::Prompt => true,
+        ToolsMode::Auto => {
+            options.template.names_file() || settings.constrain == Constrain::On && server.llama_cpp
+        }
+        ToolsMode::Native => false,
+    };
+    if !prompts {
+        return Ok(None);
+    }
+    runtime.block_on(options.template.words(server, &settings.model, catalog, common))
 }
 
 fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {

@@ -6,6 +6,7 @@ mod turn;
 use del_dialects::{Call, Tool};
 use serde_json::Value as Json;
 
+use crate::instructions::Introduction;
 use crate::template::{RenderError, Template};
 use crate::text;
 pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style, Switch, UNTOLD_END};
@@ -20,6 +21,8 @@ pub(crate) struct Findings {
     pub(crate) shows_calls: bool,
     /// What comes with the tools: definitions and instructions.
     pub(crate) definitions: String,
+    /// Prompts with tools and without, from which the instructions can be told.
+    pub(crate) introduction: Introduction,
     /// The model's turns that call tools, as the model would write them.
     pub(crate) turns: Vec<Turn>,
     /// Its turns that call none, and turns with text behind the calls.
@@ -144,6 +147,7 @@ impl<'t> Probe<'t> {
         if self.findings.shows_calls {
             self.look_at_calls(&frame)?;
             self.look_at_results();
+            self.look_at_instructions();
         }
         self.look_at_refusals();
         Ok(())
@@ -323,6 +327,29 @@ impl<'t> Probe<'t> {
         });
         self.findings.results =
             Some(Shown { before: head.to_owned(), between, behind: behind[RESULTS[0].len()..].to_owned() });
+    }
+
+    /// Prompts behind a system message, where the template takes one: without it, some write one of their own.
+    fn look_at_instructions(&mut self) {
+        let given = self.style;
+        let mut introduction = Introduction::default();
+        for system in [true, false] {
+            let messages: &[Message] =
+                if system { &[Message::system(), Message::user()] } else { &[Message::user()] };
+            self.style = Style { tools: false, ..given };
+            let Ok(plain) = self.text(messages, true) else { continue };
+            introduction.plain = plain;
+            for single in [false, true] {
+                self.style = Style { single, ..given };
+                if let Ok(text) = self.text(messages, true) {
+                    introduction.shown.push((self.style.told(), text));
+                }
+            }
+            break;
+        }
+        self.style = given;
+        introduction.alone = self.text(&[Message::user()], true).unwrap_or_default();
+        self.findings.introduction = introduction;
     }
 
     fn look_at_refusals(&mut self) {

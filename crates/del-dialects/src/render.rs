@@ -10,6 +10,7 @@ mod prompt;
 mod proof;
 mod results;
 mod spelling;
+mod typescript;
 
 use std::fmt;
 use std::sync::Arc;
@@ -78,9 +79,9 @@ impl RenderError {
 /// How much a model is told of its tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Name, required arguments and one sentence: for small models and small contexts.
+    /// Types of TypeScript with comments: about half the tokens, where these count.
     Compact,
-    /// The whole schema.
+    /// The form that the dialect's family is shown.
     #[default]
     Full,
 }

@@ -203,16 +203,23 @@ fn no_calls_render_as_nothing() {
 }
 
 #[test]
-fn the_prompt_shows_a_call_that_reads() {
+fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
     every_dialect(|dialect| {
         for detail in [Detail::Compact, Detail::Full] {
             let prompt = dialect.system_prompt(&tools(), detail);
             for tool in tools().iter() {
                 assert!(prompt.contains(&tool.name), "{} {detail:?}: {}", dialect.name, tool.name);
             }
-            let example = prompt.split_once("write:\n").expect("an example").1.trim_end();
-            let (message, _) = read(dialect.parser(turn()), [example], End::End);
-            assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
+            let behind = |words: &str| {
+                prompt.split_once(words).unwrap_or_else(|| panic!("{}: {words}", dialect.name)).1
+            };
+            let form = behind("in exactly this form:\n").split_once("\n\nExample").expect("a form").0;
+            let example = behind("You:\n").split_once("\n\nWhen no tool fits").expect("an example").0;
+            for (text, name) in [(form, "tool_name"), (example, "book_table")] {
+                let (message, _) = read(dialect.parser(turn()), [text], End::End);
+                let names: Vec<&str> = message.calls.iter().map(|call| call.name.as_str()).collect();
+                assert_eq!(names, [name], "{} {text:?}", dialect.name);
+            }
         }
     });
 }

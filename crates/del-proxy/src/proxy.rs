@@ -66,7 +66,10 @@ impl Proxy {
             let dialect = self.dialect(asked.model());
             let body = match mode {
                 Mode::Native => asked.bytes(),
-                Mode::Prompt => asked.in_prompt(Writing { dialect, constrain })?.to_string().into(),
+                Mode::Prompt => asked
+                    .in_prompt(Writing { dialect, constrain, words: self.settings.words.as_ref() })?
+                    .to_string()
+                    .into(),
             };
             let response = self.send(&parts, "/chat/completions", body, read).await?;
             if response.status().is_success() {
@@ -222,7 +225,8 @@ impl Proxy {
     /// The dialect that calls of this model are written in.
     fn dialect(&self, model: &str) -> &Arc<Dialect> {
         let settings = &self.settings;
-        let own = settings.dialect.as_ref().or_else(|| settings.dialects.for_model(model));
+        let told = settings.words.as_ref().map(|words| &words.dialect);
+        let own = settings.dialect.as_ref().or(told).or_else(|| settings.dialects.for_model(model));
         own.unwrap_or(&self.fallback)
     }
 

@@ -6,7 +6,7 @@ use axum::body::Bytes;
 use del_agent::Constrain;
 use del_dialects::{Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
-use del_wire::{Prompt, ToolChoice, tools};
+use del_wire::{Prompt, ToolChoice, Words, tools};
 use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
@@ -26,6 +26,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) dialect: &'a Arc<Dialect>,
     /// Whether calls are held to a grammar, where the server takes one.
     pub(crate) constrain: Constrain,
+    /// What the model's template says of tools.
+    pub(crate) words: Option<&'a Words>,
 }
 
 /// Under a grammar a small model may never close a string: tokens after which it has lost its way.
@@ -94,8 +96,13 @@ impl Asked {
         let tools = self.checked_tools()?;
         let choice = self.known_choice(&tools)?;
         let constraint = self.constraint(writing.constrain, &choice).filter(|_| !tools.is_empty());
-        let short = writing.constrain == Constrain::On && !tools.is_empty();
-        let mut prompt = Prompt::new(writing.dialect, &tools).short(short).choosing(choice);
+        let held = writing.constrain == Constrain::On && !tools.is_empty();
+        let one_call = self.wants_one_call();
+        let mut prompt = Prompt::new(writing.dialect, &tools)
+            .in_words(writing.words)
+            .one_call(one_call)
+            .reminding(held)
+            .choosing(choice);
         prompt.read(self.messages()).map_err(|error| Refusal::bad_request(error.to_string()))?;
         let mut body = self.body.clone();
         for name in ["tools", "tool_choice", "parallel_tool_calls"] {
@@ -103,11 +110,12 @@ impl Asked {
         }
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if let Some(choice) = constraint {
-            // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            let grammar = Grammar::new(writing.dialect, &tools, &Options::new(choice));
+            let forced = choice != Choice::Auto;
+            let grammar = Grammar::new(writing.dialect, &tools, &Options::new(choice).parallel(!one_call));
             let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
             body.insert("grammar".to_owned(), json!(grammar.to_gbnf()));
-            if !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name)) {
+            if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))
+            {
                 body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
             }
         }
@@ -159,8 +167,8 @@ impl Asked {
         }
     }
 
-    /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there: a
-    /// grammar of calls lets no answer through.
+    /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there; then
+    /// it may answer, or call again.
     fn constraint(&self, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
         let own =
             ["grammar", "json_schema", "response_format"].iter().any(|name| self.body.contains_key(*name));
@@ -176,7 +184,11 @@ impl Asked {
                     self.messages().iter().rev().take_while(|message| message["role"] != "user");
                 let answered =
                     since_user.any(|message| matches!(message["role"].as_str(), Some("tool" | "function")));
-                (constrain == Constrain::On && !answered).then_some(Choice::Required)
+                match (constrain, answered) {
+                    (Constrain::On, false) => Some(Choice::Required),
+                    (Constrain::On, true) => Some(Choice::Auto),
+                    _ => None,
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use del_agent::{Constrain, ToolsMode};
 use del_dialects::{Dialect, Dialects};
+use del_wire::Words;
 
 use crate::upstream::Upstream;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub dialects: &'static Dialects,
     /// The one dialect to write and read; `None` writes the model's and reads all.
     pub dialect: Option<Arc<Dialect>>,
+    /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
+    pub words: Option<Words>,
     /// How the model learns of the tools.
     pub tools_mode: ToolsMode,
     /// Whether the server is held to a grammar of calls: needs prompt mode and llama.cpp. `Auto` does where a request
@@ -36,6 +39,7 @@ impl Settings {
             upstream,
             dialects: Dialects::builtin(),
             dialect: None,
+            words: None,
             tools_mode: ToolsMode::default(),
             constrain: Constrain::default(),
             model: None,

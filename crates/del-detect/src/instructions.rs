@@ -1,0 +1,139 @@
+//! What a template says of tools to the model: the words around their definitions. A model that was trained on the
+//! template was trained on these.
+
+use del_dialects::{Dialects, Tool};
+use serde::{Deserialize, Serialize};
+
+use crate::text;
+
+/// The words of a template around the definitions of tools, which stand in the form of a known dialect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instructions {
+    /// What the template says first where the conversation begins without a system message.
+    pub alone: String,
+    /// What comes before the definitions.
+    pub before: String,
+    /// The name of the dialect in whose form the definitions are.
+    pub definitions: String,
+    /// What comes behind them.
+    pub behind: String,
+}
+
+/// A template's prompts with tools and without, from the same conversation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Introduction {
+    /// Without tools.
+    pub(crate) plain: String,
+    /// With the first of the lists, and without a system message.
+    pub(crate) alone: String,
+    /// Lists of tools, each with the prompt that shows it. Two tell the words from what is said of the tools.
+    pub(crate) shown: Vec<(Vec<Tool>, String)>,
+}
+
+/// The words of a template that writes a call as `call`, which begins with the tool's name behind `name`. None where
+/// the words do not say how to call, or where the tools are shown in no known form.
+pub(crate) fn of(introduction: &Introduction, call: &str, dialects: &Dialects) -> Option<Instructions> {
+    let Introduction { plain, alone, shown } = introduction;
+    let borders: Vec<&str> = text::marks(plain).collect();
+    let found = dialects.iter().find_map(|dialect| {
+        let mut words = shown.iter().map(|(tools, whole)| {
+            around(text::inserted(plain, whole), &dialect.definitions(tools), &borders)
+        });
+        let first = words.next()??;
+        words.all(|other| other == Some(first)).then_some((first, dialect))
+    });
+    let ((before, behind), dialect) = found?;
+    let (tools, _) = shown.first()?;
+    let alone = around(alone, &dialect.definitions(tools), &borders);
+    let alone = alone.and_then(|(first, _)| first.strip_suffix(before)).unwrap_or_default().trim();
+    let form = opening(call);
+    let says_how = !form.is_empty() && [before, behind].iter().any(|words| words.contains(form));
+    says_how.then(|| Instructions {
+        alone: alone.to_owned(),
+        before: before.to_owned(),
+        definitions: dialect.name.clone(),
+        behind: behind.to_owned(),
+    })
+}
+
+/// The words right before and behind the definitions, up to where another message begins or ends.
+fn around<'t>(inserted: &'t str, definitions: &str, borders: &[&str]) -> Option<(&'t str, &'t str)> {
+    let (before, behind) =
+        inserted.split_once(definitions.trim()).filter(|_| !definitions.trim().is_empty())?;
+    let from = borders.iter().filter_map(|mark| Some(before.rfind(mark)? + mark.len())).max();
+    let before = match from {
+        // The role of a message of its own stands behind the mark that opens it.
+        Some(from) => before[from..].trim_start().trim_start_matches(|c: char| c.is_ascii_lowercase()),
+        None => before,
+    };
+    let to = borders.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len());
+    Some((before.trim_start(), behind[..to].trim_end()))
+}
+
+/// How a call begins: its first mark, or the bracket of a call without any.
+fn opening(call: &str) -> &str {
+    let call = call.trim_start();
+    let end =
+        call.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(')).unwrap_or(call.len());
+    text::first_mark(call).filter(|mark| call.starts_with(mark)).unwrap_or(&call[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::{Kind, Material, Options, detect};
+
+    fn told(template: &str) -> Option<Instructions> {
+        let material = Material {
+            kind: Kind::Jinja,
+            text: template.to_owned(),
+            found: Vec::new(),
+            others: Vec::new(),
+            tokens: serde_json::Map::new(),
+            model: None,
+        };
+        detect(&material, Dialects::builtin(), Options::default()).unwrap().report.instructions
+    }
+
+    const HERMES: &str = include_str!("../tests/families/hermes-json.jinja");
+
+    #[test]
+    fn the_words_of_a_template_are_told() {
+        let found = told(HERMES).unwrap();
+        assert_eq!(found.alone, "");
+        assert_eq!(found.before, "You may call these functions:\n");
+        assert_eq!(found.definitions, "hermes-json");
+        let behind = "\nAnswer with <tool_call>\n{\"name\": …, \"arguments\": …}\n</tool_call> to call one.";
+        assert_eq!(found.behind, behind);
+    }
+
+    #[test]
+    fn words_inside_a_system_message_are_told_without_it() {
+        let inside = HERMES
+            .replace(
+                "'<|im_start|>system\\nYou may",
+                "'<|im_start|>system\\n' ~ (messages[0].content if messages[0].role == 'system' else 'You are Hal.') \
+                 ~ '\\n\\nYou may",
+            )
+            .replace("in messages %}", "in (messages[1:] if tools and messages[0].role == 'system' else messages) %}");
+        let found = told(&inside).unwrap();
+        assert_eq!(found.alone, "You are Hal.");
+        assert_eq!(Instructions { alone: String::new(), ..found }, told(HERMES).unwrap());
+    }
+
+    #[test]
+    fn words_that_do_not_say_how_to_call_are_not_told() {
+        let mute = HERMES.replace("Answer with <tool_call>", "Answer");
+        assert_ne!(mute, HERMES);
+        assert_eq!(told(&mute), None);
+    }
+
+    #[test]
+    fn tools_in_no_known_form_are_not_told() {
+        let listed = HERMES.replace("tool | tojson", "tool.function.name ~ tool.function.description");
+        assert_ne!(listed, HERMES);
+        assert_eq!(told(&listed), None);
+    }
+}
