@@ -274,6 +274,7 @@ impl Agent {
             Mode::Prompt => {
                 let prompt = Prompt::new(&self.dialect, &self.tools)
                     .in_words(settings.words.as_ref())
+                    .detail(settings.detail)
                     .reminding(self.grammars.is_some());
                 request.messages = history::written(&settings.system, &self.entries, prompt);
                 if let Some((grammar, forced)) = self.grammar() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Limits, Start, Tool};
+use del_dialects::{Detail, Dialect, Limits, Start, Tool};
 use del_grammar::GrammarError;
 use del_wire::Words;
 use serde_json::{Map, Value};
@@ -22,6 +22,8 @@ pub struct Settings {
     pub dialect: Option<Arc<Dialect>>,
     /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
     pub words: Option<Words>,
+    /// How much the model is told of its tools in its prompt.
+    pub detail: Detail,
     /// The name of the dialect to write for a model of which nothing is known.
     pub fallback: String,
     /// Whether the server is made to sample nothing but calls.
@@ -51,6 +53,7 @@ impl Default for Settings {
             tools_mode: ToolsMode::default(),
             dialect: None,
             words: None,
+            detail: Detail::default(),
             fallback: "hermes-json".to_owned(),
             constrain: Constrain::default(),
             server: Server::default(),

@@ -166,6 +166,7 @@ impl Session {
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
+            detail: options.template.detail(),
             constrain,
             server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),

@@ -79,8 +79,11 @@ impl RenderError {
 /// How much a model is told of its tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Types of TypeScript with comments: about half the tokens, where these count.
+    /// Name, required arguments and one sentence, and an example with capitals for values: for models so small that they
+    /// copy what they can of whole schemas.
     Compact,
+    /// Types of TypeScript with comments: about half the tokens, and nothing left out.
+    Types,
     /// The form that the dialect's family is shown.
     #[default]
     Full,

@@ -205,7 +205,7 @@ fn no_calls_render_as_nothing() {
 #[test]
 fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
     every_dialect(|dialect| {
-        for detail in [Detail::Compact, Detail::Full] {
+        for detail in [Detail::Types, Detail::Full] {
             let prompt = dialect.system_prompt(&tools(), detail);
             for tool in tools().iter() {
                 assert!(prompt.contains(&tool.name), "{} {detail:?}: {}", dialect.name, tool.name);
@@ -221,6 +221,16 @@ fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
                 assert_eq!(names, [name], "{} {text:?}", dialect.name);
             }
         }
+    });
+}
+
+#[test]
+fn the_shortest_prompt_shows_a_call_that_reads() {
+    every_dialect(|dialect| {
+        let prompt = dialect.system_prompt(&tools(), Detail::Compact);
+        let example = prompt.split_once("write:\n").expect("an example").1.trim_end();
+        let (message, _) = read(dialect.parser(turn()), [example], End::End);
+        assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
     });
 }
 

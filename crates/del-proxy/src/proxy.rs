@@ -67,7 +67,12 @@ impl Proxy {
             let body = match mode {
                 Mode::Native => asked.bytes(),
                 Mode::Prompt => asked
-                    .in_prompt(Writing { dialect, constrain, words: self.settings.words.as_ref() })?
+                    .in_prompt(Writing {
+                        dialect,
+                        constrain,
+                        words: self.settings.words.as_ref(),
+                        detail: self.settings.detail,
+                    })?
                     .to_string()
                     .into(),
             };

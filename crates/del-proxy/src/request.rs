@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use del_agent::Constrain;
-use del_dialects::{Dialect, Tool};
+use del_dialects::{Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
 use del_wire::{Prompt, ToolChoice, Words, tools};
 use serde_json::{Map, Value, json};
@@ -28,6 +28,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) constrain: Constrain,
     /// What the model's template says of tools.
     pub(crate) words: Option<&'a Words>,
+    /// How much it is told of them.
+    pub(crate) detail: Detail,
 }
 
 /// Under a grammar a small model may never close a string: tokens after which it has lost its way.
@@ -100,6 +102,7 @@ impl Asked {
         let one_call = self.wants_one_call();
         let mut prompt = Prompt::new(writing.dialect, &tools)
             .in_words(writing.words)
+            .detail(writing.detail)
             .one_call(one_call)
             .reminding(held)
             .choosing(choice);
@@ -111,7 +114,9 @@ impl Asked {
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if let Some(choice) = constraint {
             let forced = choice != Choice::Auto;
-            let grammar = Grammar::new(writing.dialect, &tools, &Options::new(choice).parallel(!one_call));
+            // Under a grammar that lets more follow, a small model repeats the call without end.
+            let several = self.body.get("parallel_tool_calls") == Some(&Value::Bool(true));
+            let grammar = Grammar::new(writing.dialect, &tools, &Options::new(choice).parallel(several));
             let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
             body.insert("grammar".to_owned(), json!(grammar.to_gbnf()));
             if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))

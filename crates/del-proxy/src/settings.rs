@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use del_agent::{Constrain, ToolsMode};
-use del_dialects::{Dialect, Dialects};
+use del_dialects::{Detail, Dialect, Dialects};
 use del_wire::Words;
 
 use crate::upstream::Upstream;
@@ -19,6 +19,8 @@ pub struct Settings {
     pub dialect: Option<Arc<Dialect>>,
     /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
     pub words: Option<Words>,
+    /// How much the model is told of its tools in its prompt.
+    pub detail: Detail,
     /// How the model learns of the tools.
     pub tools_mode: ToolsMode,
     /// Whether the server is held to a grammar of calls: needs prompt mode and llama.cpp. `Auto` does where a request
@@ -40,6 +42,7 @@ impl Settings {
             dialects: Dialects::builtin(),
             dialect: None,
             words: None,
+            detail: Detail::default(),
             tools_mode: ToolsMode::default(),
             constrain: Constrain::default(),
             model: None,

@@ -27,6 +27,7 @@ pub struct Prompt<'a> {
     dialect: &'a Arc<Dialect>,
     tools: &'a [Tool],
     words: Option<&'a Words>,
+    detail: Detail,
     choice: ToolChoice,
     one_call: bool,
     reminds: bool,
@@ -55,6 +56,7 @@ impl<'a> Prompt<'a> {
             dialect,
             tools,
             words: None,
+            detail: Detail::default(),
             choice: ToolChoice::Auto,
             one_call: false,
             reminds: false,
@@ -69,6 +71,13 @@ impl<'a> Prompt<'a> {
     #[must_use]
     pub fn in_words(mut self, words: Option<&'a Words>) -> Self {
         self.words = words.filter(|words| words.dialect.name == self.dialect.name);
+        self
+    }
+
+    /// How much the model is told of its tools. The shortest form has words of its own.
+    #[must_use]
+    pub fn detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
         self
     }
 
@@ -212,9 +221,9 @@ impl<'a> Prompt<'a> {
         if tools.is_empty() {
             return String::new();
         }
-        let about = match self.words {
-            Some(words) => words.about(tools, alone),
-            None => self.dialect.system_prompt(tools, Detail::Full),
+        let about = match self.words.filter(|_| self.detail != Detail::Compact) {
+            Some(words) => words.about(tools, self.detail, alone),
+            None => self.dialect.system_prompt(tools, self.detail),
         };
         let once = self.one_call.then(|| ONE_CALL.to_owned());
         let result = self.reminds.then(|| ANSWER_WITH_RESULT.to_owned());

@@ -82,6 +82,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             dialects: catalog.all(),
             dialect,
             words,
+            detail: options.template.detail(),
             tools_mode: options.tools_mode.into(),
             constrain: options.constrain.into(),
             model: options.model.clone(),

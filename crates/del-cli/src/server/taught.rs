@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use del_detect::{Material, Report};
+use del_dialects::Detail;
 use del_wire::Words;
 
 use super::Server;
@@ -20,6 +21,19 @@ pub(crate) struct TemplateOptions {
     /// server tells it; a FILE with the template; or `none`, Del's own words
     #[arg(long, value_name = "auto|none|FILE", default_value = "auto")]
     chat_template: String,
+    /// How much the model is told of its tools in its prompt
+    #[arg(long, value_enum, value_name = "DETAIL", default_value = "full")]
+    definitions: Definitions,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Definitions {
+    /// Whole schemas, in the form that the model's family knows
+    Full,
+    /// Types of TypeScript with comments: half the tokens
+    Types,
+    /// Names and required arguments: for very small models
+    Short,
 }
 
 impl TemplateOptions {
@@ -46,6 +60,15 @@ impl TemplateOptions {
                 let material = Material::read(Path::new(file)).map_err(bad)?;
                 Ok(words(&detect::of_template(material, common)?, catalog))
             }
+        }
+    }
+
+    /// How much the model is told.
+    pub(crate) fn detail(&self) -> Detail {
+        match self.definitions {
+            Definitions::Full => Detail::Full,
+            Definitions::Types => Detail::Types,
+            Definitions::Short => Detail::Compact,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::form::Said;
-use super::parameters::{described, rest};
+use super::parameters::{described, required, rest};
 use super::spelling::{spaced, spelt};
 use super::typescript::TYPESCRIPT;
 use super::{Detail, literal};
@@ -15,18 +15,19 @@ use crate::message::{Call, Tool};
 impl Dialect {
     /// What a model is told in prompt mode: its tools, and how to call one, in the dialect. What others say in it is
     /// neutralised.
-    ///
+    pub fn system_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
+        match detail {
+            Detail::Compact => self.shortest_prompt(tools),
+            Detail::Types | Detail::Full => self.whole_prompt(tools, detail),
+        }
+    }
+
     /// Every part is there because models of several families call better with it (`docs/evaluation.md`): an order to the
     /// model rather than a hint for a reader, a form with placeholders, an example of a tool that is not declared (values
     /// of one that is get copied), and last what to do where no tool fits.
-    pub fn system_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
-        let form = match detail {
-            Detail::Compact => &TYPESCRIPT,
-            Detail::Full => &self.definitions,
-        };
-        let mut out = Said::own("# Tools\n\nYou have these tools to do what the user asks:\n");
-        out.add(&self.defined(form, tools));
-        let mut out = out.neutral(&self.foreign_marks());
+    fn whole_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
+        let mut out = "# Tools\n\nYou have these tools to do what the user asks:\n".to_owned();
+        out.push_str(&self.definitions_in(tools, detail));
         if let Some(form) = self.written(&made_up("tool_name", &json!({"argument_name": "value"}))) {
             out.push_str(
                 "\n\nWhen a tool can do what the user asks, answer with a call of it and nothing else. ",
@@ -45,12 +46,27 @@ impl Dialect {
         out
     }
 
+    /// What very small models are told: an example of the first tool that can be called, of which they copy the shape.
+    fn shortest_prompt(self: &Arc<Self>, tools: &[Tool]) -> String {
+        let mut out = format!("# Tools\n{}", self.definitions_in(tools, Detail::Compact));
+        if let Some(example) = tools.iter().find_map(|tool| self.filled(tool, &capitals(&tool.parameters))) {
+            out.push_str("\n\nTo use a tool, write:\n");
+            out.push_str(&example);
+        }
+        out.push('\n');
+        out
+    }
+
     /// A call of this tool with a placeholder for each argument, as the model would write it; none where the dialect cannot.
     /// What others say in it is neutralised.
     pub fn skeleton(self: &Arc<Self>, tool: &Tool) -> Option<String> {
+        self.filled(tool, &tool.placeholders())
+    }
+
+    /// A call of a tool with these arguments, in which what others say is neutralised.
+    fn filled(self: &Arc<Self>, tool: &Tool, arguments: &str) -> Option<String> {
         let neutral = |text: &str| self.foreign_marks().neutralise_inside(text).into_owned();
-        let arguments = neutral(&tool.placeholders());
-        let call = Call { id: None, name: neutral(&tool.name), arguments };
+        let call = Call { id: None, name: neutral(&tool.name), arguments: neutral(arguments) };
         // The name is another where it had to be broken.
         let known = Tool { name: call.name.clone(), ..tool.clone() };
         Some(self.render_calls(&[call], &[known]).ok()?.trim().to_owned())
@@ -64,7 +80,17 @@ impl Dialect {
 
     /// The tools as the family's own template shows them, without any words around; neutralised.
     pub fn definitions(&self, tools: &[Tool]) -> String {
-        self.defined(&self.definitions, tools).neutral(&self.foreign_marks())
+        self.definitions_in(tools, Detail::Full)
+    }
+
+    /// The tools in as much detail, without any words around; neutralised.
+    pub fn definitions_in(&self, tools: &[Tool], detail: Detail) -> String {
+        let said = match detail {
+            Detail::Compact => Said::joined(tools.iter().map(compact), "\n"),
+            Detail::Types => self.defined(&TYPESCRIPT, tools),
+            Detail::Full => self.defined(&self.definitions, tools),
+        };
+        said.neutral(&self.foreign_marks())
     }
 
     fn defined(&self, form: &Definitions, tools: &[Tool]) -> Said {
@@ -95,6 +121,33 @@ impl Dialect {
             _ => None,
         })
     }
+}
+
+/// `- read_file(path): Read a file.`
+fn compact(tool: &Tool) -> Said {
+    let sentence = tool.description.split_inclusive(". ").next().unwrap_or_default().trim();
+    Said::filled("- {name}({arguments}): {sentence}", |slot| match slot {
+        "name" => Some(Said::by_others(tool.name.as_str())),
+        "arguments" => Some(Said::by_others(required(&tool.parameters).join(", "))),
+        "sentence" => Some(Said::by_others(sentence)),
+        _ => None,
+    })
+}
+
+/// The required arguments as JSON, each with its own name in capitals, which nobody takes for a real value.
+fn capitals(schema: &Value) -> String {
+    let properties = schema.get("properties");
+    let arguments = required(schema).into_iter().map(|key| {
+        let value = match properties.and_then(|all| all.get(key)?.get("type")?.as_str()) {
+            Some("integer" | "number") => json!(1),
+            Some("boolean") => json!(true),
+            Some("array") => json!([]),
+            Some("object") => json!({}),
+            _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
+        };
+        (key.to_owned(), value)
+    });
+    spaced(&arguments.collect())
 }
 
 fn made_up(name: &str, arguments: &Value) -> Call {

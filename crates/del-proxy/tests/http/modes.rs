@@ -218,21 +218,23 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
 }
 
 #[tokio::test]
-async fn one_call_at_most_is_told_and_held() {
+async fn one_call_at_most_is_told_and_several_are_held_only_where_asked_for() {
     let stand = Stand::with(hermes(), |settings| {
         llama_cpp(Constrain::On)(settings);
         settings.tools_mode = ToolsMode::Prompt;
     })
     .await;
     let mut grammars = Vec::new();
-    for (members, told) in [(json!({}), false), (json!({"parallel_tool_calls": false}), true)] {
+    let several = |allowed: bool| json!({"parallel_tool_calls": allowed});
+    for (members, told) in [(json!({}), false), (several(false), true), (several(true), false)] {
         stand.ask(&with(weather(), members)).await;
         let sent = stand.model.last().body();
         let system = sent["messages"][0]["content"].as_str().unwrap();
         assert_eq!(system.contains("Call one tool at most."), told, "{system}");
         grammars.push(sent["grammar"].as_str().unwrap().to_owned());
     }
-    assert_ne!(grammars[0], grammars[1]);
+    assert_eq!(grammars[0], grammars[1]);
+    assert_ne!(grammars[0], grammars[2]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Tool};
+use del_dialects::{Detail, Dialect, Tool};
 
 /// The words of a chat template that knows tools. A model that was trained on the template was trained on these, so in
 /// prompt mode they tell it of its tools better than any others.
@@ -22,8 +22,9 @@ pub struct Words {
 
 impl Words {
     /// What the template tells the model of these tools. What others say in it is neutralised.
-    pub(super) fn about(&self, tools: &[Tool], alone: bool) -> String {
-        let about = [self.before.as_str(), self.definitions.definitions(tools).trim(), &self.behind].concat();
+    pub(super) fn about(&self, tools: &[Tool], detail: Detail, alone: bool) -> String {
+        let definitions = self.definitions.definitions_in(tools, detail);
+        let about = [self.before.as_str(), definitions.trim(), &self.behind].concat();
         if alone && !self.alone.is_empty() { [self.alone.as_str(), &about].join("\n\n") } else { about }
     }
 }
