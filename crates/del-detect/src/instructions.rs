@@ -4,6 +4,8 @@
 use del_dialects::{Dialects, Tool};
 use serde::{Deserialize, Serialize};
 
+use crate::probe::Turn;
+use crate::template::YEAR;
 use crate::text;
 
 /// The words of a template around the definitions of tools, which stand in the form of a known dialect.
@@ -30,11 +32,13 @@ pub(crate) struct Introduction {
     pub(crate) shown: Vec<(Vec<Tool>, String)>,
 }
 
-/// The words of a template that writes a call as `call`, which begins with the tool's name behind `name`. None where
-/// the words do not say how to call, or where the tools are shown in no known form.
-pub(crate) fn of(introduction: &Introduction, call: &str, dialects: &Dialects) -> Option<Instructions> {
+/// The words of a template, which writes the model's turns as this one. None where the words do not say how to call, or
+/// where the tools are shown in no known form.
+pub(crate) fn of(introduction: &Introduction, turn: &Turn, dialects: &Dialects) -> Option<Instructions> {
     let Introduction { plain, alone, shown } = introduction;
-    let borders: Vec<&str> = text::marks(plain).collect();
+    // What also stands in the prompt without tools is no word about them: borders of messages, and the day's date.
+    let borders: Vec<&str> =
+        text::marks(plain).chain(plain.lines().filter(|line| !line.trim().is_empty())).collect();
     let found = dialects.iter().find_map(|dialect| {
         let mut words = shown.iter().map(|(tools, whole)| {
             around(text::inserted(plain, whole), &dialect.definitions(tools), &borders)
@@ -46,9 +50,10 @@ pub(crate) fn of(introduction: &Introduction, call: &str, dialects: &Dialects) -
     let (tools, _) = shown.first()?;
     let alone = around(alone, &dialect.definitions(tools), &borders);
     let alone = alone.and_then(|(first, _)| first.strip_suffix(before)).unwrap_or_default().trim();
-    let form = opening(call);
+    let form = opening(&turn.text, &turn.calls.first()?.name);
     let says_how = !form.is_empty() && [before, behind].iter().any(|words| words.contains(form));
-    says_how.then(|| Instructions {
+    let dated = [alone, before, behind].iter().any(|words| words.contains(YEAR));
+    (says_how && !dated).then(|| Instructions {
         alone: alone.to_owned(),
         before: before.to_owned(),
         definitions: dialect.name.clone(),
@@ -70,12 +75,12 @@ fn around<'t>(inserted: &'t str, definitions: &str, borders: &[&str]) -> Option<
     Some((before.trim_start(), behind[..to].trim_end()))
 }
 
-/// How a call begins: its first mark, or the bracket of a call without any.
-fn opening(call: &str) -> &str {
+/// How a call begins, before its tool's name: its first mark, or else its first word or bracket.
+fn opening<'t>(call: &'t str, name: &str) -> &'t str {
     let call = call.trim_start();
-    let end =
-        call.find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '=' | '(')).unwrap_or(call.len());
-    text::first_mark(call).filter(|mark| call.starts_with(mark)).unwrap_or(&call[..end])
+    let head = &call[..call.find(name).unwrap_or_default()];
+    let first = head.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'')).next().unwrap_or_default();
+    text::first_mark(head).filter(|mark| head.starts_with(mark)).unwrap_or(first)
 }
 
 #[cfg(test)]
@@ -128,6 +133,28 @@ mod tests {
         let mute = HERMES.replace("Answer with <tool_call>", "Answer");
         assert_ne!(mute, HERMES);
         assert_eq!(told(&mute), None);
+    }
+
+    #[test]
+    fn calls_begin_with_a_mark_a_word_or_a_bracket() {
+        for (call, expected) in [
+            ("<tool_call>\n{\"name\": \"f\"}", "<tool_call>"),
+            ("{\"name\": \"f\"}", "{"),
+            ("[f(a=1)]", "["),
+            ("Action: f", "Action:"),
+            ("f\n{}", ""),
+        ] {
+            assert_eq!(opening(call, "f"), expected, "{call}");
+        }
+    }
+
+    #[test]
+    fn the_date_is_no_word_about_tools() {
+        let dated = |words: &str| HERMES.replace("\\nYou may call", &format!("\\n{words}You may call"));
+        let everywhere =
+            dated("").replacen("{%-", "{{- '<|im_start|>system\\nToday is 15 Jan 2025.' }}{%-", 1);
+        assert_eq!(told(&everywhere), told(HERMES));
+        assert_eq!(told(&dated("Today is ' ~ strftime_now('%d %B %Y') ~ '. ")), None);
     }
 
     #[test]

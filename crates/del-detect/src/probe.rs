@@ -340,15 +340,17 @@ impl<'t> Probe<'t> {
             let Ok(plain) = self.text(messages, true) else { continue };
             introduction.plain = plain;
             for single in [false, true] {
-                self.style = Style { single, ..given };
+                // Uncommon types may be spelt in another way; the words around are the same.
+                self.style = Style { simple: true, single, ..given };
                 if let Ok(text) = self.text(messages, true) {
                     introduction.shown.push((self.style.told(), text));
                 }
             }
             break;
         }
-        self.style = given;
+        self.style = Style { simple: true, ..given };
         introduction.alone = self.text(&[Message::user()], true).unwrap_or_default();
+        self.style = given;
         self.findings.introduction = introduction;
     }
 

@@ -73,8 +73,7 @@ fn run(
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
     report.reasoning = findings.reasoning.as_ref().map(thinking);
     let call = findings.turns.first().filter(|turn| turn.said.is_none());
-    report.instructions =
-        call.and_then(|turn| instructions::of(&findings.introduction, &turn.text, dialects));
+    report.instructions = call.and_then(|turn| instructions::of(&findings.introduction, turn, dialects));
     if findings.shows_calls && !findings.turns.is_empty() {
         report.source = Basis::Rendering;
         by_calls(&mut report, &findings, &hits, dialects, &probe::tools());
