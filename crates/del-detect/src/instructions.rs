@@ -1,6 +1,8 @@
 //! What a template says of tools to the model: the words around their definitions. A model that was trained on the
 //! template was trained on these.
 
+use std::ops::Range;
+
 use del_dialects::{Dialects, Tool};
 use serde::{Deserialize, Serialize};
 
@@ -39,16 +41,19 @@ pub(crate) fn of(introduction: &Introduction, turn: &Turn, dialects: &Dialects) 
     // What also stands in the prompt without tools is no word about them: borders of messages, and the day's date.
     let borders: Vec<&str> =
         text::marks(plain).chain(plain.lines().filter(|line| !line.trim().is_empty())).collect();
-    let found = dialects.iter().find_map(|dialect| {
-        let mut words = shown.iter().map(|(tools, whole)| {
-            around(text::inserted(plain, whole), &dialect.definitions(tools), &borders)
-        });
-        let first = words.next()??;
-        words.all(|other| other == Some(first)).then_some((first, dialect))
+    // Templates in Go, and engines that run one in their own way, write the same JSON with other spaces.
+    let found = [exact as Find, but_for_spaces].into_iter().find_map(|find| {
+        dialects.iter().find_map(|dialect| {
+            let mut words = shown.iter().map(|(tools, whole)| {
+                around(text::inserted(plain, whole), &dialect.definitions(tools), &borders, find)
+            });
+            let first = words.next()??;
+            words.all(|other| other == Some(first)).then_some((first, dialect, find))
+        })
     });
-    let ((before, behind), dialect) = found?;
+    let ((before, behind), dialect, find) = found?;
     let (tools, _) = shown.first()?;
-    let alone = around(alone, &dialect.definitions(tools), &borders);
+    let alone = around(alone, &dialect.definitions(tools), &borders, find);
     let alone = alone.and_then(|(first, _)| first.strip_suffix(before)).unwrap_or_default().trim();
     let form = opening(&turn.text, &turn.calls.first()?.name);
     let says_how = !form.is_empty() && [before, behind].iter().any(|words| words.contains(form));
@@ -62,9 +67,14 @@ pub(crate) fn of(introduction: &Introduction, turn: &Turn, dialects: &Dialects) 
 }
 
 /// The words right before and behind the definitions, up to where another message begins or ends.
-fn around<'t>(inserted: &'t str, definitions: &str, borders: &[&str]) -> Option<(&'t str, &'t str)> {
-    let (before, behind) =
-        inserted.split_once(definitions.trim()).filter(|_| !definitions.trim().is_empty())?;
+fn around<'t>(
+    inserted: &'t str,
+    definitions: &str,
+    borders: &[&str],
+    find: Find,
+) -> Option<(&'t str, &'t str)> {
+    let Range { start, end } = find(inserted, definitions.trim()).filter(|found| !found.is_empty())?;
+    let (before, behind) = (&inserted[..start], &inserted[end..]);
     let from = borders.iter().filter_map(|mark| Some(before.rfind(mark)? + mark.len())).max();
     let before = match from {
         // The role of a message of its own stands behind the mark that opens it.
@@ -73,6 +83,23 @@ fn around<'t>(inserted: &'t str, definitions: &str, borders: &[&str]) -> Option<
     };
     let to = borders.iter().filter_map(|mark| behind.find(mark)).min().unwrap_or(behind.len());
     Some((before.trim_start(), behind[..to].trim_end()))
+}
+
+/// Where a text holds another one.
+type Find = fn(&str, &str) -> Option<Range<usize>>;
+
+fn exact(text: &str, part: &str) -> Option<Range<usize>> {
+    text.find(part).map(|at| at..at + part.len())
+}
+
+fn but_for_spaces(text: &str, part: &str) -> Option<Range<usize>> {
+    let dense = |text: &str| text.split_whitespace().collect::<String>();
+    let (whole, part) = (dense(text), dense(part));
+    let at = whole.find(&part).filter(|_| !part.is_empty())?;
+    // Where each byte of the dense text stands.
+    let words = text.char_indices().filter(|(_, c)| !c.is_whitespace());
+    let places: Vec<usize> = words.flat_map(|(at, c)| at..at + c.len_utf8()).collect();
+    Some(places[at]..places[at + part.len() - 1] + 1)
 }
 
 /// How a call begins, before its tool's name: its first mark, or else its first word or bracket.
@@ -126,6 +153,15 @@ mod tests {
         let found = told(&inside).unwrap();
         assert_eq!(found.alone, "You are Hal.");
         assert_eq!(Instructions { alone: String::new(), ..found }, told(HERMES).unwrap());
+    }
+
+    #[test]
+    fn json_with_other_spaces_is_the_same() {
+        let dense = HERMES.replace("(tool | tojson)", "(tool | tojson(separators=(',', ':')))");
+        assert_ne!(dense, HERMES);
+        assert_eq!(told(&dense), told(HERMES));
+        assert_eq!(but_for_spaces("ä <a> b ", "<a>b"), Some(3..8));
+        assert_eq!(but_for_spaces("a b", " "), None);
     }
 
     #[test]
