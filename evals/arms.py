@@ -13,6 +13,8 @@ ARMS = {
     "native": ["--tools-mode", "native"],
     "prompt": ["--tools-mode", "prompt", "--constrain", "off"],
     "grammar": ["--tools-mode", "prompt", "--constrain", "on"],
+    "types": ["--tools-mode", "prompt", "--constrain", "off", "--definitions", "types"],
+    "short-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--definitions", "short"],
     "own": ["--tools-mode", "prompt", "--constrain", "off", "--chat-template", "none"],
     "own-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--chat-template", "none"],
 }
@@ -22,6 +24,8 @@ ABOUT = {
     "native": "tools over the API; Del reads what comes",
     "prompt": "Del's prompt, in the words of the model's template where it knows tools",
     "grammar": "`prompt`, and a grammar that lets nothing but calls through",
+    "types": "`prompt`, with tools as types of TypeScript",
+    "short-grammar": "`grammar`, with names and required arguments alone",
     "own": "Del's prompt in its own words, as for a model without such a template",
     "own-grammar": "`own` with that grammar",
 }
