@@ -59,6 +59,8 @@ def read_options():
     options = parser.parse_args()
     if not options.base_url and not options.show:
         parser.error("expected --base-url, the address of a model server")
+    if not options.show and not pathlib.Path(options.binary).exists():
+        parser.error(f"expected a program at {options.binary}: cargo build --release -p del-cli, or name one with --del")
     options.arms = options.arms.split(",")
     options.out = options.out or HOME / ("formats.jsonl" if options.formats else "answers.jsonl")
     return options
