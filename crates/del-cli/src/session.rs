@@ -402,7 +402,7 @@ fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
     screen.view(view);
 }
 
-/// What the model's template says of tools, where it is needed: in prompt mode from the start.
+/// What the model's template says of tools, where it is needed.
 fn words(
     options: &SessionOptions,
     settings: &Settings,
@@ -411,14 +411,8 @@ fn words(
     common: &Common,
     runtime: &Runtime,
 ) -> Result<Option<Words>> {
-    let prompts = match settings.tools_mode {
-        ToolsMode::Prompt => true,
-        ToolsMode::Auto => {
-            options.template.names_file() || settings.constrain == Constrain::On && server.llama_cpp
-        }
-        ToolsMode::Native => false,
-    };
-    if !prompts {
+    let constrained = settings.constrain == Constrain::On && server.llama_cpp;
+    if !options.template.is_needed(settings.tools_mode, constrained) {
         return Ok(None);
     }
     runtime.block_on(options.template.words(server, &settings.model, catalog, common))

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use del_dialects::{Dialects, Tool};
+use del_dialects::Dialects;
 use serde::{Deserialize, Serialize};
 
-use crate::probe::Turn;
+use crate::probe::{Introduction, Turn};
 use crate::template::YEAR;
 use crate::text;
 
@@ -21,17 +21,6 @@ pub struct Instructions {
     pub definitions: String,
     /// What comes behind them.
     pub behind: String,
-}
-
-/// A template's prompts with tools and without, from the same conversation.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Introduction {
-    /// Without tools.
-    pub(crate) plain: String,
-    /// With the first of the lists, and without a system message.
-    pub(crate) alone: String,
-    /// Lists of tools, each with the prompt that shows it. Two tell the words from what is said of the tools.
-    pub(crate) shown: Vec<(Vec<Tool>, String)>,
 }
 
 /// The words of a template, which writes the model's turns as this one. None where the words do not say how to call, or

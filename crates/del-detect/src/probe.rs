@@ -1,15 +1,16 @@
 //! Conversations with known words in them, and what a template makes of them.
 
 mod conversation;
+mod introduction;
 mod turn;
 
 use del_dialects::{Call, Tool};
 use serde_json::Value as Json;
 
-use crate::instructions::Introduction;
 use crate::template::{RenderError, Template};
 use crate::text;
 pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style, Switch, UNTOLD_END};
+pub(crate) use introduction::Introduction;
 pub(crate) use turn::Turn;
 
 /// What a template showed of itself.
@@ -327,31 +328,6 @@ impl<'t> Probe<'t> {
         });
         self.findings.results =
             Some(Shown { before: head.to_owned(), between, behind: behind[RESULTS[0].len()..].to_owned() });
-    }
-
-    /// Prompts behind a system message, where the template takes one: without it, some write one of their own.
-    fn look_at_instructions(&mut self) {
-        let given = self.style;
-        let mut introduction = Introduction::default();
-        for system in [true, false] {
-            let messages: &[Message] =
-                if system { &[Message::system(), Message::user()] } else { &[Message::user()] };
-            self.style = Style { tools: false, ..given };
-            let Ok(plain) = self.text(messages, true) else { continue };
-            introduction.plain = plain;
-            for single in [false, true] {
-                // Uncommon types may be spelt in another way; the words around are the same.
-                self.style = Style { simple: true, single, ..given };
-                if let Ok(text) = self.text(messages, true) {
-                    introduction.shown.push((self.style.told(), text));
-                }
-            }
-            break;
-        }
-        self.style = Style { simple: true, ..given };
-        introduction.alone = self.text(&[Message::user()], true).unwrap_or_default();
-        self.style = given;
-        self.findings.introduction = introduction;
     }
 
     fn look_at_refusals(&mut self) {

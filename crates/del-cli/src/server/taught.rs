@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use del_agent::ToolsMode;
 use del_detect::{Material, Report};
 use del_dialects::Detail;
 use del_wire::Words;
@@ -72,9 +73,14 @@ impl TemplateOptions {
         }
     }
 
-    /// A file was named, so its words are wanted in any case.
-    pub(crate) fn names_file(&self) -> bool {
-        !matches!(self.chat_template.as_str(), "auto" | "none")
+    /// Whether the words are needed at once: where tools go into the prompt from the start, or a file was named.
+    pub(crate) fn is_needed(&self, mode: ToolsMode, constrained: bool) -> bool {
+        let named = !matches!(self.chat_template.as_str(), "auto" | "none");
+        match mode {
+            ToolsMode::Prompt => true,
+            ToolsMode::Auto => named || constrained,
+            ToolsMode::Native => false,
+        }
     }
 }
 

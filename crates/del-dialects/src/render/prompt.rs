@@ -22,9 +22,9 @@ impl Dialect {
         }
     }
 
-    /// Every part is there because models of several families call better with it (`docs/evaluation.md`): an order to the
-    /// model rather than a hint for a reader, a form with placeholders, an example of a tool that is not declared (values
-    /// of one that is get copied), and last what to do where no tool fits.
+    /// Small models were measured with each part (`docs/evaluation.md`): an order to the model rather than a hint for a
+    /// reader, a form with placeholders, an example of a tool that is not declared (values of one that is get copied), and
+    /// last what to do where no tool fits.
     fn whole_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
         let mut out = "# Tools\n\nYou have these tools to do what the user asks:\n".to_owned();
         out.push_str(&self.definitions_in(tools, detail));
