@@ -56,6 +56,10 @@ pub struct Dialect {
     pub leads: Vec<String>,
     /// Names by which a model says that it calls nothing: such a call is read and left out.
     pub none: Vec<String>,
+    /// Names under which a model gives its answer, unless a tool of that name is declared: what such a call holds is text.
+    pub answers: Vec<String>,
+    /// A text in place of the arguments is the value of the tool's only parameter.
+    pub takes_text: bool,
     /// The shape of ids, where a model knows no other: `#` stands for a digit, `*` for a letter or digit.
     pub ids: Option<String>,
     /// The tool that every call of this form is for, where the form itself says so.

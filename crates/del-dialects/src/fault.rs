@@ -45,6 +45,8 @@ pub enum FaultKind {
     ReasoningNotOpened,
     /// The value does not fit the type that the tool's schema declares; it is passed on as text.
     WrongType,
+    /// An object or a call of Python in the text has the form of a call, and names no declared tool: it is text.
+    NotDeclared,
     /// More than [`Limits`](crate::Limits) allow: the call does not count.
     Limit,
 }
@@ -68,6 +70,7 @@ impl FaultKind {
             Self::UnclosedReasoning => "unclosed_reasoning",
             Self::ReasoningNotOpened => "reasoning_not_opened",
             Self::WrongType => "wrong_type",
+            Self::NotDeclared => "not_declared",
             Self::Limit => "limit",
         }
     }
@@ -92,6 +95,7 @@ impl FaultKind {
             Self::UnclosedReasoning => "the answer ended inside the model's thinking",
             Self::ReasoningNotOpened => "thinking was closed that had not been opened",
             Self::WrongType => "a value does not fit the declared type and is passed on as text",
+            Self::NotDeclared => "this reads like a call, but no tool of this name is declared; it is text",
             Self::Limit => "a limit was reached; the call was left out",
         }
     }

@@ -281,13 +281,17 @@ mod tests {
                 .into(),
         }];
         let call = Call { id: None, name: "read_file".into(), arguments: r#"{"path": "a"}"#.into() };
-        for dialect in all.iter() {
+        for dialect in all.iter().filter(|dialect| dialect.tool.is_none()) {
             let written =
                 dialect.render_calls(std::slice::from_ref(&call), &tools).expect("a call it can carry");
             let neutral = all.neutralise(&written);
             assert_eq!(all.restore(&neutral), written, "{}", dialect.name);
-            // A bare call has no mark to break, nor has one whose opening mark stands in the prompt.
-            let bare = |dialect: &Dialect| dialect.frame == crate::dialect::Frame::Bare;
+            // A bare call has no mark to break, nor has one that the name of a tool makes one, or whose opening mark stands
+            // in the prompt.
+            let bare = |dialect: &Dialect| {
+                let short = |mark: &crate::dialect::Mark| mark.write.len() < 3;
+                dialect.frame == crate::dialect::Frame::Bare || dialect.marks().next().is_some_and(short)
+            };
             let reads_bare = dialect.reads.iter().filter_map(|name| all.get(name)).any(|other| bare(other));
             if !bare(dialect) && !reads_bare && neutral != written {
                 assert_eq!(calls_in(dialect, &neutral, &tools), [], "{}: {neutral:?}", dialect.name);

@@ -156,8 +156,7 @@ struct Engine {
     /// Where the open call begins in the answer, and its name.
     call_from: u64,
     name: String,
-    /// The open call says by its name that nothing is called: nothing of it is told.
-    silent: bool,
+    meaning: Meaning,
     /// The marks around a group of calls are open.
     in_block: bool,
     /// In the message to a tool, or behind no header at all.
@@ -177,6 +176,17 @@ struct Engine {
     passed: Vec<(usize, u64)>,
     /// A reader of call objects that is free.
     spare: Option<Box<CallReader>>,
+}
+
+/// What the open call is, by its name.
+#[derive(Debug, Clone, Default)]
+enum Meaning {
+    #[default]
+    Call,
+    /// It says that nothing is called: nothing of it is emitted.
+    Nothing,
+    /// The model's answer: its arguments are buffered, and the text in them is emitted at the end.
+    Answer(String),
 }
 
 /// Where a parser is. Offsets count from the first byte that is held.
@@ -303,7 +313,7 @@ impl Engine {
             call: 0,
             call_from: 0,
             name: String::new(),
-            silent: false,
+            meaning: Meaning::Call,
             in_block: false,
             in_tool: true,
             message: None,

@@ -110,6 +110,22 @@ pub(crate) fn takes_nothing(tool: &Tool) -> bool {
     has_required(tool, |_| false)
 }
 
+/// The parameter that takes a text which stands in place of the arguments: the only one, or the only one that is required.
+/// Where the tool is not known, it gets a usual name, as nobody can run such a call.
+pub(crate) fn parameter_of_text(tool: Option<&Tool>) -> Option<&str> {
+    const UNKNOWN: &str = "input";
+    let Some(tool) = tool else { return Some(UNKNOWN) };
+    let properties = tool.parameters.get("properties").and_then(Value::as_object)?;
+    let mut required = required(tool);
+    let only = match (required.next(), required.next()) {
+        (Some(only), None) => only,
+        (None, _) if properties.len() == 1 => properties.keys().next()?,
+        _ => return None,
+    };
+    let types = types_of(Some(tool), only);
+    (types.string || types == Types::default()).then_some(only)
+}
+
 /// True when all arguments that `tool` requires are `given`.
 pub(crate) fn has_required(tool: &Tool, given: impl Fn(&str) -> bool) -> bool {
     required(tool).all(given)

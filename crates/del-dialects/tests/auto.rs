@@ -6,7 +6,7 @@ mod reading;
 use std::sync::Arc;
 
 use del_dialects::{Dialect, Dialects, End, FaultKind, Message};
-use reading::{call, chunks, read, sample, sample_calls, turn};
+use reading::{call, chunks, of_any_tool, read, sample, sample_calls, turn};
 
 /// Reads with all dialects, in several ways that have to agree.
 fn auto(text: &str) -> Message {
@@ -40,7 +40,7 @@ fn what_follows_a_shared_tag_decides() {
     expect(&format!("<tool_call>[{json}]</tool_call>"), "hermes-json", &[PARIS]);
     let fields = "<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>";
     expect(&format!("<tool_call>\n{fields}\n</tool_call>"), "qwen3-coder", &[TYPED]);
-    expect(&fields.replace('\n', ""), "qwen3-coder", &[TYPED]);
+    expect(&fields.replace('\n', ""), "openhands", &[TYPED]);
     expect(r#"<function=get_weather>{"city": "Paris"}</function>"#, "llama-function", &[PARIS]);
     expect(&format!("<tool_calls>[{json}]</tool_calls>"), "jamba", &[PARIS]);
     let invoke = "<invoke name=\"get_weather\">\n<parameter name=\"city\">Paris</parameter>\n</invoke>";
@@ -127,15 +127,19 @@ fn an_answer_may_mix_dialects() {
 fn calls_of_two_dialects_may_follow_each_other() {
     mixed("\n", |first, second| {
         // Right behind a call a bare one may be data, and what V3 writes first is a name in V3.1.
-        sample(second).starts_with('<')
+        let text = sample(second);
+        let opener = text.find(['>', '=']).map_or("", |at| &text[..=at]);
+        // What opens calls of both is that of the first.
+        text.starts_with('<')
+            && !sample(first).contains(opener)
             && (first.name.as_str(), second.name.as_str()) != ("deepseek-v31", "deepseek-v3")
     });
 }
 
 /// Expects the calls of every two dialects, and between them this text.
 fn mixed(joint: &str, counts: impl Fn(&Arc<Dialect>, &Arc<Dialect>) -> bool) {
-    for first in Dialects::builtin().iter() {
-        for second in Dialects::builtin().iter().filter(|second| counts(first, second)) {
+    for first in of_any_tool() {
+        for second in of_any_tool().filter(|second| counts(first, second)) {
             let text = format!("{}{joint}{}", sample(first), sample(second));
             let message = auto(&text);
             let got: Vec<_> = message.calls.iter().map(|known| call(&known.name, &known.arguments)).collect();
@@ -164,7 +168,7 @@ fn invented_results_are_never_shown() {
         "<function_results>\n<result>SECRET</result>\n</function_results>",
         "<tool_results>\nSECRET\n</tool_results>",
     ] {
-        for dialect in Dialects::builtin().iter() {
+        for dialect in of_any_tool() {
             let message = auto(&format!("{}\n{block}\nIt is so.", sample(dialect)));
             assert!(!message.content.contains("SECRET"), "{} {block}: {:?}", dialect.name, message.content);
             let kinds: Vec<_> = message.faults.iter().map(|fault| fault.kind).collect();

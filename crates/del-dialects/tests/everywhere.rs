@@ -6,17 +6,20 @@ mod reading;
 use del_dialects::dialect::Codec;
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
 use reading::{
-    as_meant, call, chunks, every_dialect, every_parser, in_order, kept, parser, read, sample, squeezed,
-    tools, turn, writes_json,
+    as_meant, call, chunks, declare, every_dialect, every_parser, in_order, kept, parser, read, sample,
+    squeezed, tools, turn, writes_json,
 };
 
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
 fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
     let text =
         dialect.render_calls(calls, &tools()).unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
-    let own = read(dialect.parser(turn()), [text.as_str()], End::End);
-    assert_eq!(read(dialect.parser(turn()), chunks(&text, 1), End::End), own, "{}", dialect.name);
-    let all = read(parser(None, turn()), [text.as_str()], End::End);
+    let mut turn = turn();
+    // Some forms are calls by the names of declared tools alone.
+    declare(&mut turn, calls);
+    let own = read(dialect.parser(turn.clone()), [text.as_str()], End::End);
+    assert_eq!(read(dialect.parser(turn.clone()), chunks(&text, 1), End::End), own, "{}", dialect.name);
+    let all = read(parser(None, turn), [text.as_str()], End::End);
     let framed =
         |calls: &[Call]| calls.iter().map(|call| framed(dialect, &call.arguments)).collect::<Vec<_>>();
     assert_eq!(framed(&all.0.calls), framed(&own.0.calls), "{} with all: {text:?}", dialect.name);
@@ -31,6 +34,13 @@ fn framed(dialect: &Dialect, arguments: &str) -> String {
         Codec::Fields(form) if !form.framed => arguments.replace("\"\\n", "\"").replace("\\n\"", "\""),
         _ => arguments.to_owned(),
     }
+}
+
+/// True where values are lines, and these have some that no line can hold.
+fn is_out_of_lines(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> bool {
+    let refused =
+        || matches!(dialect.render_calls(calls, &tools()), Err(RenderError::Unrepresentable { .. }));
+    matches!(dialect.codec(), Codec::Lines(_)) && refused()
 }
 
 /// Calls come back as they were, and nothing was wrong with them.
@@ -125,7 +135,7 @@ fn numbers_beyond_any_type() {
     let odd =
         r#"{"city":"x","n":12345678901234567890123456789,"e":1e400,"s":-0.0000000000000000000001,"z":-0}"#;
     every_dialect(|dialect| {
-        let message = back(dialect, &[call("get_weather", odd)]);
+        let message = back(dialect, &[call("odd_numbers", odd)]);
         assert_eq!(squeezed(&message.calls[0].arguments), in_order(dialect, odd), "{}", dialect.name);
     });
 }
@@ -135,6 +145,9 @@ fn long_arguments() {
     let line = "let x = \\\"a\\\\n\\\"; // 日本 <b> 'q' {} []\\n\\t";
     let big = call("write_file", &format!(r#"{{"path":"a.rs","content":"{}"}}"#, line.repeat(500)));
     every_dialect(|dialect| {
+        if is_out_of_lines(dialect, std::slice::from_ref(&big)) {
+            return;
+        }
         let message = back(dialect, std::slice::from_ref(&big));
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         assert_eq!(value(&message.calls[0].arguments), value(&big.arguments), "{}", dialect.name);
@@ -167,6 +180,9 @@ fn values_that_look_like_something_else() {
         let calls = [call("write_file", &format!(r#"{{"path":{content},"content":{content}}}"#))];
         every_dialect(|dialect| {
             let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+            if is_out_of_lines(dialect, &calls) {
+                return;
+            }
             match dialect.render_calls(&calls, &tools()) {
                 Ok(_) => {
                     let message = back(dialect, &calls);

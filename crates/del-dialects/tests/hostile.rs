@@ -243,7 +243,7 @@ fn one_call_with_very_long_parts() {
                 ("value", "HERE", "\\\\"),
                 ("key", "path", "k"),
                 ("name", "write_file", "n"),
-                ("markup", &text[..1], "<<"),
+                ("markup", &text[..text.chars().next().map_or(0, char::len_utf8)], "<<"),
             ] {
                 let long = text.replacen(place, &letter.repeat(length / letter.len()), 1);
                 survive(name, &format!("{} with a long {what}", dialect.name), &long);

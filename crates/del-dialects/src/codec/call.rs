@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use super::Notes;
 use crate::dialect::CallForm;
 use crate::fault::FaultKind;
+use crate::message::Tool;
+use crate::schema::parameter_of_text;
 use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
 pub(crate) use write::{drop_id, write};
 
@@ -26,6 +28,8 @@ pub(crate) struct CallReader {
     pub(crate) notes: Notes,
     /// Before the name, only keys of a call are taken: anything else is data.
     strict: bool,
+    /// A key was read.
+    keyed: bool,
     /// So many outer braces are doubled.
     doubled: usize,
     max_depth: usize,
@@ -38,6 +42,8 @@ enum Member {
     Args,
     Id,
     Wrapper,
+    /// The object that the arguments stand in.
+    Around,
     /// The key is the name of a tool: an object behind it is its arguments.
     Tool,
     Other,
@@ -84,6 +90,7 @@ impl CallReader {
             args: Args::None,
             notes: Notes::default(),
             strict,
+            keyed: false,
             doubled: 0,
             max_depth,
         }
@@ -96,8 +103,8 @@ impl CallReader {
         (self.member, self.into, self.args) = (Member::Other, Into::Nothing, Args::None);
         self.token.clear();
         self.early.clear();
-        (self.name, self.id, self.notes, self.strict, self.doubled) =
-            (None, None, Notes::default(), strict, 0);
+        (self.name, self.id, self.notes, self.strict) = (None, None, Notes::default(), strict);
+        (self.keyed, self.doubled) = (false, 0);
     }
 
     /// True once the arguments are whole.
@@ -105,9 +112,19 @@ impl CallReader {
         self.args == Args::Done
     }
 
+    /// True before the first key.
+    pub(crate) fn has_no_key(&self) -> bool {
+        !self.keyed
+    }
+
     /// True inside a string of the arguments: plain text in it is passed on as it stands.
     pub(crate) fn is_in_text(&self) -> bool {
         matches!(self.into, Into::Arguments) && self.values.is_in_text()
+    }
+
+    /// Arguments that are read whole before they are passed on, as far as they are there.
+    pub(crate) fn buffered(&self) -> &str {
+        if self.args == Args::Open && self.into == Into::Token { &self.token } else { "" }
     }
 
     /// Arguments that came before the name; asking takes them.
@@ -115,12 +132,11 @@ impl CallReader {
         std::mem::take(&mut self.early)
     }
 
-    /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned. `known`
-    /// tells the names of tools.
+    /// Reads on from `*look`. `emit` gets argument text, and only after [`CallProgress::Named`] was returned.
     pub(crate) fn read(
         &mut self,
         form: &CallForm,
-        known: &dyn Fn(&str) -> bool,
+        callee: Callee<'_>,
         given: Given<'_>,
         (look, kept, work): (&mut usize, &mut usize, &mut u64),
         emit: Emit<'_>,
@@ -136,12 +152,12 @@ impl CallReader {
             let stop = match progress {
                 Progress::More => Some(CallProgress::More),
                 Progress::TooDeep => Some(CallProgress::TooDeep),
-                Progress::Key => (!self.key(form, known)).then_some(CallProgress::Broken),
+                Progress::Key => (!self.key(form, callee)).then_some(CallProgress::Broken),
                 Progress::Value(byte) => self.value(byte, *look),
-                Progress::Item => self.item(emit, *look),
+                Progress::Item => self.item(callee, emit, *look),
                 Progress::Empty | Progress::Unnamed(_) => None,
                 Progress::Done => {
-                    Some(self.item(emit, *look).unwrap_or_else(|| self.close(given.text, look, kept)))
+                    Some(self.item(callee, emit, *look).unwrap_or_else(|| self.close(given.text, look, kept)))
                 }
                 Progress::Broken if self.is_doubled(given.text, *look) => {
                     self.notes.add(FaultKind::Repaired, *look);
@@ -181,21 +197,24 @@ impl CallReader {
     }
 
     /// A key is whole; false when it shows that this is no call.
-    fn key(&mut self, form: &CallForm, known: &dyn Fn(&str) -> bool) -> bool {
+    fn key(&mut self, form: &CallForm, callee: Callee<'_>) -> bool {
         let depth = self.values.depth();
+        self.keyed = true;
         self.values.watch = depth;
         let key = self.values.key();
         self.into = Into::Nothing;
         self.member = member_of(key, form, self.name.is_some());
-        let foreign = self.member == Member::Other && key != "type";
+        let foreign =
+            self.member == Member::Other && key != "type" && !form.others.iter().any(|other| other == key);
         let first = self.name.is_none() && self.args == Args::None;
         if form.name.is_none() && depth == 1 && self.name.is_none() {
             self.name = Some(key.to_owned()).filter(|name| !name.is_empty());
             self.member = if self.name.is_some() { Member::Args } else { Member::Other };
+            return self.name.is_some() || !self.strict;
         } else if form.name.is_none() && depth == 1 && foreign {
             // Another name, in an object of one call.
             self.member = Member::Args;
-        } else if foreign && first && !self.strict && known(key) {
+        } else if foreign && first && !self.strict && callee.declared(key).is_some() {
             self.member = Member::Tool;
         }
         !(self.strict && foreign && (self.name.is_none() || self.args == Args::None))
@@ -204,10 +223,11 @@ impl CallReader {
     /// The first byte of a value.
     fn value(&mut self, byte: u8, look: usize) -> Option<CallProgress> {
         match (self.member, byte) {
-            (Member::Wrapper, b'{') => {
+            (Member::Wrapper | Member::Around, b'{') => {
                 self.values.watch += 1;
                 return None;
             }
+            (Member::Around, _) => self.member = Member::Other,
             (Member::Tool, b'{') => {
                 self.notes.add(FaultKind::Repaired, look);
                 self.name = Some(self.values.key().to_owned());
@@ -250,7 +270,7 @@ impl CallReader {
     }
 
     /// A value is whole.
-    fn item(&mut self, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
+    fn item(&mut self, callee: Callee<'_>, emit: Emit<'_>, end: usize) -> Option<CallProgress> {
         let into = std::mem::replace(&mut self.into, Into::Nothing);
         match std::mem::replace(&mut self.member, Member::Other) {
             Member::Name => {
@@ -262,7 +282,11 @@ impl CallReader {
             Member::Id => self.id = plain_text(&self.token),
             Member::Args => {
                 if into == Into::Token {
-                    let object = unwrapped(&self.token, end, &mut self.notes, self.max_depth);
+                    let object = match self.name.as_deref().and_then(|name| callee.object(name, &self.token))
+                    {
+                        Some(object) => Some(object),
+                        None => unwrapped(&self.token, end, &mut self.notes, self.max_depth),
+                    };
                     let Some(object) = object else { return Some(CallProgress::Broken) };
                     if self.name.is_some() {
                         emit(&object, end..end);
@@ -272,10 +296,38 @@ impl CallReader {
                 }
                 self.args = Args::Done;
             }
-            Member::Wrapper | Member::Tool | Member::Other => {}
+            Member::Wrapper | Member::Around | Member::Tool | Member::Other => {}
         }
         None
     }
+}
+
+/// The tools that may be called.
+#[derive(Clone, Copy)]
+pub(crate) struct Callee<'a> {
+    pub(crate) tools: &'a [Tool],
+    /// A text in place of the arguments is the value of the only parameter.
+    pub(crate) takes_text: bool,
+}
+
+impl<'a> Callee<'a> {
+    fn declared(self, name: &str) -> Option<&'a Tool> {
+        self.tools.iter().rfind(|tool| tool.name == name)
+    }
+
+    /// The arguments that a JSON string stands for, where it is a text and not an object.
+    fn object(self, name: &str, json: &str) -> Option<String> {
+        if !self.takes_text || string(json)?.trim_start().starts_with('{') {
+            return None;
+        }
+        arguments_of_text(self.declared(name), json)
+    }
+}
+
+/// The arguments that a text stands for, which is given as a JSON string.
+pub(crate) fn arguments_of_text(tool: Option<&Tool>, json: &str) -> Option<String> {
+    let key = serde_json::Value::from(parameter_of_text(tool)?);
+    Some(format!("{{{key}:{json}}}"))
 }
 
 /// Arguments that were read whole, as an object: JSON inside a string, or nothing at all.
@@ -308,10 +360,13 @@ pub(crate) fn unwrapped(text: &str, end: usize, notes: &mut Notes, max_depth: us
 
 /// True when every object of this form is read as that of any other such form.
 pub(crate) fn is_usual(form: &CallForm) -> bool {
-    let CallForm { name, args, id, .. } = form;
+    let CallForm { name, args, around, others, id, .. } = form;
     let keys =
         [(name.as_deref(), Member::Name), (Some(args.as_str()), Member::Args), (id.as_deref(), Member::Id)];
-    name.is_some() && keys.into_iter().all(|(key, member)| key.is_none_or(|key| usual(key, false) == member))
+    let plain = around.is_empty() && others.is_empty();
+    name.is_some()
+        && plain
+        && keys.into_iter().all(|(key, member)| key.is_none_or(|key| usual(key, false) == member))
 }
 
 fn member_of(key: &str, form: &CallForm, named: bool) -> Member {
@@ -324,7 +379,19 @@ fn member_of(key: &str, form: &CallForm, named: bool) -> Member {
     if form.id.as_deref() == Some(key) {
         return Member::Id;
     }
-    usual(key, named)
+    if form.around.iter().any(|around| around == key) {
+        return Member::Around;
+    }
+    if form.others.iter().any(|other| other == key) {
+        return Member::Other;
+    }
+    match usual(key, named) {
+        // A form with a key of its own for the name knows no other.
+        Member::Name if form.name.as_deref().is_some_and(|own| usual(own, false) != Member::Name) => {
+            Member::Other
+        }
+        member => member,
+    }
 }
 
 fn usual(key: &str, named: bool) -> Member {

@@ -31,7 +31,7 @@ use crate::scan::{Anchored, Match, Scan};
 use crate::schema::Types;
 use crate::value::{Emit, escape, white_space};
 use lookahead::{Found, Searched};
-pub(crate) use marks::{FieldMarks, Next};
+pub(crate) use marks::{Closers, FieldMarks, Next};
 use repeated::Repeated;
 use value::Field;
 pub(crate) use value::raw_value;
@@ -97,6 +97,18 @@ pub(crate) enum FieldsProgress {
 
 /// The text at hand, and what is known of it.
 pub(crate) type Given<'a> = reading::Given<'a, FieldForm, FieldMarks>;
+
+impl Given<'_> {
+    /// What a delimiter of `text` behind a value is; none when that cannot be said yet. The closer of a call that goes on
+    /// with a name is that of this call only with the name of its tool.
+    fn following(&self, text: &str, hit: Match) -> Option<Next> {
+        let next = self.marks.next.kind(hit);
+        match self.closes(self.marks.named.as_deref(), text, hit)? {
+            false if matches!(next, Next::Closer(_)) => Some(Next::Stray),
+            _ => Some(next),
+        }
+    }
+}
 
 /// A place in the text at hand, and where what is read goes.
 type On<'a, 'e> = reading::On<'a, 'e, FieldForm, FieldMarks>;
@@ -245,8 +257,23 @@ impl FieldsReader {
             on.look += white_space(&on.bytes[on.look..]);
             on.kept = on.look;
         }
-        match next.automaton.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
-            Anchored::Found(hit) => self.goes_on(on, hit),
+        let followed = match next.automaton.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
+            Anchored::More if on.last() => {
+                let hit = next.automaton.take_whole(&mut self.scan, &mut on.look);
+                let hit = hit.filter(|hit| matches!(next.kind(*hit), Next::Closer(_)));
+                hit.map_or(Anchored::More, Anchored::Found)
+            }
+            followed => followed,
+        };
+        match followed {
+            Anchored::Found(hit) => match on.given.following(on.given.text, hit) {
+                Some(Next::Stray) if on.given.marks.named.is_some() => Some(FieldsProgress::Broken),
+                Some(next) => self.goes_on(on, hit, next),
+                None => {
+                    self.scan.restart();
+                    self.wait(on, hit.end - on.kept)
+                }
+            },
             Anchored::Nothing => Some(FieldsProgress::Broken),
             Anchored::More if on.last() && self.has_begun() => {
                 on.kept = on.look;
@@ -263,16 +290,22 @@ impl FieldsReader {
             on.kept = on.look - next.automaton.pending(&self.scan);
             return Some(FieldsProgress::More);
         };
-        if matches!(next.kind(hit), Next::Stray | Next::Turn) {
-            on.kept = hit.end;
-            return None;
+        match on.given.following(on.given.text, hit) {
+            Some(Next::Stray | Next::Turn) => {
+                on.kept = hit.end;
+                None
+            }
+            Some(next) => self.goes_on(on, hit, next),
+            None => {
+                on.kept = hit.start;
+                self.scan.restart();
+                self.wait(on, hit.end - hit.start)
+            }
         }
-        self.goes_on(on, hit)
     }
 
     /// What follows a value stands here.
-    fn goes_on(&mut self, on: &mut On<'_, '_>, hit: Match) -> Stop {
-        let next = on.given.marks.next.kind(hit);
+    fn goes_on(&mut self, on: &mut On<'_, '_>, hit: Match, next: Next) -> Stop {
         on.kept = if matches!(next, Next::Opener | Next::Turn) { hit.start } else { hit.end };
         on.rewind(on.kept);
         if next == Next::Field {

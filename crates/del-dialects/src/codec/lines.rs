@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::fields::{FieldsProgress, Next, raw_value};
+use super::fields::{Closers, FieldsProgress, Next, raw_value};
 use super::{Notes, reading};
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
@@ -19,6 +19,8 @@ pub(crate) struct LineMarks {
     ends: Vec<LineEnd>,
     /// Lines end with a line feed, so that what closes the call begins the next one.
     fed: bool,
+    /// The closer of the call is this, and the name of its tool behind it.
+    named: Option<String>,
     /// Before a key, between it and its value; without white space.
     bullet: String,
     pair: String,
@@ -31,22 +33,19 @@ enum LineEnd {
 }
 
 impl LineMarks {
-    /// `closers` are the marks behind the arguments with their places, `openers` those that open the next call, and
-    /// `turns` those that end the model's turn.
-    pub(crate) fn new(
-        form: &FieldForm,
-        closers: &[(usize, String)],
-        openers: &[String],
-        turns: &[String],
-    ) -> Self {
+    /// `openers` are the marks that open the next call, and `turns` those that end the model's turn.
+    pub(crate) fn new(form: &FieldForm, closers: &Closers, openers: &[String], turns: &[String]) -> Self {
         let mut ends = vec![("\n".to_owned(), LineEnd::Feed)];
-        ends.extend(closers.iter().map(|(step, mark)| (mark.clone(), LineEnd::Call(Next::Closer(*step)))));
+        ends.extend(
+            closers.marks.iter().map(|(step, mark)| (mark.clone(), LineEnd::Call(Next::Closer(*step)))),
+        );
         ends.extend(openers.iter().map(|mark| (mark.clone(), LineEnd::Call(Next::Opener))));
         ends.extend(turns.iter().map(|mark| (mark.clone(), LineEnd::Call(Next::Turn))));
         let [before, pair, after] = literals(form);
         Self {
             marks: Automaton::new(ends.iter().map(|(mark, _)| mark.as_str())),
             ends: ends.into_iter().map(|(_, end)| end).collect(),
+            named: closers.name().map(str::to_owned),
             fed: after.contains('\n'),
             bullet: before.trim().to_owned(),
             pair: pair.trim_start().to_owned(),
@@ -167,13 +166,19 @@ impl LinesReader {
                 *kept = hit.end;
                 continue;
             };
+            let closes = given.closes(marks.named.as_deref(), text, hit);
+            if closes.is_none() {
+                *work += (*look - hit.start) as u64;
+                *look = hit.start;
+                return FieldsProgress::More;
+            }
             let first = white_space(&text.as_bytes()[*kept..hit.start]) == hit.start - *kept;
             let behind = text[hit.end..].trim_start_matches([' ', '\t', '\r']);
             let alone = behind.starts_with('\n') || (behind.is_empty() && last);
             // Inside a line it is data, unless lines end so or nothing follows.
             let inside = next == Next::Opener || (marks.fed && !alone);
-            if inside && !first {
-                if marks.fed && next != Next::Opener && behind.is_empty() {
+            if (inside && !first) || closes == Some(false) {
+                if closes == Some(true) && marks.fed && next != Next::Opener && behind.is_empty() {
                     *work += (*look - hit.start) as u64;
                     *look = hit.start;
                     return FieldsProgress::More;

@@ -1,6 +1,7 @@
 //! What every reader of arguments is given, and where it is.
 
 use crate::message::Tool;
+use crate::scan::Match;
 use crate::turn::End;
 use crate::value::Emit;
 
@@ -12,6 +13,22 @@ pub(crate) struct Given<'a, F, M> {
     pub(crate) text: &'a str,
     /// How the answer ended, if it did.
     pub(crate) end: Option<End>,
+}
+
+impl<F, M> Given<'_, F, M> {
+    /// Whether a delimiter of `text` closes this call: one that goes on with a name (`named`) does so with that of its
+    /// tool. None when that cannot be said yet.
+    pub(super) fn closes(&self, named: Option<&str>, text: &str, hit: Match) -> Option<bool> {
+        let (Some(tool), true) = (self.tool, named == Some(&text[hit.start..hit.end])) else {
+            return Some(true);
+        };
+        let rest = text[hit.end..].trim_start();
+        match rest.strip_prefix(tool.name.as_str()) {
+            Some("") | None if self.end.is_none() && tool.name.starts_with(rest) => None,
+            Some(behind) => Some(!behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')),
+            None => Some(false),
+        }
+    }
 }
 
 /// A place in the text at hand, and where what is read goes.

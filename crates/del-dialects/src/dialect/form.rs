@@ -50,6 +50,10 @@ pub struct CallForm {
     pub name: Option<String>,
     /// The key that holds the arguments.
     pub args: String,
+    /// Keys of the objects that the arguments stand in, from outside.
+    pub around: Vec<String>,
+    /// Other keys, whose values mean nothing.
+    pub others: Vec<String>,
     /// The key that holds the id.
     pub id: Option<String>,
     /// The object is a literal of Python.
@@ -284,15 +288,27 @@ impl CallForm {
         let probe = if python { probe.replace('\'', "\"") } else { probe };
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&probe)
             .map_err(|_| "a form that is a JSON object once its slots are filled")?;
-        let holds = |slot: &str| {
-            object.iter().find(|(_, value)| value.as_str() == Some(slot)).map(|(key, _)| key.clone())
+        let is = |value: &serde_json::Value, slot: &str| value.as_str() == Some(slot);
+        let holds = |slot: &str| object.iter().find(|(_, value)| is(value, slot)).map(|(key, _)| key.clone());
+        let (mut around, mut inner) = (Vec::new(), &object);
+        let args = loop {
+            if let Some((key, _)) = inner.iter().find(|(_, value)| is(value, "{args}")) {
+                break key.clone();
+            }
+            let nested = inner.iter().find_map(|(key, value)| Some((key, value.as_object()?)));
+            let (key, object) = nested.ok_or("a form with {args}")?;
+            around.push(key.clone());
+            inner = object;
         };
-        let args = holds("{args}").ok_or("a form with {args}")?;
         let name = holds("{name}");
         if name.is_none() && args != "{name}" {
             return Err("a form with \"{name}\" as a value or as the key of {args}");
         }
-        Ok(Self { parts, name, args, id: holds("{id}"), python })
+        let slot = |value: &serde_json::Value| {
+            value.is_object() || ["{name}", "{id}", "{args}"].iter().any(|slot| is(value, slot))
+        };
+        let others = object.iter().filter(|(_, value)| !slot(value)).map(|(key, _)| key.clone()).collect();
+        Ok(Self { parts, name, args, around, others, id: holds("{id}"), python })
     }
 }
 
@@ -433,14 +449,16 @@ impl FieldForm {
         let value_close = closer.trim().to_owned();
         // Without a mark of its own, a value ends where the next field opens or the call closes.
         let unclosed = value_close.is_empty() && !elements && !open.is_empty();
-        if open.is_empty() || header_close.is_empty() || (value_close.is_empty() && !unclosed) {
+        let framed = framed && closer.starts_with('\n');
+        // The end of its line may be all that ends a header.
+        let line = header_close.is_empty() && framed;
+        if open.is_empty() || (header_close.is_empty() && !line) || (value_close.is_empty() && !unclosed) {
             return Err("a field with markup before {key}, between {key} and {value}, and after {value}");
         }
         if unclosed && open.len() < MIN_OPENER {
             return Err("markup after {value}, or a longer mark before {key}");
         }
-        let framed = framed && closer.starts_with('\n');
-        let header_close = folded(header_close);
+        let header_close = if line { vec!["\n".to_owned()] } else { folded(header_close) };
         let value_open = if value_open.is_empty() { Vec::new() } else { folded(value_open) };
         Ok(Self {
             parts,

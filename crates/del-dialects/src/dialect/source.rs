@@ -55,7 +55,9 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         lead: leads.first().cloned().unwrap_or_default(),
         leads,
         none: call.strings("none")?,
-        tool: None,
+        answers: call.strings("answers")?,
+        takes_text: call.flag("text")?,
+        tool: call.string("tool")?,
         reads: reads(name, table.take("reads"))?,
         variants: Vec::new(),
         results,
@@ -77,6 +79,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Dialect, DialectError> {
         let line = list.line();
         let form = Dialect {
             tool: variant.string("tool")?,
+            takes_text: variant.flag("text")?,
             block: pieces.block(variant.take("block"))?,
             call: pieces_of(&pieces, list, &dialect.frame)?,
             between: variant.string("between")?.unwrap_or_default(),
@@ -191,6 +194,8 @@ impl Dialect {
             lead: self.lead.clone(),
             leads: self.leads.clone(),
             none: self.none.clone(),
+            answers: self.answers.clone(),
+            takes_text: false,
             ids: self.ids.clone(),
             tool: None,
             reads: Vec::new(),

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::opening::Opening;
 use super::plan::{Body, Walk};
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Flow, Io, Meaning, State};
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
 use crate::codec::lines::LinesReader;
@@ -64,7 +64,7 @@ impl Reading {
         spare: &mut Option<Box<CallReader>>,
     ) -> Self {
         let kind = match &walk.body {
-            Body::Object => Kind::Object(Box::new(Reader::new(depth))),
+            Body::Object(_) => Kind::Object(Box::new(Reader::new(depth))),
             _ if object => Kind::Object(Box::new(Reader::new(depth))),
             Body::Call => Kind::Call(match spare.take() {
                 Some(mut reader) => {
@@ -131,6 +131,11 @@ impl Reading {
         Some(json)
     }
 
+    /// The arguments that were read and not passed on, as they are not whole.
+    pub(super) fn buffered(&self) -> &str {
+        if let Kind::Call(reader) = &self.kind { reader.buffered() } else { "" }
+    }
+
     /// True when only closing markup can be missing.
     pub(super) fn is_whole(&self) -> bool {
         match &self.kind {
@@ -166,7 +171,7 @@ impl Engine {
                 if reading.pending.is_some() {
                     return self.at_once(io);
                 }
-                if let Some(kind) = fault.filter(|_| !self.silent) {
+                if let Some(kind) = fault.filter(|_| matches!(self.meaning, Meaning::Call)) {
                     io.fault(kind, Some(self.call), io.at, io.look);
                 }
                 self.end_call(io, number, step);
@@ -188,7 +193,8 @@ impl Engine {
             *callee = place.map_or(Callee::Undeclared, Callee::Tool);
         }
         let tool = if let Callee::Tool(place) = *callee { tools.get(place) } else { None };
-        let (call, base, silent, most) = (self.call, io.base, self.silent, self.turn.limits.arguments);
+        let (call, base, most) = (self.call, io.base, self.turn.limits.arguments);
+        let meaning = &mut self.meaning;
         let Io { plan, text, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: Range<usize>| {
             let free = most.saturating_sub(*size);
@@ -196,8 +202,15 @@ impl Engine {
             // What is over the limit is not passed on; the call is given up as soon as the reader returns.
             let over = json.len() as u64 > free;
             let json = if over { beginning(json, free) } else { json };
-            if !silent && (!over || !json.is_empty()) {
-                sink.event(Event::Args { call, json }, base + range.start as u64..base + range.end as u64);
+            match meaning {
+                Meaning::Call if !over || !json.is_empty() => {
+                    sink.event(
+                        Event::Args { call, json },
+                        base + range.start as u64..base + range.end as u64,
+                    );
+                }
+                Meaning::Answer(arguments) => arguments.push_str(json),
+                Meaning::Call | Meaning::Nothing => {}
             }
         };
         let mut on = On {

@@ -57,7 +57,7 @@ impl Engine {
             let walk = &plan.walks[gap.walk];
             let site = &walk.sites[gap.step];
             if !gap.renamed && walk.repeats_name(gap.step) {
-                let mut end = io.look;
+                let mut end = io.look + white_space(&io.bytes[io.look..]);
                 while end < io.bytes.len() && end - io.look < MAX_SPACE && is_name(io.text, end) {
                     end += first_char(io.text, end);
                 }

@@ -8,7 +8,7 @@ use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk};
 use super::text::think;
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Flow, Io, Meaning, State};
 use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
@@ -37,7 +37,7 @@ pub(super) struct Opening {
     pub(super) marked: bool,
     block: bool,
     /// The steps of the block's opening that were passed, a bit each.
-    opened: u32,
+    pub(super) opened: u32,
     missed: bool,
     name: Option<(usize, usize)>,
     id: Option<(usize, usize)>,
@@ -47,6 +47,8 @@ pub(super) struct Opening {
     doubted: bool,
     /// The walk that came furthest of those that failed, and how far: what it passed is surely markup.
     broken: Option<(usize, usize)>,
+    /// One of those that failed was a whole call but for its name, which is none of a declared tool.
+    pub(super) undeclared: bool,
 }
 
 /// Where an opening was found.
@@ -121,6 +123,7 @@ impl Opening {
             bare_tag: false,
             doubted: false,
             broken: None,
+            undeclared: false,
         }
     }
 
@@ -174,12 +177,19 @@ impl Engine {
                     let opening = *opening;
                     return self.try_next(io, opening);
                 }
-                Settled::Malformed | Settled::Nameless if opening.is_worded(plan) => {
+                Settled::Malformed | Settled::Nameless
+                    if opening.is_worded(plan) || walk.needs_declared() =>
+                {
                     let opening = *opening;
                     return self.try_next(io, opening);
                 }
                 Settled::Malformed => {
                     let opening = *opening;
+                    // Behind a call of one dialect comes one of another.
+                    let sure = walk.alone || self.is_broken_call(io, &opening, io.at + opening.token);
+                    if opening.from == From::Gap && !sure {
+                        return self.try_next(io, opening);
+                    }
                     return self.malformed(io, opening);
                 }
                 Settled::Nameless => {
@@ -210,7 +220,8 @@ impl Engine {
         let doubtful = opening.step < io.plan.walks[opening.walk].args
             && named
             && opening.name(io).and_then(|name| self.tool(name)).is_none();
-        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful {
+        let told = io.plan.walks[opening.walk].is_told(opening.opened);
+        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful || !told {
             return self.try_next(io, opening);
         }
         let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
@@ -279,7 +290,7 @@ impl Engine {
         let raw = matches!(walk.dialect.codec(), Codec::Raw { .. });
         let object = match (&walk.body, target) {
             (Body::Fields(_), None) => !raw,
-            (body, _) => matches!(body, Body::Object),
+            (body, _) => matches!(body, Body::Object(_)),
         };
         if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
             let reading = Reading::unnamed(number, self.turn.limits.depth);
@@ -287,6 +298,9 @@ impl Engine {
             return Flow::Next;
         }
         let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
+        if walk.needs_declared() && opening.called(io).is_some_and(|name| self.tool(name).is_none()) {
+            return self.try_next(io, opening);
+        }
         match (&walk.body, object) {
             (Body::Call | Body::Literals, false) => {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
@@ -305,7 +319,7 @@ impl Engine {
                     return Flow::Next;
                 }
                 if let Some(Target::Closer(step)) = target {
-                    self.no_arguments(io);
+                    self.send_arguments(io, "{}");
                     self.end_call(io, number, step + 1);
                 } else {
                     self.state = State::Reading(reading);
@@ -354,8 +368,8 @@ impl Engine {
             From::Gap => {}
         }
         self.in_block = opening.block || (self.in_block && opening.from == From::Gap);
-        self.silent = walk.dialect.none.iter().any(|none| none == name);
-        if self.silent {
+        self.meaning = self.meant_by(name, walk);
+        if !matches!(self.meaning, Meaning::Call) {
             return true;
         }
         if self.call >= self.turn.limits.calls {
@@ -370,6 +384,21 @@ impl Engine {
             io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
         }
         true
+    }
+
+    /// True for the name of a declared tool, and for one that says that nothing is called or that the answer follows.
+    pub(super) fn means_something(&self, name: &str, walk: &Walk) -> bool {
+        self.tool(name).is_some() || !matches!(self.meant_by(name, walk), Meaning::Call)
+    }
+
+    /// What a call of this name is.
+    fn meant_by(&self, name: &str, walk: &Walk) -> Meaning {
+        let is = |names: &[String]| names.iter().any(|known| known == name);
+        match walk.dialect.as_ref() {
+            dialect if is(&dialect.none) => Meaning::Nothing,
+            dialect if is(&dialect.answers) && self.tool(name).is_none() => Meaning::Answer(String::new()),
+            _ => Meaning::Call,
+        }
     }
 
     /// The name of the tool that is meant: some models put a plain name in a namespace of its own.

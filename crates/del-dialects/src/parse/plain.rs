@@ -1,7 +1,7 @@
 //! Pieces that are nothing but a part of a value: they go out as they come, and nothing else is looked at.
 
 use super::plan::Plan;
-use super::{Engine, State};
+use super::{Engine, Meaning, State};
 use crate::event::{Event, Sink};
 
 impl Engine {
@@ -12,8 +12,10 @@ impl Engine {
         let walk = &plan.walks[reading.walk];
         let Some(json) = reading.plain(walk, text, &self.turn.limits) else { return false };
         let len = text.len() as u64;
-        if !self.silent {
-            sink.event(Event::Args { call: self.call, json }, self.base..self.base + len);
+        match &mut self.meaning {
+            Meaning::Call => sink.event(Event::Args { call: self.call, json }, self.base..self.base + len),
+            Meaning::Answer(arguments) => arguments.push_str(json),
+            Meaning::Nothing => {}
         }
         self.tail.push(text.as_bytes());
         self.base += len;

@@ -12,8 +12,8 @@ use crate::dialect::{Dialect, Frame, Mark, is_token};
 use crate::scan::{Automaton, SUFFIX, Scan};
 pub(super) use heading::HeaderMark;
 pub(super) use sites::{Site, Target, Then};
-use spelling::{MIN_DISTINCT, framing, framings, is_plain_tag};
-pub(super) use spelling::{is_distinct, is_wordy};
+use spelling::{MIN_DISTINCT, framing, framings};
+pub(super) use spelling::{is_distinct, is_plain_tag, is_wordy};
 pub(super) use thought::Role;
 use thought::{EDGES, Thought};
 pub(super) use walk::{Body, Step, Walk};
@@ -173,6 +173,11 @@ impl Plan {
             && self.text.pending(&scan) == 0
     }
 
+    /// True where only declared tools can be called, in the first dialect.
+    pub(crate) fn needs_declared(&self) -> bool {
+        self.walks.first().is_some_and(|walk| walk.is_bare() || walk.needs_declared())
+    }
+
     /// Builds the plan for a set of dialects; the earlier one wins where two read the same text.
     pub fn new(dialects: &[Arc<Dialect>]) -> Self {
         let forms = dialects.iter().flat_map(|dialect| std::iter::once(dialect).chain(&dialect.variants));
@@ -262,7 +267,8 @@ impl Plan {
             // No text but a checkpoint's own carries its suffix.
             let own = mark.read.iter().any(|spelling| spelling.contains(SUFFIX));
             for spelling in &mark.read {
-                if is_distinct(spelling) && (own || is_closer(walk, mark) || is_token(spelling)) {
+                let dropped = own || is_closer(walk, mark) || is_token(spelling);
+                if is_distinct(spelling) && dropped && (walk.alone || !is_plain_tag(spelling)) {
                     let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
                     self.mark(spelling).dropped.get_or_insert(closer);
                 }

@@ -1,7 +1,7 @@
 //! A call in quotes, inside a sentence: it is talked about. It is so when the quote before it is closed right behind it.
 
 use super::body::MAX_BARE;
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Flow, Io, Meaning, State};
 use crate::event::{Event, OwnedEvent, Sink, Span};
 use crate::scan::Scan;
 
@@ -75,6 +75,7 @@ impl Engine {
             tail: self.tail_before(io, io.at),
             work: 0,
             name: String::new(),
+            meaning: Meaning::default(),
             candidates: Vec::new(),
             passed: self.passed.clone(),
             spare: None,

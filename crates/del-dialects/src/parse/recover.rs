@@ -5,7 +5,8 @@
 
 use super::opening::{is_name, starts_name};
 use super::plan::Walk;
-use super::{End, Engine, Flow, Io, State};
+use super::{End, Engine, Flow, Io, Meaning, State};
+use crate::dialect::Codec;
 use crate::event::{Event, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::schema::takes_nothing;
@@ -30,13 +31,17 @@ impl Engine {
                 // Half a closer, or what would have stood between this call and the next, is markup.
                 let (in_mark, separated) = (gap.is_in_mark(), gap.is_separated());
                 let markup = in_mark || separated;
+                // Where the stop sequence ate a mark, white space stood before it.
+                let eaten = io.end == Some(End::End) && io.plan.walks[gap.walk].may_be_eaten(gap.step);
                 let missed = self.miss_closers(io);
                 let rest = io.text[io.at..].trim_start();
                 if in_mark && !missed && !rest.is_empty() {
                     io.fault(FaultKind::OrphanMark, None, io.text.len() - rest.len(), io.text.len());
                 }
                 let end = if markup { io.text.len() - rest.len() } else { io.text.len() };
-                self.say(io, end);
+                if !(eaten && rest.is_empty()) {
+                    self.say(io, end);
+                }
             }
             State::Echo(_) => io.fault(FaultKind::OrphanMark, None, io.at, io.text.len()),
             State::Reading(_) => self.end_reading(io),
@@ -56,7 +61,9 @@ impl Engine {
     /// The end of text, which may be half a mark.
     fn end_text(&mut self, io: &mut Io<'_>) {
         let end = io.text.len();
-        if is_markup(&io.text[io.at..], io.end) {
+        // What closes a fence is no half mark.
+        let closes = self.fence.open && io.text[io.at..].bytes().all(|byte| byte == b'`');
+        if !closes && is_markup(&io.text[io.at..], io.end) {
             io.fault(FaultKind::OrphanMark, None, io.at, end);
             io.at = end;
         }
@@ -67,6 +74,9 @@ impl Engine {
         let end = io.text.len();
         self.tell_notes(io);
         let State::Reading(reading) = &mut self.state else { return };
+        if let Meaning::Answer(answer) = &mut self.meaning {
+            answer.push_str(reading.buffered());
+        }
         let whole = reading.is_whole();
         if let Some(opening) = reading.pending.take() {
             let start = io.at + opening.start();
@@ -78,8 +88,8 @@ impl Engine {
                 self.settle_before(io, &opening);
                 io.fault(FaultKind::UnclosedCall, None, start, end);
             }
-        } else if self.silent {
-            // Nothing was begun.
+        } else if self.send_answer(io) {
+            // No call was begun.
         } else if whole {
             io.fault(FaultKind::MissingCloser, Some(self.call), end, end);
             io.send(Event::CallEnd { call: self.call, id: None }, end, end);
@@ -96,7 +106,8 @@ impl Engine {
         let end = io.text.len();
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];
-        let closed = walk.may_be_eaten(walk.args + 1) || walk.is_line();
+        let empty = !walk.needs_declared() && !matches!(walk.dialect.codec(), Codec::Raw { .. });
+        let closed = empty && (walk.may_be_eaten(walk.args + 1) || walk.is_line());
         if io.end == Some(End::End)
             && opening.awaits_arguments(walk, io)
             && closed
@@ -109,8 +120,8 @@ impl Engine {
             }
             if self.commit(io, &opening, name, None) {
                 let at = io.at;
-                self.no_arguments(io);
-                if !self.silent {
+                self.send_arguments(io, "{}");
+                if !self.send_answer(io) {
                     io.send(Event::CallEnd { call: self.call, id: None }, at, at);
                 }
             }

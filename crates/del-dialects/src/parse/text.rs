@@ -8,6 +8,7 @@ use super::{Engine, Fence, Flow, Io, State};
 use crate::dialect::is_token;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::message::Tool;
 use crate::scan::{Match, Scan, is_word};
 use crate::value::white_space;
 
@@ -319,10 +320,13 @@ impl Engine {
             let walk = &io.plan.walks[opener.walk];
             let bare = walk.is_bare();
             let inside = opener.step.is_some() && walk.is_inside();
+            let head = opener.step.is_some_and(|step| walk.head(step + 1).is_some());
+            let named = !head || !walk.needs_declared() || may_name(&self.turn.tools, &io.text[hit.end..]);
             (starts_line
                 || !opener.line_start
                 || (announced && opener.announced)
                 || (behind_text && walk.is_bare_object()))
+                && named
                 && (!bare || (here >= self.deaf && !fenced))
                 && (!opener.is_worded(io.plan) || (here >= self.unproven && !fenced))
                 && (!inside || self.in_tool || self.message == Some(here))
@@ -458,6 +462,13 @@ impl Engine {
         self.resume_text();
         Flow::Next
     }
+}
+
+/// True when `text` begins with the name of one of `tools`, as far as it is there.
+fn may_name(tools: &[Tool], text: &str) -> bool {
+    let space = white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)]);
+    let rest = &text[space..];
+    tools.iter().any(|tool| rest.starts_with(tool.name.as_str()) || tool.name.starts_with(rest))
 }
 
 /// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or

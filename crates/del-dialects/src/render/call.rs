@@ -23,7 +23,11 @@ impl Dialect {
         for (place, call) in calls.iter().enumerate() {
             let renamed = self.renamed(call, first + place);
             let own = |variant: &&Arc<Self>| variant.tool.as_deref() == Some(call.name.as_str());
-            let form = self.variants.iter().find(own).map_or(self, Arc::as_ref);
+            let form = if self.tool.as_deref() == Some(call.name.as_str()) {
+                self
+            } else {
+                self.variants.iter().find(own).map_or(self, Arc::as_ref)
+            };
             if place == 0 {
                 form.block.open.iter().for_each(|mark| write_mark(mark, &renamed, out));
             } else {
@@ -66,7 +70,7 @@ impl Dialect {
         for piece in &self.call {
             match piece {
                 Piece::Mark(mark, head) => {
-                    if mark.need == Need::Id && call.id.is_none() {
+                    if mark.need == Need::Noise || (mark.need == Need::Id && call.id.is_none()) {
                         continue;
                     }
                     write_mark(mark, call, out);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::RenderError;
 use super::answer::{Stretch, mark_of, stretches};
 use super::equal::same_json;
+use crate::codec::members;
 use crate::collect::Collect;
 use crate::dialect::{Codec, Dialect, Frame, Literal, Piece};
 use crate::message::{Call, Tool};
@@ -97,7 +98,11 @@ impl Dialect {
         tools: &[Tool],
         text: &str,
     ) -> Result<(), RenderError> {
-        let (mut parser, mut collect) = (self.parser(Turn::new(tools)), Collect::new());
+        let mut turn = Turn::new(tools);
+        if self.plan().needs_declared() {
+            turn.tools = with_called(meant, tools).into();
+        }
+        let (mut parser, mut collect) = (self.parser(turn), Collect::new());
         parser.push(text, &mut collect);
         parser.finish(End::End, &mut collect);
         let message = collect.into_message();
@@ -157,6 +162,25 @@ impl Dialect {
     fn unrepresentable(&self, call: &Call) -> RenderError {
         RenderError::Unrepresentable { dialect: self.name.clone(), name: call.name.clone() }
     }
+}
+
+/// These tools, and those that are called and not among them: when they were called, they were declared.
+fn with_called(meant: &[Stretch<'_>], tools: &[Tool]) -> Vec<Tool> {
+    let mut all = tools.to_vec();
+    let calls = meant.iter().flat_map(|stretch| match stretch {
+        Stretch::Calls(calls) => &calls[..],
+        _ => &[],
+    });
+    for call in calls {
+        if !all.iter().any(|tool| tool.name == call.name) {
+            let keys = members(&call.arguments).unwrap_or_default();
+            let keys = keys.into_iter().map(|(key, _)| (key, serde_json::json!({})));
+            let properties: serde_json::Map<String, serde_json::Value> = keys.collect();
+            let parameters = serde_json::json!({"type": "object", "properties": properties}).into();
+            all.push(Tool { name: call.name.clone(), description: String::new(), parameters });
+        }
+    }
+    all
 }
 
 /// True for a name that no reader takes apart.

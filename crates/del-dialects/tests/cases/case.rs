@@ -24,9 +24,9 @@ pub(super) struct Case {
     /// The text is byte for byte what `render_calls` writes for the calls.
     #[serde(default)]
     pub(super) canonical: bool,
-    /// `other`: all dialects together read this text differently than its own dialect alone.
-    #[serde(default)]
-    pub(super) auto: Auto,
+    /// All dialects together find the same calls in this text as its own alone (`same`, as in every canonical text), or
+    /// others (`other`).
+    pub(super) auto: Option<Auto>,
     /// Why they do.
     pub(super) auto_reason: Option<String>,
     /// Why the beginning of this text may hold calls that the whole text does not hold, or others.

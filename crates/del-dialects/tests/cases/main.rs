@@ -80,7 +80,7 @@ fn check(label: &str, dialect: &str, case: &Case, long: bool) -> Result<(), Stri
         prefixes(dialect, case, &parser, &mut wrong);
         costs(dialect, case, long, &mut wrong);
     }
-    if case.canonical {
+    if case.canonical || case.auto.is_some() {
         reads_alike(label, case, &message, &mut wrong);
     }
     if wrong.is_empty() { Ok(()) } else { Err(format!("{}\n{}", case.about, wrong.join("\n"))) }
@@ -260,6 +260,8 @@ fn renders(name: &str, case: &Case, wrong: &mut Vec<String>) {
             }
             let mut turn = turn;
             turn.starts = Start::Text;
+            // When they were called, they were declared.
+            reading::declare(&mut turn, calls);
             let (back, _) = read(dialect.parser(turn), [text.as_str()], End::End);
             // Where JSON is not the dialect's own syntax the spelling of values inside it is not kept.
             // An id of another form may be a part of the one that is written for it.
@@ -310,7 +312,7 @@ fn costs(name: &str, case: &Case, long: bool, wrong: &mut Vec<String>) {
 fn reads_alike(label: &str, case: &Case, own: &Message, wrong: &mut Vec<String>) {
     let (message, _) = read(Dialects::builtin().parser(case.turn()), [case.text.as_str()], case.end());
     let alike = message.calls == own.calls;
-    match (case.auto, alike) {
+    match (case.auto.unwrap_or_default(), alike) {
         (Auto::Same, true) => {}
         (Auto::Other, false) if case.auto_reason.as_ref().is_some_and(|reason| !reason.trim().is_empty()) => {
         }

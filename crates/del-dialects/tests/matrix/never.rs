@@ -12,7 +12,12 @@ use crate::reading::distinct_marks;
 /// A property of descriptions that rules a cell out.
 type Form = fn(&Arc<Dialect>) -> bool;
 
-const NEVER: [(&str, Form, &str); 15] = [
+const NEVER: [(&str, Form, &str); 20] = [
+    ("unknown-tool", goes_by_name, "only the name of a declared tool makes it a call"),
+    ("name-characters", goes_by_name, "only the name of a declared tool makes it a call"),
+    ("functions-prefix", goes_by_name, "only the name of a declared tool makes it a call"),
+    ("non-ascii-name", goes_by_name, "only the name of a declared tool makes it a call"),
+    ("empty-name", goes_by_name, "only the name of a declared tool makes it a call"),
     ("around-thinking", routes_no_thinking, "no header leads to thinking"),
     ("malformed-b", routes_bodies, "a body without a recipient is no call"),
     ("empty-name", routes_bodies, "a body without a recipient is no call"),
@@ -32,6 +37,9 @@ const NEVER: [(&str, Form, &str); 15] = [
 
 /// Why a dialect cannot have a cell, if it cannot.
 pub(crate) fn reason(dialect: &Arc<Dialect>, cell: &str) -> Option<&'static str> {
+    if dialect.tool.is_some() {
+        return Some("its calls are all of one tool");
+    }
     let rules_out = |(name, form, _): &&(&str, Form, &str)| *name == cell && form(dialect);
     NEVER.iter().find(rules_out).map(|(_, _, reason)| *reason)
 }
@@ -43,6 +51,16 @@ fn anatomy(dialect: &Arc<Dialect>) -> Option<Anatomy> {
 /// True when one of the parts is a mark that nobody writes by chance.
 fn is_marked(dialect: &Arc<Dialect>, text: &str) -> bool {
     distinct_marks(dialect).iter().any(|mark| text.contains(mark))
+}
+
+/// True where the name itself is the mark of a call, or there is no mark at all.
+fn goes_by_name(dialect: &Arc<Dialect>) -> bool {
+    let first = dialect.marks().find(|mark| mark.need == Need::Must);
+    match dialect.frame {
+        Frame::Bare => true,
+        Frame::Tags => first.is_some_and(|mark| mark.write.trim().len() < 3),
+        Frame::Channels(_) => false,
+    }
 }
 
 fn routes_bodies(dialect: &Arc<Dialect>) -> bool {

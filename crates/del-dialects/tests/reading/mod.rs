@@ -285,17 +285,21 @@ pub fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
     calls
 }
 
-/// Does this for every dialect, and says at the end for which of them it failed.
+/// The dialects that can call any tool: all but those whose form is that of one tool alone.
+pub fn of_any_tool() -> impl Iterator<Item = &'static Arc<Dialect>> {
+    Dialects::builtin().iter().filter(|dialect| dialect.tool.is_none())
+}
+
+/// Does this for every dialect that can call any tool, and says at the end for which of them it failed.
 pub fn every_dialect(check: impl Fn(&Arc<Dialect>)) {
     let failed = |dialect: &&Arc<Dialect>| catch_unwind(AssertUnwindSafe(|| check(dialect))).is_err();
-    let failed: Vec<&str> =
-        Dialects::builtin().iter().filter(failed).map(|dialect| dialect.name.as_str()).collect();
+    let failed: Vec<&str> = of_any_tool().filter(failed).map(|dialect| dialect.name.as_str()).collect();
     assert!(failed.is_empty(), "failed: {}", failed.join(", "));
 }
 
 /// Does this for the parser of every dialect and for the one that reads them all, which has no name.
 pub fn every_parser(check: impl Fn(Option<&str>)) {
-    let names = Dialects::builtin().iter().map(|dialect| Some(dialect.name.as_str())).chain([None]);
+    let names = of_any_tool().map(|dialect| Some(dialect.name.as_str())).chain([None]);
     let failed = |name: Option<&'static str>| catch_unwind(AssertUnwindSafe(|| check(name))).is_err();
     let failed: Vec<&str> =
         names.filter(|name| failed(*name)).map(|name| name.unwrap_or("all together")).collect();
@@ -306,7 +310,26 @@ pub fn every_parser(check: impl Fn(Option<&str>)) {
 pub fn dialects_of(name: Option<&str>) -> Vec<Arc<Dialect>> {
     match name {
         Some(name) => vec![dialect(name)],
-        None => Dialects::builtin().iter().cloned().collect(),
+        None => of_any_tool().cloned().collect(),
+    }
+}
+
+/// Declares the tools that are called and not declared yet, where any are; of the types of their arguments nothing is
+/// known.
+pub fn declare(turn: &mut Turn, calls: &[Call]) {
+    let unknown = |call: &&Call| !turn.tools.iter().any(|tool| tool.name == call.name);
+    let called = calls.iter().filter(unknown).map(|call| {
+        // Numbers may be beyond any type.
+        let arguments: BTreeMap<String, &serde_json::value::RawValue> =
+            serde_json::from_str(&call.arguments).unwrap_or_default();
+        let properties: serde_json::Map<String, serde_json::Value> =
+            arguments.into_iter().map(|(key, _)| (key, serde_json::json!({}))).collect();
+        let parameters = serde_json::json!({"type": "object", "properties": properties}).into();
+        Tool { name: call.name.clone(), description: String::new(), parameters }
+    });
+    let all: Vec<Tool> = turn.tools.iter().cloned().chain(called).collect();
+    if !turn.tools.is_empty() {
+        turn.tools = all.into();
     }
 }
 

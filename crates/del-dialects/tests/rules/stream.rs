@@ -64,7 +64,7 @@ fn rule_03_a_whole_text_takes_the_same_way_as_its_pieces() {
 #[test]
 fn rule_04_chunking_cannot_show() {
     let mut text = String::new();
-    for dialect in Dialects::builtin().iter() {
+    for dialect in crate::reading::of_any_tool() {
         text.push_str("Let me look.\n");
         text.push_str(&sample(dialect));
         text.push_str("\n<think>hm</think> `<tool_call>` <tool_ca [TOOL ```json\n{}\n```\n");

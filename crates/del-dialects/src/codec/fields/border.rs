@@ -120,7 +120,7 @@ impl Lookahead<'_> {
             Border::Call(step) => self.call(found, step, border),
             Border::Turn => self.turn(found),
             Border::Message => self.message(found),
-            Border::Head | Border::Body(_) | Border::Data => Verdict::Data(found.end),
+            Border::Head | Border::Body(_) | Border::Outside | Border::Data => Verdict::Data(found.end),
         }
     }
 
@@ -147,7 +147,12 @@ impl Lookahead<'_> {
                 Own::More => Verdict::More,
                 _ => Self::ends(found.start, None, turn.start),
             },
-            Follow::Mark(Next::Stray, _) => self.misplaced(found),
+            // Behind a closer that stands in the value, its own one may follow.
+            Follow::Mark(Next::Stray, _) => match self.own_closer(found.end) {
+                Own::Closer(own) => Verdict::Data(own.start),
+                Own::More => Verdict::More,
+                _ => self.misplaced(found),
+            },
             Follow::Mark(..) => match self.open_string(found).filter(|_| json) {
                 Some(outline) => self.whole_json(found, outline),
                 None => Self::ends(found.start, None, found.end),
@@ -269,6 +274,7 @@ impl Lookahead<'_> {
             && may_have(tool, key)
             && ((form.framed && !self.field.compact)
                 || tool.is_some()
+                || form.value_close.is_empty()
                 || form.open.iter().all(|open| crate::dialect::is_token(open))
                 || (words && form.repeats_key() && super::elements::is_key(key)))
     }

@@ -50,6 +50,11 @@ impl FieldsReader {
         let (form, tool, marks) = (on.given.form, on.given.tool, on.given.marks);
         let mut text = &on.given.text[on.kept..hit.start];
         let (mut behind, mut closed) = (hit.end, marks.header.kind(hit));
+        if on.bytes[hit.start] == b'\n' {
+            // The value begins with the line feed that ends the header.
+            behind = hit.start;
+            on.rewind(behind);
+        }
         if let Some(key) = own_line(text).filter(|_| form.framed) {
             // The line ends the header, as its delimiter would have.
             behind = on.kept + key.len();

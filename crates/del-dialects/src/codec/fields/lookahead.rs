@@ -145,7 +145,11 @@ impl<'a> Lookahead<'a> {
         let followed = next.automaton.follow(&mut scan, bytes, &mut look, &mut again);
         self.work += (look - from) as u64 + again;
         match followed {
-            Anchored::Found(hit) => Follow::Mark(next.kind(hit), hit),
+            Anchored::Found(hit) => match self.given.following(self.text, hit) {
+                Some(next) => Follow::Mark(next, hit),
+                None if self.may_grow(from, AHEAD) => Follow::More,
+                None => Follow::Blank,
+            },
             Anchored::Nothing => Follow::Nothing,
             Anchored::More if self.may_grow(from, AHEAD) => Follow::More,
             Anchored::More => Follow::Blank,

@@ -51,6 +51,19 @@ pub(crate) struct FieldMarks {
     pub(super) alone: Option<usize>,
     /// From this place on closers are those of a group of calls.
     pub(super) group: usize,
+    /// The closer of the call is this, and the name of its tool behind it.
+    pub(super) named: Option<String>,
+}
+
+/// What stands behind the arguments of a call.
+pub(crate) struct Closers {
+    /// The marks, with their places in the call's steps.
+    pub(crate) marks: Vec<(usize, String)>,
+    /// The place of the last one that is written, and of the first one around several calls.
+    pub(crate) last: usize,
+    pub(crate) group: usize,
+    /// The first one goes on with the name of the tool.
+    pub(crate) named: bool,
 }
 
 /// What follows a value.
@@ -98,26 +111,33 @@ pub(super) enum Border {
     Body(usize),
     /// Another message begins, which ends the body.
     Message,
+    /// The body ends before it: a result that the model makes up, or the end of its turn.
+    Outside,
     /// The opener of a call that holds the spelling of a closer.
     Data,
 }
 
+impl Closers {
+    /// The mark that goes on with the name of the tool.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.marks.first().filter(|_| self.named).map(|(_, mark)| mark.as_str())
+    }
+
+    fn none() -> Self {
+        Self { marks: Vec::new(), last: 0, group: 0, named: false }
+    }
+}
+
 impl FieldMarks {
-    /// `closers` are the marks behind the arguments with their places, `last` the place of the last one that is written
-    /// and `group` that of the first one around several calls, `openers` the marks that open the next call, and
-    /// `turns` those that end the model's turn.
-    pub(crate) fn new(
-        form: &FieldForm,
-        closers: &[(usize, String)],
-        (last, group): (usize, usize),
-        openers: &[String],
-        turns: &[String],
-    ) -> Self {
-        let first = closers.iter().map(|(step, _)| *step).min();
+    /// `openers` are the marks that open the next call, and `turns` those that end the model's turn.
+    pub(crate) fn new(form: &FieldForm, closers: &Closers, openers: &[String], turns: &[String]) -> Self {
+        let Closers { marks, last, group, .. } = closers;
+        let (last, group) = (*last, *group);
+        let first = marks.iter().map(|(step, _)| *step).min();
         let (own, fixed) = (own(form), has_fixed_closer(form));
         let ending = |step: usize| Some(step) == first || (fixed && step == last);
-        let ending: Vec<_> = closers.iter().filter(|(step, _)| ending(*step)).cloned().collect();
-        let next = next(form, closers, openers, turns);
+        let ending: Vec<_> = marks.iter().filter(|(step, _)| ending(*step)).cloned().collect();
+        let next = next(form, marks, openers, turns);
         let header = form.header_close.iter().map(|close| (close.clone(), true));
         let types = form.typed.iter().flat_map(|[_, close]| close);
         Self {
@@ -135,6 +155,7 @@ impl FieldMarks {
             first: first.unwrap_or(usize::MAX),
             alone: first.filter(|first| *first >= last && fixed),
             group: if first.is_some_and(|first| first < group) { group } else { usize::MAX },
+            named: closers.name().map(str::to_owned),
         }
     }
 
@@ -146,8 +167,15 @@ impl FieldMarks {
             value: Delimiters::new(bodies.chain(others).collect()),
             ends_with_the_answer: true,
             next: Delimiters::new(messages.iter().map(|mark| (mark.clone(), Next::Opener)).collect()),
-            ..Self::new(&FieldForm::raw(), &[], (0, 0), &[], &[])
+            ..Self::new(&FieldForm::raw(), &Closers::none(), &[], &[])
         }
+    }
+
+    /// The marks of a text in place of the arguments: what closes it, and what follows the call.
+    pub(crate) fn text(closers: &[(usize, String)], outside: &[String]) -> Self {
+        let own = closers.iter().map(|(step, mark)| (mark.clone(), Border::Body(*step)));
+        let outside = outside.iter().map(|mark| (mark.clone(), Border::Outside));
+        Self { value: Delimiters::new(own.chain(outside).collect()), ..Self::raw(&[], &[]) }
     }
 
     /// The spellings that a call may begin its fields with.

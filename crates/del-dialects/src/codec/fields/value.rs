@@ -16,6 +16,7 @@ use crate::message::Tool;
 use crate::schema::{
     Place, Spelling, TooDeep, Typed, Types, as_json, escape, is_constant, may_have, typed, types_of,
 };
+use crate::turn::End;
 use crate::value::white_space;
 
 /// The field at hand.
@@ -132,7 +133,11 @@ impl FieldsReader {
     pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Stop {
         let (text, marks) = (on.given.text, on.given.marks);
         let borders = if self.field.elements { &marks.nested } else { &marks.value };
-        let hit = borders.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        let mut hit = borders.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        // A cut answer might have gone on with a longer mark.
+        if hit.is_none() && on.given.end == Some(End::End) {
+            hit = borders.automaton.take(&mut self.scan, &mut on.look, &mut on.again);
+        }
         let end = hit.map_or(on.look - borders.automaton.pending(&self.scan), |hit| hit.start);
         if self.field.streams && end > on.kept {
             // Half an entity waits for its other half.
@@ -150,13 +155,18 @@ impl FieldsReader {
             return Some(FieldsProgress::More);
         };
         let found = Found { border: borders.kind(hit), start: hit.start - on.kept, end: hit.end - on.kept };
-        if let Border::Body(step) = found.border {
-            self.close_value(on, found.start);
-            on.kept = hit.end;
-            return Some(FieldsProgress::Done(Next::Closer(step)));
-        }
-        self.enter(Phase::Border { found, searched: Searched::default() });
-        None
+        let (next, kept) = match found.border {
+            Border::Body(step) => (Next::Closer(step), hit.end),
+            Border::Outside => (Next::Opener, hit.start),
+            _ => {
+                self.enter(Phase::Border { found, searched: Searched::default() });
+                return None;
+            }
+        };
+        self.close_value(on, found.start);
+        on.kept = kept;
+        on.rewind(kept);
+        Some(FieldsProgress::Done(next))
     }
 
     /// Passes on `text`, which begins at the first kept byte, as a part of a string.

@@ -2,9 +2,10 @@
 
 use super::kind::Kind;
 use super::{MAX_BARE, Reading};
-use crate::event::Event;
+use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::parse::gap::Gap;
+use crate::parse::plan::{Opener, Walk};
 use crate::parse::{Engine, Flow, Io, State};
 use crate::scan::Scan;
 use crate::schema::takes_nothing;
@@ -18,7 +19,7 @@ impl Engine {
             Kind::Call(reader) => reader.name.as_deref(),
             _ => opening.called(io),
         };
-        let known = name.is_some_and(|name| self.tool(name).is_some());
+        let known = name.is_some_and(|name| self.means_something(name, &io.plan.walks[reading.walk]));
         let bare = io.plan.walks[reading.walk].is_bare();
         let word =
             matches!(reading.kind, Kind::Literals(_)) && !opening.marked && !opening.is_behind_a_call();
@@ -29,8 +30,20 @@ impl Engine {
         // Inside the marks around a group the next call has no other mark.
         let worded = opening.is_worded(io.plan) && !(self.in_block && opening.is_behind_a_call());
         let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
-        let may_not = worded && (opening.in_a_thought() || unproven || !(known || free));
+        let undeclared = io.plan.walks[reading.walk].needs_declared() && !known;
+        // Without a mark of its own, what names no declared tool is text.
+        let text = bare
+            && !known
+            && !self.turn.tools.is_empty()
+            && !io.plan.walks[reading.walk].is_told(opening.opened)
+            && !opening.is_behind_a_call();
+        let told = text && !undeclared && !nameless && !opening.is_doubtful();
+        let may_not =
+            text || undeclared || (worded && (opening.in_a_thought() || unproven || !(known || free)));
         if may_not || (bare && !known && (word || doubtful || nameless)) {
+            if let (true, State::Reading(Reading { pending: Some(opening), .. })) = (told, &mut self.state) {
+                opening.undeclared = true;
+            }
             return self.no_call(io);
         }
         if worded && let State::Reading(reading) = &mut self.state {
@@ -100,8 +113,8 @@ impl Engine {
         if !self.commit(io, &opening, &name, id.as_deref()) {
             return false;
         }
-        if !early.is_empty() && !self.silent {
-            io.send(Event::Args { call: self.call, json: &early }, io.at, io.at);
+        if !early.is_empty() {
+            self.send_arguments(io, &early);
         }
         true
     }
@@ -124,9 +137,7 @@ impl Engine {
             _ => "{}".to_owned(),
         };
         if self.start_call(io) {
-            if !self.silent {
-                io.send(Event::Args { call: self.call, json: &object }, io.at, io.at);
-            }
+            self.send_arguments(io, &object);
             self.end_call(io, number, io.plan.walks[number].args + 1);
         }
         Flow::Next
@@ -169,6 +180,19 @@ impl Engine {
     pub(super) fn broken(&mut self, io: &mut Io<'_>, kind: FaultKind) -> Flow {
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let Some(opening) = &reading.pending else { return self.break_call(io, kind) };
+        if let Kind::Call(reader) = &reading.kind
+            && reader.has_no_key()
+        {
+            // What breaks before the first key does so in every form of the same syntax.
+            let walks = &io.plan.walks;
+            let python = |walk: &Walk| match walk.dialect.codec() {
+                Codec::Call(form) => Some(form.python),
+                _ => None,
+            };
+            let own = python(&walks[reading.walk]);
+            let same = |opener: &Opener| opener.step.is_none() && python(&walks[opener.walk]) == own;
+            self.candidates.retain(|opener| !same(opener));
+        }
         let name = opening.called(io);
         let known =
             opening.marked && !opening.is_doubtful() && name.is_some_and(|name| self.tool(name).is_some());

@@ -5,29 +5,43 @@ use super::kind::Kind;
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
 use crate::parse::gap::Gap;
-use crate::parse::{Engine, Flow, Io, State};
+use crate::parse::{Engine, Flow, Io, Meaning, State};
 use crate::scan::Scan;
+use serde_json::Value;
 
 /// So much is skipped at a time, in bytes.
 const SKIPPED: usize = 16;
 
 impl Engine {
-    /// The call that has begun is without arguments.
-    pub(in crate::parse) fn no_arguments(&self, io: &mut Io<'_>) {
-        if !self.silent {
-            io.send(Event::Args { call: self.call, json: "{}" }, io.at, io.at);
+    /// Passes on arguments that no text at hand stands for.
+    pub(in crate::parse) fn send_arguments(&mut self, io: &mut Io<'_>, json: &str) {
+        match &mut self.meaning {
+            Meaning::Call => io.send(Event::Args { call: self.call, json }, io.at, io.at),
+            Meaning::Answer(arguments) => arguments.push_str(json),
+            Meaning::Nothing => {}
         }
+    }
+
+    /// Emits the answer that the model gave in the form of a call; false where it gave none.
+    pub(in crate::parse) fn send_answer(&mut self, io: &mut Io<'_>) -> bool {
+        match std::mem::take(&mut self.meaning) {
+            Meaning::Call => return false,
+            Meaning::Answer(arguments) => io.send(Event::Text(&answer(&arguments)), io.at, io.at),
+            Meaning::Nothing => {}
+        }
+        true
     }
 
     /// The call is whole.
     pub(in crate::parse) fn end_call(&mut self, io: &mut Io<'_>, walk: usize, step: usize) {
         io.at = io.look;
         self.tell_notes(io);
+        let answered = self.send_answer(io);
         let id = match &self.state {
             State::Reading(reading) => reading.id(),
             _ => None,
         };
-        if !std::mem::take(&mut self.silent) {
+        if !answered {
             io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
             self.call += 1;
             self.called_by = Some(walk);
@@ -44,7 +58,7 @@ impl Engine {
     /// Faults of the call whose arguments are over.
     pub(in crate::parse) fn tell_notes(&mut self, io: &mut Io<'_>) {
         let State::Reading(reading) = &mut self.state else { return };
-        if reading.pending.is_some() || self.silent {
+        if reading.pending.is_some() || !matches!(self.meaning, Meaning::Call) {
             return;
         }
         if reading.doubts && io.plan.walks[reading.walk].writes_raw() {
@@ -75,7 +89,7 @@ impl Engine {
         }
         let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
         let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
-        if !std::mem::take(&mut self.silent) {
+        if !self.send_answer(io) {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
             self.call += 1;
         }
@@ -120,5 +134,21 @@ impl Engine {
                 Flow::Next
             }
         }
+    }
+}
+
+/// The text that the arguments of an answer hold: themselves, or that of their only member. Of arguments that were cut
+/// off, as much as is there.
+fn answer(arguments: &str) -> String {
+    let endings = ["", "\"}", "}", "\""];
+    let read = |ending: &&str| serde_json::from_str::<Value>(&format!("{arguments}{ending}")).ok();
+    match endings.iter().find_map(read) {
+        Some(Value::String(text)) => text,
+        Some(Value::Object(members)) => match members.values().next() {
+            Some(Value::String(text)) if members.len() == 1 => text.clone(),
+            Some(value) if members.len() == 1 => value.to_string(),
+            _ => arguments.to_owned(),
+        },
+        _ => String::new(),
     }
 }

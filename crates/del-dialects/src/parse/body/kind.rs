@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::codec::Notes;
-use crate::codec::call::{CallProgress, CallReader, unwrapped};
+use crate::codec::call::{CallProgress, CallReader, Callee, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
 use crate::codec::lines::{self, LineMarks, LinesReader};
 use crate::codec::literals::{LiteralsProgress, LiteralsReader};
@@ -11,7 +11,7 @@ use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::parse::plan::{Body, Plan, Walk};
-use crate::schema::{has_required, meant, takes_nothing};
+use crate::schema::{has_required, meant, parameter_of_text, takes_nothing};
 use crate::turn::End;
 use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
@@ -115,7 +115,9 @@ impl Kind {
             (Self::Object(values), _) if values.is_in_text() => as_it_stands(text),
             (Self::Call(reader), _) if reader.is_in_text() => as_it_stands(text),
             (Self::Literals(reader), _) if reader.is_in_text() => as_it_stands(text),
-            (Self::Fields(reader), Body::Fields(marks)) => reader.plain(marks, text),
+            (Self::Fields(reader), Body::Fields(marks) | Body::Object(Some(marks))) => {
+                reader.plain(marks, text)
+            }
             _ => None,
         }
     }
@@ -125,10 +127,17 @@ impl Kind {
         match (&mut *self, &on.walk.body, on.walk.dialect.codec()) {
             (Self::Object(values), ..) if values.is_fresh() => {
                 on.skip_white_space();
-                if on.text.as_bytes().get(*on.look) != Some(&b'"') {
-                    return object(values, on);
-                }
-                *self = Self::Text(Box::new(Reader::new(on.max_depth)), String::new());
+                let text = Self::Text(Box::new(Reader::new(on.max_depth)), String::new());
+                *self = match (on.text.as_bytes().get(*on.look), &on.walk.body) {
+                    (Some(b'"'), _) => text,
+                    (Some(byte), Body::Object(Some(_))) if *byte != b'{' => {
+                        match parameter_of_text(on.tool) {
+                            Some(key) => Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth))),
+                            None => return Outcome::Broken(FaultKind::BadArguments),
+                        }
+                    }
+                    _ => return object(values, on),
+                };
                 Outcome::Again
             }
             (Self::Object(values), ..) => object(values, on),
@@ -148,6 +157,9 @@ impl Kind {
                     Codec::Fields(form) => fields(reader, marks, form, on),
                     _ => fields(reader, marks, &FieldForm::raw(), on),
                 }
+            }
+            (Self::Fields(reader), Body::Object(Some(marks)), _) => {
+                fields(reader, marks, &FieldForm::raw(), on)
             }
             (Self::Lines(reader), Body::Lines(marks), Codec::Lines(form)) => {
                 if reader.is_fresh() {
@@ -208,6 +220,9 @@ fn object_in_text(values: &mut Reader, token: &mut String, on: &mut On<'_, '_>) 
     let progress = values.read(given, on.look, &mut on.kept, on.again, &mut |piece, _| token.push_str(piece));
     let object = match progress {
         Progress::More => return Outcome::More,
+        Progress::Done if on.walk.dialect.takes_text && !token.contains('{') => {
+            arguments_of_text(on.tool, token)
+        }
         Progress::Done => unwrapped(token, *on.look, &mut mended, on.max_depth),
         _ => None,
     };
@@ -234,11 +249,10 @@ fn unnamed(values: &mut Reader, object: &mut String, name: &mut String, on: &mut
 }
 
 fn call(reader: &mut CallReader, form: &CallForm, on: &mut On<'_, '_>) -> Outcome {
-    let tools = on.tools;
-    let known = |name: &str| tools.iter().any(|tool| tool.name == name);
+    let callee = Callee { tools: on.tools, takes_text: on.walk.dialect.takes_text };
     let given = on.given(&on.walk.syntax);
     let place = (&mut *on.look, &mut on.kept, &mut *on.again);
-    let progress = reader.read(form, &known, given, place, on.emit);
+    let progress = reader.read(form, callee, given, place, on.emit);
     on.note(reader.notes.take());
     match progress {
         CallProgress::More => Outcome::More,
@@ -300,6 +314,10 @@ fn over(
     // that is, only the outermost closer may be missing.
     let whole = progress == FieldsProgress::Ended
         && match on.tool.filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
+            // Nothing tells that a line is whole but the closer behind it.
+            Some(tool) if matches!(on.walk.dialect.codec(), Codec::Lines(_)) => {
+                has_required(tool, given) && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened)
+            }
             Some(tool) => on.end == Some(End::End) && has_required(tool, given),
             None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
         };

@@ -4,7 +4,7 @@ use super::{From, Opening};
 use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::parse::body::MAX_BARE;
-use crate::parse::plan::{Body, is_distinct};
+use crate::parse::plan::{Body, is_distinct, is_plain_tag};
 use crate::parse::recover::is_markup;
 use crate::parse::text::{first_char, think};
 use crate::parse::{Engine, Flow, Io, State};
@@ -15,6 +15,9 @@ impl Engine {
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
         self.tried = self.tried.max(io.base + tried as u64);
+        if opening.undeclared {
+            io.fault(FaultKind::NotDeclared, None, start, found);
+        }
         let word = found == start && self.word == Some(io.base + start as u64);
         if io.plan.walks[opening.walk].is_bare() && !word {
             self.deaf = self.deaf.max(io.base + tried as u64);
@@ -31,7 +34,9 @@ impl Engine {
         // The answer may end inside a longer mark.
         let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
         let found = if half { io.text.len() } else { found };
-        if half || (found > start && self.is_markup(io, start, found)) {
+        // What only a name or a whole shape makes a call is text without it.
+        let text = io.plan.walks[opening.walk].needs_declared() || is_plain_tag(&io.text[start..found]);
+        if half || (found > start && !text && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
                 From::Thought(_) => think(io, start),
@@ -85,7 +90,7 @@ impl Engine {
         match (self.candidates.pop(), broken) {
             (Some(opener), _) => {
                 let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);
-                let next = Opening { broken, ..next };
+                let next = Opening { broken, undeclared: opening.undeclared, ..next };
                 io.rewind(io.at + next.token);
                 self.state = State::Opening(next);
                 Flow::Next

@@ -129,7 +129,16 @@ pub(super) fn passed(
         }
         Target::Again if opening.marked => Settled::Again(hit.start),
         Target::Again => Settled::Nothing,
-        Target::Empty(step) if opening.marked && opening.name.is_none() => Settled::Empty(step),
+        // Without a mark of its own an empty list is data.
+        Target::Empty(step)
+            if opening.marked
+                && opening.name.is_none()
+                && (!walk.is_bare() || walk.is_told(opening.opened)) =>
+        {
+            Settled::Empty(step)
+        }
+        // The beginning of a field, or the end of a call without any.
+        Target::Empty(_) if opening.name.is_some() && io.last() && hit.end == io.text.len() => Settled::More,
         Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
             Settled::Nameless
         }
@@ -295,6 +304,7 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
 pub(super) fn begins(walk: &Walk, byte: u8) -> bool {
     match walk.dialect.codec() {
         Codec::Raw { .. } | Codec::Lines(_) => true,
+        Codec::Object(Literal::Json) if walk.dialect.takes_text => true,
         Codec::Object(Literal::Loose(_)) => walk.syntax.opens_arguments(byte),
         _ => byte == b'{',
     }

@@ -156,7 +156,7 @@ impl Walk {
                     spellings.extend(selves.map(|spelling| (spelling.clone(), Target::Closer(place))));
                 }
             }
-            if step > 0 && !self.is_bare() {
+            if step > 0 {
                 for (place, mark) in self.closers() {
                     let own =
                         mark.read.iter().filter(|spelling| place >= self.close || is_distinct(spelling));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::heading::Heading;
 use super::sites::{Site, Then};
-use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
-use crate::codec::fields::FieldMarks;
+use super::{MIN_DISTINCT, Opener, is_distinct, is_plain_tag, is_wordy};
+use crate::codec::fields::{Closers, FieldMarks};
 use crate::codec::lines::LineMarks;
 use crate::dialect::{
     Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_token,
@@ -53,10 +53,14 @@ pub(in crate::parse) enum Step {
     Args,
 }
 
+/// A delimiter of fewer bytes opens a call only with the name of a declared tool behind it.
+const MIN_NAMED: usize = 3;
+
 /// How the arguments are read.
 #[derive(Debug)]
 pub(in crate::parse) enum Body {
-    Object,
+    /// With what ends a text that stands in its place, where one may.
+    Object(Option<Box<FieldMarks>>),
     Literals,
     Call,
     Fields(Box<FieldMarks>),
@@ -91,7 +95,7 @@ impl Walk {
             close,
             sites: Vec::new(),
             again: Site::default(),
-            body: Body::Object,
+            body: Body::Literals,
             syntax: Syntax::json().clone(),
             marks: Marks::default(),
             echo: None,
@@ -194,9 +198,22 @@ impl Walk {
             .any(|(at, step)| opened >> at & 1 == 1 && fits(step))
     }
 
+    /// True where only the name of a declared tool makes a call of what the marks before it open: there are none and the
+    /// name is a key, they are too short to mean anything by themselves, or among all dialects a tag of one plain word.
+    pub(in crate::parse) fn needs_declared(&self) -> bool {
+        if self.is_bare() {
+            return matches!(self.dialect.codec(), Codec::Call(form) if form.name.is_none());
+        }
+        let must = |step: &&Step| matches!(step, Step::Mark(mark, _) if mark.need == Need::Must);
+        let Some(Step::Mark(mark, _)) = self.steps[..self.args].iter().find(must) else { return false };
+        let plain = !self.alone && mark.read.iter().all(|mark| is_plain_tag(mark));
+        let tags = self.dialect.frame == Frame::Tags;
+        tags && (plain || mark.read.iter().all(|mark| mark.len() < MIN_NAMED))
+    }
+
     /// True when the arguments are one JSON object.
     pub(in crate::parse) fn takes_object(&self) -> bool {
-        matches!(self.body, Body::Object)
+        matches!(self.body, Body::Object(_))
     }
 
     /// True when a mark among the steps that were passed means something by itself.
@@ -226,7 +243,8 @@ impl Walk {
 
     /// True for a format in which a call is a line.
     pub(in crate::parse) fn is_line(&self) -> bool {
-        matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start)
+        !self.takes_fields()
+            && matches!(self.steps.get(self.call), Some(Step::Mark(mark, _)) if mark.line_start)
     }
 
     pub(in crate::parse) fn channels(&self) -> Option<&Channels> {
@@ -315,31 +333,44 @@ impl Walk {
 
     pub(in crate::parse) fn body(&self) -> Body {
         match self.dialect.codec() {
-            Codec::Object(Literal::Json) => Body::Object,
+            Codec::Object(Literal::Json) => {
+                Body::Object(self.dialect.takes_text.then(|| self.marks_of_text()))
+            }
             Codec::Object(Literal::Loose(_)) => Body::Literals,
             Codec::Call(_) => Body::Call,
             Codec::Raw { close, .. } => {
-                let own = |(place, _)| (place, close.clone());
+                // The line feed that a mark is written with belongs to it.
+                let own = |(place, mark): (usize, &Mark)| {
+                    let fed = mark.write.starts_with('\n').then(|| (place, format!("\n{close}")));
+                    fed.into_iter().chain([(place, close.clone())])
+                };
                 let closers: Vec<(usize, String)> = match self.channels() {
-                    None => self.closers().map(own).take(1).collect(),
+                    None => self.closers().take(1).flat_map(own).collect(),
                     Some(channels) => channels.ends.iter().map(|end| (self.args + 1, end.clone())).collect(),
                 };
                 let next = self.channels().map(|channels| channels.start.as_slice());
                 Body::Fields(Box::new(FieldMarks::raw(&closers, next.unwrap_or_default())))
             }
             Codec::Lines(form) => {
-                let (closers, openers, turns) = self.marks_of_fields();
-                Body::Lines(Box::new(LineMarks::new(form, &closers, &openers, &turns)))
+                let (openers, turns) = self.marks_of_fields();
+                Body::Lines(Box::new(LineMarks::new(form, &self.closers_of_fields(), &openers, &turns)))
             }
             Codec::Fields(form) => {
-                let (closers, openers, turns) = self.marks_of_fields();
-                let written = self.closers().filter(|(place, _)| self.is_written(*place));
-                let last = written.map(|(place, _)| place).last().unwrap_or(0);
-                // The end of a message is as far from a value as that of a group.
-                let group = self.close - usize::from(self.heading.is_some());
-                Body::Fields(Box::new(FieldMarks::new(form, &closers, (last, group), &openers, &turns)))
+                let (openers, turns) = self.marks_of_fields();
+                Body::Fields(Box::new(FieldMarks::new(form, &self.closers_of_fields(), &openers, &turns)))
             }
         }
+    }
+
+    /// What ends a text in place of the arguments: the marks behind it, or a result that the model makes up.
+    fn marks_of_text(&self) -> Box<FieldMarks> {
+        let closers = self.closers().filter(|(place, _)| *place < self.close);
+        let closers: Vec<(usize, String)> = closers
+            .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())))
+            .collect();
+        let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
+        let others: Vec<String> = results.chain(self.dialect.ends.iter().cloned()).collect();
+        Box::new(FieldMarks::text(&closers, &others))
     }
 
     /// What may stand behind a value that is not closed.
@@ -355,12 +386,24 @@ impl Walk {
         Marks::new(&self.syntax, &closers, &next)
     }
 
-    /// What may stand behind fields: the marks behind the arguments with their places, those that open the next call,
-    /// and those that end the model's turn.
-    fn marks_of_fields(&self) -> (Vec<(usize, String)>, Vec<String>, Vec<String>) {
-        let closers = self
-            .closers()
-            .flat_map(|(place, mark)| mark.read.iter().map(move |spelling| (place, spelling.clone())));
+    /// The marks behind the arguments.
+    fn closers_of_fields(&self) -> Closers {
+        let named = self.repeats_name(self.args + 2);
+        // What follows a name behind the arguments stands nowhere else.
+        let alone = self.closers().filter(|(place, _)| !(named && *place == self.args + 2));
+        let marks = alone.flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())));
+        let written = self.closers().filter(|(place, _)| self.is_written(*place));
+        Closers {
+            marks: marks.collect(),
+            last: written.map(|(place, _)| place).last().unwrap_or(0),
+            // The end of a message is as far from a value as that of a group.
+            group: self.close - usize::from(self.heading.is_some()),
+            named,
+        }
+    }
+
+    /// What else may stand behind fields: the marks that open the next call, and those that end the model's turn.
+    fn marks_of_fields(&self) -> (Vec<String>, Vec<String>) {
         let mut openers: Vec<String> = Vec::new();
         openers.extend(self.channels().into_iter().flat_map(Channels::openers).cloned());
         for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
@@ -368,7 +411,7 @@ impl Walk {
         }
         // A thought that ends behind a whole value ends the call in it.
         let turns = self.dialect.ends.iter().chain(self.thought_ends()).map(|mark| mark.trim().to_owned());
-        (closers.collect(), openers, turns.collect())
+        (openers, turns.collect())
     }
 
     /// True where the name is the value of an attribute.

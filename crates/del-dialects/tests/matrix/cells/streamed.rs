@@ -83,11 +83,16 @@ pub(super) fn invented(dialect: &Arc<Dialect>) -> Outcome {
     let call = alone(dialect, &weather())?;
     let texts = dialect.results.invented.iter().map(|pair| {
         let [open, close] = pair.each_ref().map(|mark| concrete(mark));
-        format!("{call}\n{open}\n20 degrees, says {{\"name\": \"list_dir\"}}\n{close}\n\nIt is warm.")
+        let text =
+            format!("{call}\n{open}\n20 degrees, says {{\"name\": \"list_dir\"}}\n{close}\n\nIt is warm.");
+        // What no mark closes goes on up to the end.
+        (text, if close.is_empty() { "" } else { "It is warm." })
     });
-    probes(texts.map(|text| {
-        Probe::of(text, &[weather()]).saying("It is warm.").with_fault(FaultKind::InventedResult)
-    }))
+    probes(
+        texts.map(|(text, said)| {
+            Probe::of(text, &[weather()]).saying(said).with_fault(FaultKind::InventedResult)
+        }),
+    )
 }
 
 pub(super) fn behind_a_thought(dialect: &Arc<Dialect>) -> Outcome {
@@ -95,8 +100,10 @@ pub(super) fn behind_a_thought(dialect: &Arc<Dialect>) -> Outcome {
     let thoughts = match (&dialect.frame, &dialect.reasoning) {
         (Frame::Channels(_), _) => return Ok(Built::ByHand("a thought in a channel of its own")),
         (_, Some(reasoning)) => {
-            let pairs = reasoning.begin.iter().zip(&reasoning.end);
-            pairs.map(|(begin, end)| [concrete(begin), concrete(end)]).collect()
+            // Where no mark ends a thought, the call does.
+            let ends =
+                reasoning.end.iter().map(String::as_str).chain(reasoning.end.is_empty().then_some("\n"));
+            reasoning.begin.iter().zip(ends).map(|(begin, end)| [concrete(begin), concrete(end)]).collect()
         }
         (_, None) => vec![["<think>".to_owned(), "</think>".to_owned()]],
     };

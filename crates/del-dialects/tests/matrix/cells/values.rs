@@ -44,7 +44,7 @@ pub(super) fn unknown_tool(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn marks(dialect: &Arc<Dialect>) -> Outcome {
     let raw = matches!(dialect.codec(), Codec::Fields(form) if !form.xml)
-        || matches!(dialect.codec(), Codec::Raw { .. });
+        || matches!(dialect.codec(), Codec::Raw { .. } | Codec::Lines(_));
     let mut found = Vec::new();
     for mark in all_marks(dialect) {
         for value in [format!("a {mark} b"), mark.clone()] {
