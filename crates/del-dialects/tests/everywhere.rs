@@ -231,10 +231,15 @@ fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
             };
             let form = behind("in exactly this form:\n").split_once("\n\nExample").expect("a form").0;
             let example = behind("You:\n").split_once("\n\nWhen no tool fits").expect("an example").0;
-            for (text, name) in [(form, "tool_name"), (example, "book_table")] {
-                let (message, _) = read(dialect.parser(turn()), [text], End::End);
+            for (text, made_up) in [
+                (form, call("tool_name", r#"{"argument_name": "value"}"#)),
+                (example, call("book_table", r#"{"restaurant": "Luigi's", "people": 4, "outdoor": true}"#)),
+            ] {
+                let mut turn = turn();
+                declare(&mut turn, std::slice::from_ref(&made_up));
+                let (message, _) = read(dialect.parser(turn), [text], End::End);
                 let names: Vec<&str> = message.calls.iter().map(|call| call.name.as_str()).collect();
-                assert_eq!(names, [name], "{} {text:?}", dialect.name);
+                assert_eq!(names, [made_up.name], "{} {text:?}", dialect.name);
             }
         }
     });

@@ -12,6 +12,9 @@ use super::{Detail, literal};
 use crate::dialect::{Definitions, Dialect};
 use crate::message::{Call, Tool};
 
+/// The tool of the worked example.
+const EXAMPLE: &str = "book_table";
+
 impl Dialect {
     /// What a model is told in prompt mode: its tools, and how to call one, in the dialect. What others say in it is
     /// neutralised.
@@ -28,16 +31,16 @@ impl Dialect {
     fn whole_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
         let mut out = "# Tools\n\nYou have these tools to do what the user asks:\n".to_owned();
         out.push_str(&self.definitions_in(tools, detail));
-        if let Some(form) = self.written(&made_up("tool_name", &json!({"argument_name": "value"}))) {
+        if let Some(form) = self.made_up("tool_name", &json!({"argument_name": "value"})) {
             out.push_str(
                 "\n\nWhen a tool can do what the user asks, answer with a call of it and nothing else. ",
             );
             out.push_str("Return each call in exactly this form:\n");
             out.push_str(&form);
         }
-        let example = made_up("book_table", &json!({"restaurant": "Luigi's", "people": 4, "outdoor": true}));
-        let declared = tools.iter().any(|tool| tool.name == example.name);
-        if let Some(example) = self.written(&example).filter(|_| !declared) {
+        let values = json!({"restaurant": "Luigi's", "people": 4, "outdoor": true});
+        let declared = tools.iter().any(|tool| tool.name == EXAMPLE);
+        if let Some(example) = self.made_up(EXAMPLE, &values).filter(|_| !declared) {
             out.push_str("\n\nExample, with another tool. ");
             out.push_str("The user: \"Get us a table for four at Luigi's, outside.\" You:\n");
             out.push_str(&example);
@@ -72,10 +75,21 @@ impl Dialect {
         Some(self.render_calls(&[call], &[known]).ok()?.trim().to_owned())
     }
 
-    /// A call of a tool that does not exist, as the model would write it.
-    fn written(self: &Arc<Self>, call: &Call) -> Option<String> {
-        let written = self.render_calls(std::slice::from_ref(call), &[]).ok()?;
-        Some(written.trim().to_owned())
+    /// A call of a tool that does not exist, as the model would write it; some dialects are written by the declared names
+    /// and types.
+    fn made_up(self: &Arc<Self>, name: &str, arguments: &Value) -> Option<String> {
+        let kind = |value: &Value| match value {
+            Value::Number(_) => "integer",
+            Value::Bool(_) => "boolean",
+            _ => "string",
+        };
+        let types = arguments.as_object().into_iter().flatten();
+        let types: Value = types.map(|(key, value)| (key.clone(), json!({"type": kind(value)}))).collect();
+        let parameters = json!({"type": "object", "properties": types}).into();
+        self.filled(
+            &Tool { name: name.to_owned(), description: String::new(), parameters },
+            &spaced(arguments),
+        )
     }
 
     /// The tools as the family's own template shows them, without any words around; neutralised.
@@ -148,10 +162,6 @@ fn capitals(schema: &Value) -> String {
         (key.to_owned(), value)
     });
     spaced(&arguments.collect())
-}
-
-fn made_up(name: &str, arguments: &Value) -> Call {
-    Call { id: None, name: name.to_owned(), arguments: spaced(arguments) }
 }
 
 impl Tool {
