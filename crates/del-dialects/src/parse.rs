@@ -7,6 +7,7 @@ mod doubt;
 mod echo;
 mod fence;
 mod gap;
+mod known;
 mod mention;
 mod once;
 mod opening;
@@ -24,14 +25,16 @@ use std::sync::Arc;
 use body::Reading;
 use channels::{Header, Origin};
 use cited::Cited;
+use doubt::Doubt;
 use echo::Echo;
 use fence::Fence;
 use gap::Gap;
-use mention::{Mention, Quotation};
+use known::{Meaning, OpenCall, Position, Prose, Tried};
+use mention::Mention;
 use opening::Opening;
 use plan::Opener;
 pub use plan::Plan;
-use quoted::Quoted;
+use quoted::{Quoted, Quotes};
 use tail::{Tail, before};
 use tentative::Tentative;
 
@@ -61,7 +64,8 @@ impl Parser {
             (Start::Reasoning, _) => State::Thought { kind: plan.first_thought, scan: Scan::default() },
         };
         let undecided = turn.starts == Start::Unknown && plan.is_prefilled();
-        let engine = Engine { undecided, ..Engine::new(turn, state) };
+        let mut engine = Engine::new(turn, state);
+        engine.text.undecided = undecided;
         Self { plan, engine, held: String::new() }
     }
 
@@ -89,7 +93,7 @@ impl Parser {
     #[doc(hidden)]
     pub fn finish_measured(mut self, end: End, sink: &mut dyn Sink) -> u64 {
         self.engine.run(&self.plan, &self.held, Some(end), sink);
-        self.engine.work
+        self.engine.position.work
     }
 
     /// Bytes that are held back because they may be part of a mark.
@@ -103,90 +107,16 @@ impl Parser {
 struct Engine {
     turn: Turn,
     state: State,
-    /// Where the held text begins in the answer.
-    base: u64,
-    /// How much of the held text has been looked at.
-    look: usize,
-    tail: Tail,
-    /// In a code fence of the text, as far as it is settled or only waits for a decision.
-    fence: Fence,
-    /// How far in the answer `fence` and `fresh` have seen the text.
-    noted: u64,
-    /// The text so far may turn out to be thinking.
-    undecided: bool,
-    /// Nothing but white space and thinking so far.
-    fresh: bool,
-    /// Nothing but white space since the last call.
-    called_last: bool,
-    /// A mark around the answer was read that has to be closed.
-    wrapped: bool,
-    /// The thinking that the calls at hand stand in, where it goes on behind them.
-    around: Option<usize>,
-    /// Where in the answer a word was tried as the name of a call.
-    word: Option<u64>,
-    /// Where in the answer a bare call may begin again: what lies before was looked at already.
-    deaf: u64,
-    /// No mark that proves a call opened by a word alone stands before this byte.
-    unproven: u64,
-    /// Where in the answer a search for the rest of a value ended in vain.
-    doubted: u64,
-    /// Where a fence behind text begins that holds calls.
-    called: Option<u64>,
-    /// The answer begins with a word that a header without its marks begins with.
-    worded: bool,
-    /// How far marks in fences behind prose are known to be examples; none where all that follow are meant.
-    examples: Option<u64>,
-    /// This is the reader of such a fence, and no other one is tried in it.
-    on_trial: bool,
-    /// How far marks stand in quotes.
-    quoted_to: u64,
-    /// A quote may open before the calls at hand, which was looked into: no text came since.
-    unquoted: bool,
-    quotation: Quotation,
-    /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
-    empty_to: u64,
-    /// Where a value ends was guessed, or a call broke inside one: a call that follows may be a part of that value.
-    doubtful: bool,
-    /// So many calls are known to be doubtful.
-    doubted_calls: u32,
-    /// The walk of the last whole call: a closer of its values behind it shows that it ended inside one of them.
-    called_by: Option<usize>,
-    /// The number of the next call, or of the open one.
-    call: u32,
-    /// Where the open call begins in the answer, and its name.
-    call_from: u64,
-    name: String,
-    meaning: Meaning,
-    /// The marks around a group of calls are open.
-    in_block: bool,
-    /// In the message to a tool, or behind no header at all.
-    in_tool: bool,
-    /// Where the message to the user begins: a call in it begins there, as its header was meant for a tool.
-    message: Option<u64>,
-    /// The steps of the block's opening that were there, a bit each.
-    opened: u32,
-    /// The first mark of the open call was missing, and so may be the last.
-    unopened: bool,
-    work: u64,
+    position: Position,
+    text: Prose,
+    call: OpenCall,
+    doubt: Doubt,
+    tried: Tried,
+    quotes: Quotes,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<Opener>,
-    /// How far openings were tried that came to nothing.
-    tried: u64,
-    /// The marks that they passed: the walk, and where in the answer.
-    passed: Vec<(usize, u64)>,
     /// A reader of call objects that is free.
     spare: Option<Box<CallReader>>,
-}
-
-/// What the open call is, by its name.
-#[derive(Debug, Clone, Default)]
-enum Meaning {
-    #[default]
-    Call,
-    /// It says that nothing is called: nothing of it is emitted.
-    Nothing,
-    /// The model's answer: its arguments are buffered, and the text in them is emitted at the end.
-    Answer(String),
 }
 
 /// Where a parser is. Offsets count from the first byte that is held.
@@ -285,44 +215,13 @@ impl Engine {
         Self {
             turn,
             state,
-            base: 0,
-            look: 0,
-            tail: Tail::default(),
-            fence: Fence::default(),
-            noted: 0,
-            undecided: false,
-            fresh: true,
-            called_last: false,
-            wrapped: false,
-            around: None,
-            word: None,
-            deaf: 0,
-            unproven: 0,
-            doubted: 0,
-            called: None,
-            worded: false,
-            examples: Some(0),
-            on_trial: false,
-            quoted_to: 0,
-            unquoted: false,
-            quotation: Quotation::default(),
-            empty_to: 0,
-            doubtful: false,
-            doubted_calls: 0,
-            called_by: None,
-            call: 0,
-            call_from: 0,
-            name: String::new(),
-            meaning: Meaning::Call,
-            in_block: false,
-            in_tool: true,
-            message: None,
-            opened: 0,
-            unopened: false,
-            work: 0,
+            position: Position::default(),
+            text: Prose::default(),
+            call: OpenCall { in_tool: true, ..OpenCall::default() },
+            doubt: Doubt::default(),
+            tried: Tried::default(),
+            quotes: Quotes::default(),
             candidates: Vec::new(),
-            tried: 0,
-            passed: Vec::new(),
             spare: None,
         }
     }
@@ -334,9 +233,9 @@ impl Engine {
             text,
             bytes: text.as_bytes(),
             at: 0,
-            look: self.look,
+            look: self.position.look,
             end,
-            base: self.base,
+            base: self.position.base,
             again: 0,
             sink,
         };
@@ -372,21 +271,22 @@ impl Engine {
             }
         }
         let used = io.at;
-        self.tail.push(&io.bytes[..used]);
-        self.work = (self.work + io.look as u64 + io.again).saturating_sub(self.look as u64);
-        self.look = io.look.saturating_sub(used);
-        self.base += used as u64;
+        self.position.tail.push(&io.bytes[..used]);
+        self.position.work =
+            (self.position.work + io.look as u64 + io.again).saturating_sub(self.position.look as u64);
+        self.position.look = io.look.saturating_sub(used);
+        self.position.base += used as u64;
         used
     }
 
     /// The two bytes before `at`.
     fn before(&self, io: &Io<'_>, at: usize) -> [u8; 2] {
-        before(io.bytes, &self.tail, at)
+        before(io.bytes, &self.position.tail, at)
     }
 
     /// The last bytes before `at`.
     fn tail_before(&self, io: &Io<'_>, at: usize) -> Tail {
-        let mut tail = self.tail;
+        let mut tail = self.position.tail;
         tail.push(&io.bytes[..at]);
         tail
     }
@@ -395,8 +295,8 @@ impl Engine {
     fn say(&mut self, io: &mut Io<'_>, to: usize) {
         self.note(io, to);
         if io.at < to {
-            self.undecided = false;
-            self.unquoted = false;
+            self.text.undecided = false;
+            self.quotes.unquoted = false;
             let text = &io.text[io.at..to];
             io.sink.event(Event::Text(text), io.base + io.at as u64..io.base + to as u64);
             io.at = to;
@@ -405,7 +305,7 @@ impl Engine {
 
     /// Text up to `to` is no mark. It goes out, unless it may still turn out to be thinking.
     fn pass(&mut self, io: &mut Io<'_>, to: usize) {
-        if self.undecided {
+        if self.text.undecided {
             self.note(io, to);
         } else {
             self.say(io, to);
@@ -413,16 +313,16 @@ impl Engine {
     }
 
     fn note(&mut self, io: &Io<'_>, to: usize) {
-        let from = usize::try_from(self.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
+        let from = usize::try_from(self.text.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
         if from < to {
             let text = &io.bytes[from..to];
-            if self.fresh || self.called_last {
+            if self.text.fresh || self.text.behind_call {
                 let blank = white_space(text) == text.len();
-                self.fresh &= blank;
-                self.called_last &= blank;
+                self.text.fresh &= blank;
+                self.text.behind_call &= blank;
             }
-            self.fence.pass(text);
-            self.noted = io.base + to as u64;
+            self.text.fence.pass(text);
+            self.text.noted = io.base + to as u64;
         }
     }
 

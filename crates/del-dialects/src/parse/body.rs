@@ -171,8 +171,8 @@ impl Engine {
                 if reading.pending.is_some() {
                     return self.at_once(io);
                 }
-                if let Some(kind) = fault.filter(|_| matches!(self.meaning, Meaning::Call)) {
-                    io.fault(kind, Some(self.call), io.at, io.look);
+                if let Some(kind) = fault.filter(|_| matches!(self.call.meaning, Meaning::Call)) {
+                    io.fault(kind, Some(self.call.number), io.at, io.look);
                 }
                 self.end_call(io, number, step);
                 Flow::Next
@@ -188,13 +188,13 @@ impl Engine {
         let Reading { walk, kind, size, pending, kept, callee, .. } = &mut *reading;
         let tools = &self.turn.tools;
         if let Callee::Unknown = callee {
-            let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.name);
+            let name = pending.as_ref().and_then(|opening| opening.name(io)).unwrap_or(&self.call.name);
             let place = tools.iter().rposition(|tool| tool.name == *name);
             *callee = place.map_or(Callee::Undeclared, Callee::Tool);
         }
         let tool = if let Callee::Tool(place) = *callee { tools.get(place) } else { None };
-        let (call, base, most) = (self.call, io.base, self.turn.limits.arguments);
-        let meaning = &mut self.meaning;
+        let (call, base, most) = (self.call.number, io.base, self.turn.limits.arguments);
+        let meaning = &mut self.call.meaning;
         let Io { plan, text, look, sink, again, .. } = io;
         let mut emit = |json: &str, range: Range<usize>| {
             let free = most.saturating_sub(*size);
@@ -219,15 +219,15 @@ impl Engine {
             tools,
             tool,
             pending: pending.is_some(),
-            in_block: self.in_block,
-            unopened: self.unopened,
+            in_block: self.call.in_block,
+            unopened: self.call.unopened,
             text,
             base,
             end: io.end,
             look,
             kept: io.at + *kept,
             again,
-            doubted: &mut self.doubted,
+            doubted: &mut self.tried.value,
             max_depth: self.turn.limits.depth,
             notes: None,
             emit: &mut emit,

@@ -206,10 +206,10 @@ impl Engine {
         let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return };
         let start = io.at;
         let way = said.way(channels, matches!(walk.body, Body::Call));
-        self.in_tool = matches!(way, Way::Call(_)) && heading.inside;
-        self.message = (matches!(way, Way::Text) && heading.inside).then_some(io.base + body as u64);
+        self.call.in_tool = matches!(way, Way::Call(_)) && heading.inside;
+        self.call.message = (matches!(way, Way::Text) && heading.inside).then_some(io.base + body as u64);
         if let Way::Call(name) = way {
-            self.fresh = false;
+            self.text.fresh = false;
             return self.call_in_channel(io, number, name, body);
         }
         io.at = body;
@@ -245,15 +245,15 @@ impl Engine {
             self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return;
         }
-        if self.call >= self.turn.limits.calls {
+        if self.call.number >= self.turn.limits.calls {
             io.fault(FaultKind::Limit, None, start, body);
             self.state = State::Dropping;
             return;
         }
-        self.call_from = io.base + start as u64;
-        name.clone_into(&mut self.name);
+        self.call.from = io.base + start as u64;
+        name.clone_into(&mut self.call.name);
         let dialect = walk.dialect.name.as_str();
-        io.send(Event::CallStart { call: self.call, name, id: None, dialect }, start, body);
+        io.send(Event::CallStart { call: self.call.number, name, id: None, dialect }, start, body);
         self.doubt(io, start);
         self.state = State::Reading(Reading::new(number, walk, false, depth, &mut self.spare));
     }

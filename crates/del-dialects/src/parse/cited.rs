@@ -21,7 +21,9 @@ impl Engine {
     /// True when a mark at `start` has to wait for the end of the fence that it stands in.
     pub(super) fn awaits_fence(&self, io: &Io<'_>, start: usize) -> bool {
         let here = io.base + start as u64;
-        self.fence.open && self.fence.behind_prose && self.examples.is_some_and(|to| here >= to)
+        self.text.fence.open
+            && self.text.fence.behind_prose
+            && self.quotes.examples.is_some_and(|to| here >= to)
     }
 
     /// Waits for the end of the fence around `start`.
@@ -34,7 +36,7 @@ impl Engine {
         let State::Cited(cited) = &mut self.state else { return Flow::Next };
         let start = io.at + cited.start;
         if cited.end.is_none() {
-            let fence = if self.fence.tildes { TILDES } else { BACKTICKS };
+            let fence = if self.text.fence.tildes { TILDES } else { BACKTICKS };
             let from = io.look.saturating_sub(fence.len() - 1).max(start);
             let found = memchr::memmem::find(&io.bytes[from..], fence);
             cited.end = found.map(|at| from + at + fence.len() - io.at);
@@ -48,7 +50,7 @@ impl Engine {
             io.look = io.bytes.len();
             return Flow::More;
         }
-        self.examples = end.filter(|_| goes_on).map(|end| io.base + end as u64);
+        self.quotes.examples = end.filter(|_| goes_on).map(|end| io.base + end as u64);
         io.rewind(start);
         self.resume_text();
         Flow::Next

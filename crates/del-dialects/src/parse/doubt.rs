@@ -7,21 +7,30 @@
 use super::{Engine, Io};
 use crate::fault::FaultKind;
 
+/// Which calls are in doubt.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Doubt {
+    /// Where a value ends was guessed, or a call broke inside one: a call that follows may be a part of that value.
+    of_all: bool,
+    /// So many calls are known to be doubtful.
+    calls: u32,
+}
+
 impl Engine {
     /// Markup stands where none can.
     pub(super) fn doubt_calls(&mut self, io: &mut Io<'_>, at: usize) {
-        for call in self.doubted_calls..self.call {
+        for call in self.doubt.calls..self.call.number {
             io.fault(FaultKind::GuessedBorder, Some(call), at, at);
         }
-        self.doubted_calls = self.call;
-        self.doubtful = true;
+        self.doubt.calls = self.call.number;
+        self.doubt.of_all = true;
     }
 
     /// A call begins at `start`, where calls may be doubted.
     pub(super) fn doubt(&mut self, io: &mut Io<'_>, start: usize) {
-        if self.doubtful {
-            self.doubted_calls = self.call + 1;
-            io.fault(FaultKind::GuessedBorder, Some(self.call), start, start);
+        if self.doubt.of_all {
+            self.doubt.calls = self.call.number + 1;
+            io.fault(FaultKind::GuessedBorder, Some(self.call.number), start, start);
         }
     }
 }

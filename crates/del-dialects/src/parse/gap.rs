@@ -109,7 +109,7 @@ impl Engine {
                         return self.next_call(io, false);
                     }
                     // A text in a list of calls.
-                    let listed = gap.separated && self.in_block && gap.step <= walk.close;
+                    let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
                     if byte == b'"' && listed && !walk.is_bare() && matches!(walk.body, Body::Call) {
                         let walk = gap.walk;
                         io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
@@ -132,11 +132,11 @@ impl Engine {
             match site.targets[hit.pattern as usize] {
                 Target::Step(step) => {
                     let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
-                    let block = self.in_block && walk.misses_block(gap.step, step, self.opened);
+                    let block = self.call.in_block && walk.misses_block(gap.step, step, self.call.opened);
                     if !gap.broken && (call || block) {
                         io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
                     }
-                    self.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.opened);
+                    self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
                     *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
                     io.at = hit.end;
                     io.rewind(hit.end);
@@ -165,12 +165,12 @@ impl Engine {
     fn next_call(&mut self, io: &mut Io<'_>, block: bool) -> Flow {
         let State::Gap(gap) = &self.state else { return Flow::Next };
         let walk = &io.plan.walks[gap.walk];
-        let closes_block = block && self.in_block;
+        let closes_block = block && self.call.in_block;
         let end = if closes_block { walk.steps.len() } else { walk.close };
         if !gap.broken && gap.step < end && walk.misses(gap.step, end) {
             io.fault(FaultKind::MissingCloser, None, io.look, io.look);
         }
-        self.in_block &= !block;
+        self.call.in_block &= !block;
         let start = io.look - io.at;
         let number = gap.walk;
         self.state = State::Opening(Opening::behind(number, start));
@@ -187,9 +187,9 @@ impl Engine {
     /// Back to text: what was held is the user's.
     pub(super) fn leave(&mut self, io: &mut Io<'_>) -> Flow {
         self.miss_closers(io);
-        self.called_last = true;
+        self.text.behind_call = true;
         io.rewind(io.at);
-        self.state = match self.around.take() {
+        self.state = match self.text.around.take() {
             Some(kind) => State::Thought { kind, scan: Scan::default() },
             None => State::Text(Scan::default()),
         };
@@ -201,11 +201,11 @@ impl Engine {
         let State::Gap(gap) = &self.state else { return false };
         let walk = &io.plan.walks[gap.walk];
         let call = !gap.broken && gap.step <= walk.close && walk.misses(gap.step, walk.close);
-        let block = self.in_block && walk.misses_block(gap.step, walk.steps.len(), self.opened);
+        let block = self.call.in_block && walk.misses_block(gap.step, walk.steps.len(), self.call.opened);
         if call || block {
             io.fault(FaultKind::MissingCloser, None, io.at, io.at);
         }
-        self.in_block = false;
+        self.call.in_block = false;
         call || block
     }
 }

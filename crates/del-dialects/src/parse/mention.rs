@@ -34,7 +34,7 @@ impl Engine {
         (start, end): (usize, usize),
         thought: Option<usize>,
     ) -> bool {
-        let known = io.base + (start as u64) < self.quotation.known;
+        let known = io.base + (start as u64) < self.quotes.quotation.known;
         let behind = io.bytes.get(end).is_none_or(|byte| is_beside(*byte));
         if known || !behind || !is_beside(self.before(io, start)[1]) {
             return false;
@@ -47,7 +47,7 @@ impl Engine {
 
     /// Whether a mark stands in quotes that were found to close behind it.
     pub(super) fn is_mentioned(&self, io: &Io<'_>, start: usize) -> bool {
-        io.base + (start as u64) < self.quoted_to
+        io.base + (start as u64) < self.quotes.closed_to
     }
 
     pub(super) fn mention(&mut self, io: &mut Io<'_>) -> Flow {
@@ -67,9 +67,9 @@ impl Engine {
             self.state = State::Mention(Mention { quote, ..mention });
             return Flow::More;
         };
-        self.quotation.known = io.base + end as u64;
+        self.quotes.quotation.known = io.base + end as u64;
         if closed {
-            self.quoted_to = self.quotation.known;
+            self.quotes.closed_to = self.quotes.quotation.known;
         }
         io.rewind(start);
         self.state = match mention.thought {
@@ -90,27 +90,27 @@ impl Engine {
     pub(super) fn open_quote(&mut self, io: &mut Io<'_>, start: usize) -> Option<u8> {
         let here = io.base + start as u64;
         let from = here.saturating_sub(REACH as u64 - 1);
-        if self.quotation.to < from {
-            (self.quotation.to, self.quotation.open) = (from, None);
+        if self.quotes.quotation.to < from {
+            (self.quotes.quotation.to, self.quotes.quotation.open) = (from, None);
         }
-        let held = usize::try_from(here.saturating_sub(self.quotation.to)).unwrap_or(0);
+        let held = usize::try_from(here.saturating_sub(self.quotes.quotation.to)).unwrap_or(0);
         let tail = self.tail_before(io, start);
         let tail = tail.bytes();
         io.again += held as u64;
         for at in REACH - held..REACH {
             let (before, byte) = (tail[at - 1], tail[at]);
             let behind = tail.get(at + 1).copied().unwrap_or(b'<');
-            match self.quotation.open {
-                _ if byte == b'\n' => self.quotation.open = None,
+            match self.quotes.quotation.open {
+                _ if byte == b'\n' => self.quotes.quotation.open = None,
                 Some(quote) if byte == quote && !is_word(behind) && !before.is_ascii_whitespace() => {
-                    self.quotation.open = None;
+                    self.quotes.quotation.open = None;
                 }
-                None if is_quote(byte) && !is_word(before) => self.quotation.open = Some(byte),
+                None if is_quote(byte) && !is_word(before) => self.quotes.quotation.open = Some(byte),
                 _ => {}
             }
         }
-        self.quotation.to = here;
-        self.quotation.open
+        self.quotes.quotation.to = here;
+        self.quotes.quotation.open
     }
 }
 

@@ -165,7 +165,7 @@ impl Engine {
             let State::Opening(opening) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[opening.walk];
             let settled = match opening.place {
-                Place::Site => site(opening, walk, io, &mut self.passed),
+                Place::Site => site(opening, walk, io, &mut self.tried.passed),
                 Place::Head(step) => head(opening, walk, step, io, self.turn.limits.name),
                 Place::Tag => tag(opening, io),
             };
@@ -308,11 +308,11 @@ impl Engine {
             _ => {
                 let called = opening.called(io);
                 let declared = |name: &str| self.tool(name).is_some();
-                let to_user = self.message == Some(io.base + (io.at + opening.start) as u64);
+                let to_user = self.call.message == Some(io.base + (io.at + opening.start) as u64);
                 if to_user && !called.is_some_and(declared) {
                     return self.leave_to_user(io, &opening);
                 }
-                self.in_tool |= to_user;
+                self.call.in_tool |= to_user;
                 let known = |name: &&str| !opening.doubted || self.tool(name).is_some();
                 let Some(name) = called.filter(known) else { return self.nameless(io, opening) };
                 if !self.commit(io, &opening, name, opening.id(io)) {
@@ -331,7 +331,7 @@ impl Engine {
 
     /// What begins a message to the user calls no tool that is declared: it is what the message says.
     fn leave_to_user(&mut self, io: &mut Io<'_>, opening: &Opening) -> Flow {
-        self.message = None;
+        self.call.message = None;
         io.rewind(io.at + opening.start);
         self.candidates.clear();
         self.state = State::Text(Scan::default());
@@ -351,37 +351,37 @@ impl Engine {
         let start = io.at + opening.start;
         self.settle_before(io, opening);
         io.at = io.look;
-        self.passed.clear();
-        self.call_from = io.base + start as u64;
+        self.tried.passed.clear();
+        self.call.from = io.base + start as u64;
         let name = self.registered(name, walk);
         let name = name.as_ref();
-        name.clone_into(&mut self.name);
-        self.fresh = false;
+        name.clone_into(&mut self.call.name);
+        self.text.fresh = false;
         if opening.block {
-            self.opened = opening.opened;
+            self.call.opened = opening.opened;
         }
-        self.unopened = walk.is_unopened(opening.opened);
+        self.call.unopened = walk.is_unopened(opening.opened);
         let holds_calls = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls);
         match opening.from {
-            From::Text { .. } => self.around = None,
-            From::Thought(kind) => self.around = Some(kind).filter(|_| holds_calls),
+            From::Text { .. } => self.text.around = None,
+            From::Thought(kind) => self.text.around = Some(kind).filter(|_| holds_calls),
             From::Gap => {}
         }
-        self.in_block = opening.block || (self.in_block && opening.from == From::Gap);
-        self.meaning = self.meant_by(name, walk);
-        if !matches!(self.meaning, Meaning::Call) {
+        self.call.in_block = opening.block || (self.call.in_block && opening.from == From::Gap);
+        self.call.meaning = self.meant_by(name, walk);
+        if !matches!(self.call.meaning, Meaning::Call) {
             return true;
         }
-        if self.call >= self.turn.limits.calls {
+        if self.call.number >= self.turn.limits.calls {
             io.fault(FaultKind::Limit, None, start, io.at);
             self.state = State::Dropping;
             return false;
         }
         let dialect = walk.dialect.name.as_str();
-        io.send(Event::CallStart { call: self.call, name, id, dialect }, start, io.at);
+        io.send(Event::CallStart { call: self.call.number, name, id, dialect }, start, io.at);
         self.doubt(io, start);
         if opening.missed && opening.from != From::Gap {
-            io.fault(FaultKind::MissingOpener, Some(self.call), start, start);
+            io.fault(FaultKind::MissingOpener, Some(self.call.number), start, start);
         }
         true
     }

@@ -12,14 +12,17 @@ impl Engine {
         let walk = &plan.walks[reading.walk];
         let Some(json) = reading.plain(walk, text, &self.turn.limits) else { return false };
         let len = text.len() as u64;
-        match &mut self.meaning {
-            Meaning::Call => sink.event(Event::Args { call: self.call, json }, self.base..self.base + len),
+        match &mut self.call.meaning {
+            Meaning::Call => sink.event(
+                Event::Args { call: self.call.number, json },
+                self.position.base..self.position.base + len,
+            ),
             Meaning::Answer(arguments) => arguments.push_str(json),
             Meaning::Nothing => {}
         }
-        self.tail.push(text.as_bytes());
-        self.base += len;
-        self.work += len;
+        self.position.tail.push(text.as_bytes());
+        self.position.base += len;
+        self.position.work += len;
         true
     }
 }

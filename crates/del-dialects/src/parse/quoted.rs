@@ -1,7 +1,8 @@
 //! A call in quotes, inside a sentence: it is talked about. It is so when the quote before it is closed right behind it.
 
 use super::body::MAX_BARE;
-use super::{Engine, Flow, Io, Meaning, State};
+use super::mention::Quotation;
+use super::{Engine, Flow, Io, Position, State};
 use crate::event::{Event, OwnedEvent, Sink, Span};
 use crate::scan::Scan;
 
@@ -15,6 +16,35 @@ pub(super) struct Quoted {
     /// How much the engine has settled.
     settled: usize,
     verdict: Verdict,
+}
+
+/// What is known of quotations and examples: calls in them are talked about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quotes {
+    pub(super) quotation: Quotation,
+    /// How far marks stand in quotes.
+    pub(super) closed_to: u64,
+    /// A quote may open before the calls at hand, which was looked into: no text came since.
+    pub(super) unquoted: bool,
+    /// How far marks in fences behind prose are known to be examples; none where all that follow are meant.
+    pub(super) examples: Option<u64>,
+    /// Where a fence behind text begins that holds calls.
+    pub(super) called: Option<u64>,
+    /// This is the reader of such a fence, and no other one is tried in it.
+    pub(super) on_trial: bool,
+}
+
+impl Default for Quotes {
+    fn default() -> Self {
+        Self {
+            quotation: Quotation::default(),
+            closed_to: 0,
+            unquoted: false,
+            examples: Some(0),
+            called: None,
+            on_trial: false,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -60,31 +90,26 @@ impl Engine {
         let text = &io.bytes[io.at.min(start)..start];
         let [outside, quote] = self.before(io, start - (text.len() - text.trim_ascii_end().len()));
         let opens = matches!(outside, b' ' | b'\n' | b'(') && matches!(quote, b'"' | b'\'' | b'`');
-        let quote = if self.fence.call { Some(b'`') } else { opens.then_some(quote) };
-        quote.filter(|_| !self.on_trial && !self.unquoted)
+        let quote = if self.text.fence.call { Some(b'`') } else { opens.then_some(quote) };
+        quote.filter(|_| !self.quotes.on_trial && !self.quotes.unquoted)
     }
 
     /// Reads what stands behind the quote on trial.
     pub(super) fn try_quoted(&mut self, io: &mut Io<'_>, start: usize, quote: u8) {
         io.rewind(start);
-        let mut engine = Self {
-            turn: self.turn.clone(),
-            state: State::Text(Scan::default()),
+        let position = Position {
             base: io.base + io.at as u64,
             look: start - io.at,
             tail: self.tail_before(io, io.at),
             work: 0,
-            name: String::new(),
-            meaning: Meaning::default(),
-            candidates: Vec::new(),
-            passed: self.passed.clone(),
-            spare: None,
-            unquoted: true,
-            ..*self
         };
+        let quotes = Quotes { unquoted: true, ..self.quotes };
+        let state = State::Text(Scan::default());
+        let candidates = Vec::new();
+        let mut engine = Self { position, quotes, state, candidates, spare: None, ..self.clone() };
         let from = io.base + start as u64;
         let verdict = Verdict { quote, from, events: Vec::new(), calls: false, text: None };
-        engine.fence.call = false;
+        engine.text.fence.call = false;
         let engine = Box::new(engine);
         self.state = State::Quoted(Quoted { engine, start: start - io.at, settled: 0, verdict });
     }
@@ -95,7 +120,7 @@ impl Engine {
         let most = start + MAX_BARE;
         let long = io.bytes.len() >= most;
         let end = io.bytes.len().min(most);
-        let before = trial.engine.work;
+        let before = trial.engine.position.work;
         let (mut fed, mut over) = (io.look, None);
         while trial.verdict.text.is_none() {
             let mut piece = end.min(fed + PIECE);
@@ -111,7 +136,7 @@ impl Engine {
                 break;
             }
         }
-        io.again += (trial.engine.work - before).saturating_sub((fed - io.look) as u64);
+        io.again += (trial.engine.position.work - before).saturating_sub((fed - io.look) as u64);
         io.look = fed;
         match trial.verdict.text {
             Some((to, true)) => {
@@ -136,9 +161,9 @@ impl Engine {
             io.sink.event(event.event(), span.clone());
         }
         io.at += settled;
-        io.look = io.at + engine.look;
-        let Self { base, look, tail, work, .. } = *self;
-        *self = Self { base, look, tail, work, ..*engine };
+        io.look = io.at + engine.position.look;
+        let position = self.position;
+        *self = Self { position, ..*engine };
         if over {
             self.state = State::Dropping;
         }

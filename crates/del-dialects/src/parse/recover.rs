@@ -62,7 +62,7 @@ impl Engine {
     fn end_text(&mut self, io: &mut Io<'_>) {
         let end = io.text.len();
         // What closes a fence is no half mark.
-        let closes = self.fence.open && io.text[io.at..].bytes().all(|byte| byte == b'`');
+        let closes = self.text.fence.open && io.text[io.at..].bytes().all(|byte| byte == b'`');
         if !closes && is_markup(&io.text[io.at..], io.end) {
             io.fault(FaultKind::OrphanMark, None, io.at, end);
             io.at = end;
@@ -74,7 +74,7 @@ impl Engine {
         let end = io.text.len();
         self.tell_notes(io);
         let State::Reading(reading) = &mut self.state else { return };
-        if let Meaning::Answer(answer) = &mut self.meaning {
+        if let Meaning::Answer(answer) = &mut self.call.meaning {
             answer.push_str(reading.buffered());
         }
         let whole = reading.is_whole();
@@ -91,11 +91,11 @@ impl Engine {
         } else if self.send_answer(io) {
             // No call was begun.
         } else if whole {
-            io.fault(FaultKind::MissingCloser, Some(self.call), end, end);
-            io.send(Event::CallEnd { call: self.call, id: None }, end, end);
+            io.fault(FaultKind::MissingCloser, Some(self.call.number), end, end);
+            io.send(Event::CallEnd { call: self.call.number, id: None }, end, end);
         } else {
-            let fault = Fault { kind: FaultKind::UnclosedCall, call: Some(self.call) };
-            let span: Span = self.call_from..io.base + end as u64;
+            let fault = Fault { kind: FaultKind::UnclosedCall, call: Some(self.call.number) };
+            let span: Span = self.call.from..io.base + end as u64;
             io.sink.event(Event::Fault(fault), span);
         }
     }
@@ -122,7 +122,7 @@ impl Engine {
                 let at = io.at;
                 self.send_arguments(io, "{}");
                 if !self.send_answer(io) {
-                    io.send(Event::CallEnd { call: self.call, id: None }, at, at);
+                    io.send(Event::CallEnd { call: self.call.number, id: None }, at, at);
                 }
             }
             if line {
@@ -144,7 +144,7 @@ impl Engine {
             && !opening.marked
             && starts_name(named, 0)
             && named.char_indices().all(|(at, _)| is_name(named, at));
-        let behind = !said && opening.is_behind_a_call() && (self.in_block || !walk.is_loose());
+        let behind = !said && opening.is_behind_a_call() && (self.call.in_block || !walk.is_loose());
         let markup = marked || behind || is_markup(&io.text[start..], io.end);
         if markup {
             self.settle_before(io, &opening);

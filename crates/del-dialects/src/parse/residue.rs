@@ -55,7 +55,7 @@ impl Engine {
                 Anchored::Nothing => return self.no_header(io),
                 Anchored::Found(hit) => {
                     residue.word = Some((hit.pattern, hit.end - io.at));
-                    self.worded = true;
+                    self.text.worded = true;
                 }
             }
         }
@@ -78,7 +78,7 @@ impl Engine {
             said.recipient = recipient.strip_prefix(channels.recipient.as_str());
             said.content = content.map(|from| io.text[from..body].trim());
         }
-        let (call, start) = (self.call, io.base + io.at as u64);
+        let (call, start) = (self.call.number, io.base + io.at as u64);
         io.rewind(body);
         self.follow(io, number, &said, body);
         if matches!(self.state, State::Reading(_)) {

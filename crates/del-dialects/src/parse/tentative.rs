@@ -61,8 +61,8 @@ impl Engine {
     /// A fence begins at `start`, behind text, that may hold a call.
     pub(super) fn try_fence(&mut self, io: &mut Io<'_>, start: usize) {
         let mut engine = Self::new(self.turn.clone(), State::Text(Scan::default()));
-        engine.base = io.base + start as u64;
-        engine.on_trial = true;
+        engine.position.base = io.base + start as u64;
+        engine.quotes.on_trial = true;
         let tools = self.turn.tools.iter().map(|tool| tool.name.clone()).collect();
         let verdict = Verdict { tools, ..Verdict::default() };
         io.rewind(start);
@@ -81,7 +81,7 @@ impl Engine {
             end -= 1;
         }
         let last = if long { None } else { io.end };
-        let before = trial.engine.work;
+        let before = trial.engine.position.work;
         // Line by line, wherever the text is cut: nothing behind a line that is no call is looked at.
         let fed_before = trial.fed;
         loop {
@@ -98,15 +98,15 @@ impl Engine {
                 break;
             }
         }
-        io.again += (trial.engine.work - before).saturating_sub((trial.fed - fed_before) as u64);
+        io.again += (trial.engine.position.work - before).saturating_sub((trial.fed - fed_before) as u64);
         let verdict = &trial.verdict;
         let begun = verdict.unclosed && io.text[start..].contains(['{', '[']);
         if last.is_some() && verdict.other.is_none() && (verdict.calls > 0 || begun) {
-            self.called = Some(io.base + start as u64);
+            self.quotes.called = Some(io.base + start as u64);
         } else if long || last.is_some() || verdict.other.is_some() {
             // What this trial has looked at is not tried once more.
-            let tried = trial.engine.deaf.max(verdict.other.unwrap_or(io.base + end as u64));
-            self.deaf = self.deaf.max(tried).max(io.base + start as u64 + 1);
+            let tried = trial.engine.tried.bare.max(verdict.other.unwrap_or(io.base + end as u64));
+            self.tried.bare = self.tried.bare.max(tried).max(io.base + start as u64 + 1);
         } else {
             return Flow::More;
         }

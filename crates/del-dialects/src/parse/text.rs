@@ -18,7 +18,7 @@ const MAX_SPACE: usize = 256;
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
-        if self.fresh
+        if self.text.fresh
             && !plan.words.is_empty()
             && plan.headless.is_none()
             && let Some(flow) = self.first_word(io)
@@ -27,15 +27,15 @@ impl Engine {
         }
         loop {
             // At the start of an answer any mark may count, and any bracket where no name can be known.
-            let anywhere = self.fresh || self.takes_any_name(plan);
-            let (bytes, tail) = (io.bytes, &self.tail);
+            let anywhere = self.text.fresh || self.takes_any_name(plan);
+            let (bytes, tail) = (io.bytes, &self.position.tail);
             let counts = |hit: Match| {
                 anywhere
                     || !plan.marks[hit.pattern as usize].begins_line
                     || may_begin_line(before(bytes, tail, hit.start))
             };
             let State::Text(scan) = &mut self.state else { return Flow::Next };
-            let text = plan.worded.as_ref().filter(|_| self.worded).unwrap_or(&plan.text);
+            let text = plan.worded.as_ref().filter(|_| self.text.worded).unwrap_or(&plan.text);
             let mut hit = text.find_where(scan, bytes, &mut io.look, &mut io.again, counts);
             if hit.is_none() && io.last() {
                 hit = text.take(scan, &mut io.look, &mut io.again);
@@ -84,16 +84,16 @@ impl Engine {
         let start = io.at + white_space(&io.bytes[io.at..]);
         let here = io.base + start as u64;
         if start - io.at > MAX_SPACE {
-            self.word = Some(u64::MAX);
+            self.tried.word = Some(u64::MAX);
             return None;
         }
         if start == io.bytes.len() {
             return (!io.last()).then_some(Flow::More);
         }
-        if self.word.is_some_and(|word| word >= here) {
+        if self.tried.word.is_some_and(|word| word >= here) {
             return None;
         }
-        self.word = Some(here);
+        self.tried.word = Some(here);
         if !starts_name(io.text, start) {
             return None;
         }
@@ -133,7 +133,7 @@ impl Engine {
         let held = self.word_before(io, end);
         let name = io.text[end - held..end].trim_end();
         let nothing = white_space(&io.bytes[io.at..end - held]) == end - held - io.at;
-        let first = nothing && (self.fresh || self.called_last);
+        let first = nothing && (self.text.fresh || self.text.behind_call);
         if first || self.turn.tools.iter().any(|tool| tool.name.starts_with(name)) { held } else { 0 }
     }
 
@@ -147,7 +147,7 @@ impl Engine {
         self.pass(io, start - Self::lead_before(io, start, false));
         let name = io.text[start..hit.start].trim_end();
         let here = io.base + hit.start as u64;
-        let first = self.fresh || self.called_last;
+        let first = self.text.fresh || self.text.behind_call;
         let meant = match self.tool(name) {
             Some(_) if headed.line => first || self.before(io, start)[1] == b'\n',
             // Behind a tag that is not the dialect's own it is a part of that.
@@ -155,16 +155,16 @@ impl Engine {
             // Any other word before a mark may be talked about.
             None => first && !headed.closer && !headed.line,
         };
-        let code = self.fence.open || self.fence.inline;
-        let tried = self.word.is_some_and(|word| word >= here);
+        let code = self.text.fence.open || self.text.fence.inline;
+        let tried = self.tried.word.is_some_and(|word| word >= here);
         let fits = name.len() <= self.turn.limits.name && starts_name(name, 0);
         if !meant || code || tried || !fits {
             return false;
         }
-        self.word = Some(here);
+        self.tried.word = Some(here);
         self.candidates.clear();
         io.rewind(start);
-        let opening = Opening::named(headed.walk, headed.step, start - io.at, self.fresh);
+        let opening = Opening::named(headed.walk, headed.step, start - io.at, self.text.fresh);
         self.state = State::Opening(if headed.line { opening.unmarked() } else { opening });
         true
     }
@@ -201,12 +201,12 @@ impl Engine {
         let lead = Self::lead_before(io, hit.start, false);
         self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.
-        if self.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
-            self.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
+        if self.text.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
+            self.text.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
             return false;
         }
         let here = io.base + hit.start as u64;
-        if self.examples.is_some_and(|to| here < to) || self.is_mentioned(io, hit.start) {
+        if self.quotes.examples.is_some_and(|to| here < to) || self.is_mentioned(io, hit.start) {
             return false;
         }
         let header = mark.openers.iter().any(|opener| opener.is_header(plan));
@@ -216,11 +216,11 @@ impl Engine {
         if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
             return true;
         }
-        if let Some(kind) = mark.thought.filter(|_| self.fresh || !is_wordy(&mark.spelling)) {
+        if let Some(kind) = mark.thought.filter(|_| self.text.fresh || !is_wordy(&mark.spelling)) {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
-            self.empty_to = io.base + hit.end as u64;
+            self.text.empty_to = io.base + hit.end as u64;
             self.state = State::Thought { kind, scan: Scan::default() };
             return true;
         }
@@ -232,21 +232,21 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return true;
         }
-        let inside = self.called_by.is_some_and(|walk| mark.values.contains(&walk));
+        let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
         if inside {
             self.doubt_calls(io, hit.start);
         }
         let (fault, framing) = match (self.wrapper(mark), &mark.thought_end, mark.dropped) {
             (Some(framing), ..) => (None, framing),
-            (_, Some(end), _) if end.prefilled && self.undecided => {
+            (_, Some(end), _) if end.prefilled && self.text.undecided => {
                 self.was_thinking(io, hit, &end.before);
                 return true;
             }
             // A token that ends turns as well as thinking: no one misses an opener.
             (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
-            (.., Some(Dropped::Inside)) if !self.in_tool => return false,
-            (.., Some(Dropped::Value)) if !inside && !self.fresh && before[1] != b'\n' => return false,
+            (.., Some(Dropped::Inside)) if !self.call.in_tool => return false,
+            (.., Some(Dropped::Value)) if !inside && !self.text.fresh && before[1] != b'\n' => return false,
             (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Value)) => {
                 (Some(FaultKind::OrphanMark), "")
             }
@@ -261,7 +261,7 @@ impl Engine {
         if let Some(kind) = fault {
             io.fault(kind, None, hit.start, hit.end);
             // What came before was thinking, whatever it went out as.
-            self.fresh |= kind == FaultKind::ReasoningNotOpened;
+            self.text.fresh |= kind == FaultKind::ReasoningNotOpened;
         }
         self.resume_text();
         true
@@ -271,12 +271,14 @@ impl Engine {
     fn wrapper<'m>(&mut self, mark: &'m TextMark) -> Option<&'m str> {
         let token = is_token(&mark.spelling);
         match mark.wrapper.as_ref()? {
-            Wrapper::Begin if self.fresh => {
-                self.wrapped = true;
+            Wrapper::Begin if self.text.fresh => {
+                self.text.wrapped = true;
                 Some("")
             }
             Wrapper::Begin => (token && mark.thought_end.is_none()).then_some(""),
-            Wrapper::End(framing) => (std::mem::take(&mut self.wrapped) || token).then_some(framing.as_str()),
+            Wrapper::End(framing) => {
+                (std::mem::take(&mut self.text.wrapped) || token).then_some(framing.as_str())
+            }
         }
     }
 
@@ -286,10 +288,10 @@ impl Engine {
         think(io, hit.start - if framed { framing.len() } else { 0 });
         io.at = hit.end;
         io.rewind(hit.end);
-        self.undecided = false;
-        self.fence = Fence::default();
-        self.fresh = true;
-        self.noted = io.base + hit.end as u64;
+        self.text.undecided = false;
+        self.text.fence = Fence::default();
+        self.text.fresh = true;
+        self.text.noted = io.base + hit.end as u64;
         self.resume_text();
     }
 
@@ -298,23 +300,23 @@ impl Engine {
         let start = hit.start;
         let here = io.base + start as u64;
         let lead = start - io.at;
-        let fresh = self.fresh;
+        let fresh = self.text.fresh;
         let starts_line = fresh || before[1] == b'\n';
         let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
-        let behind = !fresh && io.bytes[start] == b'`' && self.called != Some(here);
-        let fenced = self.fence.open || behind;
+        let behind = !fresh && io.bytes[start] == b'`' && self.quotes.called != Some(here);
+        let fenced = self.text.fence.open || behind;
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
         let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
         let behind_object = matches!(before, [_, b'}'] | [b'}', b' ']);
         let behind_text = bracket && (any || announced || behind_object);
-        if here >= self.tried {
-            self.passed.clear();
+        if here >= self.tried.openings {
+            self.tried.passed.clear();
         }
         let fits = |opener: &&Opener| {
             // A walk that came by this mark before, and failed behind it, would fail again.
-            if opener.step.is_some() && self.passed.contains(&(opener.walk, here)) {
+            if opener.step.is_some() && self.tried.passed.contains(&(opener.walk, here)) {
                 return false;
             }
             let walk = &io.plan.walks[opener.walk];
@@ -327,17 +329,22 @@ impl Engine {
                 || (announced && opener.announced)
                 || (behind_text && walk.is_bare_object()))
                 && named
-                && (!bare || (here >= self.deaf && !fenced))
-                && (!opener.is_worded(io.plan) || (here >= self.unproven && !fenced))
-                && (!inside || self.in_tool || self.message == Some(here))
+                && (!bare || (here >= self.tried.bare && !fenced))
+                && (!opener.is_worded(io.plan) || (here >= self.tried.proof && !fenced))
+                && (!inside || self.call.in_tool || self.call.message == Some(here))
         };
         self.candidates.clear();
         self.candidates.extend(openers.iter().rev().filter(fits));
-        if behind && self.candidates.is_empty() && !self.fence.open && starts_line && here >= self.deaf {
+        if behind
+            && self.candidates.is_empty()
+            && !self.text.fence.open
+            && starts_line
+            && here >= self.tried.bare
+        {
             let walks = || openers.iter().map(|opener| &io.plan.walks[opener.walk]);
             let objects = any && walks().any(Walk::is_bare_object);
             let bare = objects || (!self.turn.tools.is_empty() && walks().any(Walk::is_bare));
-            if bare && !self.on_trial {
+            if bare && !self.quotes.on_trial {
                 self.try_fence(io, start);
                 return true;
             }
@@ -384,7 +391,7 @@ impl Engine {
             let counts = match role {
                 Role::Mark | Role::TurnEnd => true,
                 // A token of the model's markup opens nothing anew, and is no word of a thought.
-                Role::Begin => here == self.empty_to || (token && !self.is_code(io, hit.start)),
+                Role::Begin => here == self.text.empty_to || (token && !self.is_code(io, hit.start)),
                 Role::Edge => self.before(io, hit.start)[1] != b' ',
             };
             if !counts || self.is_mentioned(io, hit.start) {
@@ -443,8 +450,8 @@ impl Engine {
         if role == Role::Begin {
             io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
         }
-        if io.base + hit.start as u64 == self.empty_to {
-            self.empty_to = io.base + hit.end as u64;
+        if io.base + hit.start as u64 == self.text.empty_to {
+            self.text.empty_to = io.base + hit.end as u64;
         }
         io.at = hit.end;
         io.rewind(hit.end);

@@ -28,8 +28,8 @@ impl Engine {
         let doubtful = opening.is_doubtful() && !free && !opening.has_token(io.plan);
         let nameless = name.is_none_or(str::is_empty);
         // Inside the marks around a group the next call has no other mark.
-        let worded = opening.is_worded(io.plan) && !(self.in_block && opening.is_behind_a_call());
-        let unproven = io.base + ((io.at + opening.start()) as u64) < self.unproven;
+        let worded = opening.is_worded(io.plan) && !(self.call.in_block && opening.is_behind_a_call());
+        let unproven = io.base + ((io.at + opening.start()) as u64) < self.tried.proof;
         let undeclared = io.plan.walks[reading.walk].needs_declared() && !known;
         // Without a mark of its own, what names no declared tool is text.
         let text = bare
@@ -77,7 +77,7 @@ impl Engine {
         if !io.last() && window.len() < most {
             return Flow::More;
         }
-        self.unproven = self.unproven.max(io.base + io.look as u64);
+        self.tried.proof = self.tried.proof.max(io.base + io.look as u64);
         self.no_call(io)
     }
 

@@ -15,8 +15,8 @@ const SKIPPED: usize = 16;
 impl Engine {
     /// Passes on arguments that no text at hand stands for.
     pub(in crate::parse) fn send_arguments(&mut self, io: &mut Io<'_>, json: &str) {
-        match &mut self.meaning {
-            Meaning::Call => io.send(Event::Args { call: self.call, json }, io.at, io.at),
+        match &mut self.call.meaning {
+            Meaning::Call => io.send(Event::Args { call: self.call.number, json }, io.at, io.at),
             Meaning::Answer(arguments) => arguments.push_str(json),
             Meaning::Nothing => {}
         }
@@ -24,7 +24,7 @@ impl Engine {
 
     /// Emits the answer that the model gave in the form of a call; false where it gave none.
     pub(in crate::parse) fn send_answer(&mut self, io: &mut Io<'_>) -> bool {
-        match std::mem::take(&mut self.meaning) {
+        match std::mem::take(&mut self.call.meaning) {
             Meaning::Call => return false,
             Meaning::Answer(arguments) => io.send(Event::Text(&answer(&arguments)), io.at, io.at),
             Meaning::Nothing => {}
@@ -42,9 +42,9 @@ impl Engine {
             _ => None,
         };
         if !answered {
-            io.send(Event::CallEnd { call: self.call, id }, io.at, io.at);
-            self.call += 1;
-            self.called_by = Some(walk);
+            io.send(Event::CallEnd { call: self.call.number, id }, io.at, io.at);
+            self.call.number += 1;
+            self.call.last = Some(walk);
         }
         if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
             && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
@@ -58,7 +58,7 @@ impl Engine {
     /// Faults of the call whose arguments are over.
     pub(in crate::parse) fn tell_notes(&mut self, io: &mut Io<'_>) {
         let State::Reading(reading) = &mut self.state else { return };
-        if reading.pending.is_some() || !matches!(self.meaning, Meaning::Call) {
+        if reading.pending.is_some() || !matches!(self.call.meaning, Meaning::Call) {
             return;
         }
         if reading.doubts && io.plan.walks[reading.walk].writes_raw() {
@@ -67,7 +67,7 @@ impl Engine {
         let State::Reading(reading) = &mut self.state else { return };
         reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
         for (kind, at) in reading.notes.drain(..) {
-            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), at..at);
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call.number) }), at..at);
         }
     }
 
@@ -87,11 +87,11 @@ impl Engine {
         if io.plan.walks[walk].writes_raw() && reading.kind.has_begun() {
             self.doubt_calls(io, io.look);
         }
-        let from = usize::try_from(self.call_from.saturating_sub(io.base)).unwrap_or(0);
-        let span = self.call_from.min(io.base + from as u64)..io.base + io.look as u64;
+        let from = usize::try_from(self.call.from.saturating_sub(io.base)).unwrap_or(0);
+        let span = self.call.from.min(io.base + from as u64)..io.base + io.look as u64;
         if !self.send_answer(io) {
-            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call) }), span);
-            self.call += 1;
+            io.sink.event(Event::Fault(Fault { kind, call: Some(self.call.number) }), span);
+            self.call.number += 1;
         }
         io.at = io.look;
         self.state = State::Rescue { walk, scan: Scan::default(), skip };

@@ -14,13 +14,13 @@ impl Engine {
     /// No call begins here after all.
     fn reject(&mut self, io: &mut Io<'_>, opening: &Opening, tried: usize) -> Flow {
         let (start, found) = (io.at + opening.start, io.at + opening.found);
-        self.tried = self.tried.max(io.base + tried as u64);
+        self.tried.openings = self.tried.openings.max(io.base + tried as u64);
         if opening.undeclared {
             io.fault(FaultKind::NotDeclared, None, start, found);
         }
-        let word = found == start && self.word == Some(io.base + start as u64);
+        let word = found == start && self.tried.word == Some(io.base + start as u64);
         if io.plan.walks[opening.walk].is_bare() && !word {
-            self.deaf = self.deaf.max(io.base + tried as u64);
+            self.tried.bare = self.tried.bare.max(io.base + tried as u64);
         }
         // Behind a call, and at a word without a mark, nothing else has been tried for this place.
         let skip = match opening.from {

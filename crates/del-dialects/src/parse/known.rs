@@ -1,0 +1,105 @@
+//! What an engine remembers: where it is, what the text so far was, which call is open, and what was looked for in vain.
+
+use super::fence::Fence;
+use super::tail::Tail;
+
+/// Where the held text is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Position {
+    /// Where it begins in the answer.
+    pub(super) base: u64,
+    /// How much of it has been looked at.
+    pub(super) look: usize,
+    /// The last bytes before it.
+    pub(super) tail: Tail,
+    /// How often a byte was looked at.
+    pub(super) work: u64,
+}
+
+/// What the text so far was.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prose {
+    /// In a code fence, as far as the text is settled or only waits for a decision.
+    pub(super) fence: Fence,
+    /// How far in the answer `fence` and `fresh` have seen it.
+    pub(super) noted: u64,
+    /// It may turn out to be thinking.
+    pub(super) undecided: bool,
+    /// Nothing but white space and thinking so far.
+    pub(super) fresh: bool,
+    /// Nothing but white space since the last call.
+    pub(super) behind_call: bool,
+    /// A mark around the answer was read that has to be closed.
+    pub(super) wrapped: bool,
+    /// The answer begins with a word that a header without its marks begins with.
+    pub(super) worded: bool,
+    /// The thinking that the calls at hand stand in, where it goes on behind them.
+    pub(super) around: Option<usize>,
+    /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
+    pub(super) empty_to: u64,
+}
+
+/// The open call, or the next one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OpenCall {
+    pub(super) number: u32,
+    /// Where it begins in the answer, and its name.
+    pub(super) from: u64,
+    pub(super) name: String,
+    pub(super) meaning: Meaning,
+    /// The marks around a group of calls are open.
+    pub(super) in_block: bool,
+    /// In the message to a tool, or behind no header at all.
+    pub(super) in_tool: bool,
+    /// Where the message to the user begins: a call in it begins there, as its header was meant for a tool.
+    pub(super) message: Option<u64>,
+    /// The steps of the block's opening that were there, a bit each.
+    pub(super) opened: u32,
+    /// The first mark of the open call was missing, and so may be the last.
+    pub(super) unopened: bool,
+    /// The walk of the last whole call: a closer of its values behind it shows that it ended inside one of them.
+    pub(super) last: Option<usize>,
+}
+
+/// How far in the answer something was looked for in vain: what lies before is not tried once more.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tried {
+    /// Where a word was tried as the name of a call.
+    pub(super) word: Option<u64>,
+    /// Bare calls.
+    pub(super) bare: u64,
+    /// Marks that prove a call opened by a word alone.
+    pub(super) proof: u64,
+    /// The rest of a value.
+    pub(super) value: u64,
+    /// Openings, and the marks that they passed: the walk, and where in the answer.
+    pub(super) openings: u64,
+    pub(super) passed: Vec<(usize, u64)>,
+}
+
+/// What the open call is, by its name.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Meaning {
+    #[default]
+    Call,
+    /// It says that nothing is called: nothing of it is emitted.
+    Nothing,
+    /// The model's answer: its arguments are buffered, and the text in them is emitted at the end.
+    Answer(String),
+}
+
+impl Default for Prose {
+    fn default() -> Self {
+        Self {
+            fence: Fence::default(),
+            noted: 0,
+            undecided: false,
+            fresh: true,
+            behind_call: false,
+            wrapped: false,
+            worded: false,
+            around: None,
+            empty_to: 0,
+        }
+    }
+}
