@@ -57,10 +57,11 @@ def table(rows):
         lines.append(f"| {short(name)} | {right['by_bfcl']} | {right['by_del']} | {len(part)} |")
     for reader, title in (("by_bfcl", "BFCL's decoder"), ("by_del", "`del parse`")):
         right, of = sum(row[reader] is None for row in rows), len(rows)
+        read = sum(row[reader] != "no call" for row in rows)
         low, high = interval(right, of)
         widest, deviation = spread(shares[reader])
         lines.append(
-            f"\n{title}: {right} of {of} right ({low:.0%} to {high:.0%}); best and worst format are {widest:.0f} points "
+            f"\n{title}: a call in {read} of {of} answers, {right} right ({low:.0%} to {high:.0%}); best and worst format are {widest:.0f} points "
             f"apart, standard deviation {deviation:.1f}"
         )
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 import unittest
 
 from arms import ARMS, ABOUT, calls_of
-from formats import short
+from formats import short, table as formats_table
 from tally import interval, markup, spread, table
 
 
@@ -54,6 +54,14 @@ class Arms(unittest.TestCase):
 
 
 class Formats(unittest.TestCase):
+    def test_both_readers_are_counted_on_the_same_answers(self):
+        row = {"format": "ret_fmt=json&tool_call_tag=True&func_doc_fmt=xml&prompt_fmt=plaintext&style=classic"}
+        rows = [row | {"by_bfcl": "no call", "by_del": None}, row | {"by_bfcl": None, "by_del": "wrong_count"}]
+        text = formats_table(rows)
+        self.assertIn("| json, tagged, xml docs | 1 | 1 | 2 |", text)
+        self.assertIn("BFCL's decoder: a call in 1 of 2 answers, 1 right", text)
+        self.assertIn("`del parse`: a call in 2 of 2 answers, 1 right", text)
+
     def test_a_format_has_a_short_name(self):
         name = "ret_fmt=json&tool_call_tag=True&func_doc_fmt=xml&prompt_fmt=markdown&style=experimental"
         self.assertEqual(short(name), "json, tagged, xml docs, markdown, experimental")
