@@ -175,7 +175,7 @@ task() {
     shift
     task=("$del" -p "$prompt" "$@" --working-dir "$root/scripts/sample" --base-url "$base_url" --model "$model"
         --toolset core --tools "list_directory,read_file" --tools-mode "$tools_mode" --dialect "$dialect" --constrain on
-        --max-turns 4 --no-session)
+        --definitions short --max-turns 4 --no-session)
     printf '\n$ %s\n' "$(quoted del "${task[@]:1}")"
 }
 

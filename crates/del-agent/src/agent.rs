@@ -29,8 +29,8 @@ pub struct Agent {
     /// Calls are written in it.
     dialect: Arc<Dialect>,
     mode: Mode,
-    /// The grammar, as long as the server takes it.
-    grammar: Option<String>,
+    /// The grammars, as long as the server takes them.
+    grammars: Option<Grammars>,
     /// To be said with the next request.
     notices: Vec<Notice>,
     entries: Vec<Entry>,
@@ -82,6 +82,15 @@ impl Slot {
     }
 }
 
+/// What answers are held to.
+#[derive(Debug)]
+struct Grammars {
+    /// A call and nothing else.
+    call: String,
+    /// Plain words, or a call.
+    answer: String,
+}
+
 /// Under a grammar a small model may never close a string: tokens after which it has lost its way.
 const LONGEST_CALL: u64 = 1024;
 
@@ -90,12 +99,13 @@ type Watch<'a> = &'a mut dyn FnMut(View<'_>);
 impl Agent {
     /// A new conversation.
     ///
-    /// Without a dialect in the settings, calls are written in the one that `dialects` has for the model, or else in
-    /// the fallback, and read in all.
+    /// Without a dialect in the settings, calls are written in the one that the model's template asks for, or else in the
+    /// one that `dialects` has for the model, or else in the fallback, and read in all.
     pub fn new(dialects: &'static Dialects, settings: Settings) -> Result<Self, SettingsError> {
         let dialect = settings
             .dialect
             .as_ref()
+            .or_else(|| settings.words.as_ref().map(|words| &words.dialect))
             .or_else(|| dialects.for_model(&settings.model))
             .or_else(|| dialects.get(&settings.fallback))
             .cloned()
@@ -105,7 +115,7 @@ impl Agent {
             dialect,
             dialects,
             mode: Mode::Native,
-            grammar: None,
+            grammars: None,
             notices: Vec::new(),
             entries: Vec::new(),
             ids: Ids::default(),
@@ -120,7 +130,7 @@ impl Agent {
             settings,
         };
         agent.choose_mode();
-        agent.prepare_grammar()?;
+        agent.prepare_grammars()?;
         Ok(agent)
     }
 
@@ -274,16 +284,16 @@ impl Agent {
             self.state = State::Asking { tries };
             return Effect::Request(body);
         }
-        let constrained = self.is_constrained();
+        let constrained = self.grammar().is_some();
         if tries == 1 {
             let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name.as_str());
             watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
         }
         self.state = State::Asking { tries };
-        Effect::Request(self.body(constrained).to_json())
+        Effect::Request(self.body().to_json())
     }
 
-    fn body(&self, constrained: bool) -> ChatRequest {
+    fn body(&self) -> ChatRequest {
         let settings = &self.settings;
         let mut request = ChatRequest {
             model: settings.model.clone(),
@@ -300,11 +310,16 @@ impl Agent {
                 request.tool_choice = Some(ToolChoice::Auto);
             }
             Mode::Prompt => {
-                let prompt = Prompt::new(&self.dialect, &self.tools).short(self.grammar.is_some());
+                let prompt = Prompt::new(&self.dialect, &self.tools)
+                    .in_words(settings.words.as_ref())
+                    .detail(settings.detail)
+                    .reminding(self.grammars.is_some());
                 request.messages = history::written(&settings.system, &self.entries, prompt);
-                if let Some(grammar) = self.grammar.as_ref().filter(|_| constrained) {
+                if let Some((grammar, forced)) = self.grammar() {
                     request.extra.insert("grammar".to_owned(), json!(grammar));
-                    request.max_tokens.get_or_insert(LONGEST_CALL);
+                    if forced {
+                        request.max_tokens.get_or_insert(LONGEST_CALL);
+                    }
                 }
             }
         }
@@ -351,7 +366,7 @@ impl Agent {
         };
     }
 
-    fn prepare_grammar(&mut self) -> Result<(), SettingsError> {
+    fn prepare_grammars(&mut self) -> Result<(), SettingsError> {
         let settings = &self.settings;
         if settings.constrain != Constrain::On || settings.tools.is_empty() {
             return Ok(());
@@ -362,20 +377,21 @@ impl Agent {
             "a server takes either tools or a grammar, and the tools go over the API"
         } else {
             // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            let options = Options::new(Choice::Required);
-            self.grammar = Some(Grammar::new(&self.dialect, &self.tools, &options)?.to_gbnf());
+            let grammar = |choice| Grammar::new(&self.dialect, &self.tools, &Options::new(choice));
+            let [call, answer] = [grammar(Choice::Required)?.to_gbnf(), grammar(Choice::Auto)?.to_gbnf()];
+            self.grammars = Some(Grammars { call, answer });
             return Ok(());
         };
         self.notices.push(Notice::Unconstrained { reason: reason.to_owned() });
         Ok(())
     }
 
-    /// True until a result is there: a grammar of calls lets no answer through.
-    fn is_constrained(&self) -> bool {
+    /// What the answer is held to, and whether it has to call: that it has until a result is there.
+    fn grammar(&self) -> Option<(&str, bool)> {
+        let grammars = self.grammars.as_ref().filter(|_| self.mode == Mode::Prompt)?;
         let since_user = self.entries.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
-        self.grammar.is_some()
-            && self.mode == Mode::Prompt
-            && !since_user.into_iter().any(|entry| matches!(entry, Entry::Results { .. }))
+        let answered = since_user.into_iter().any(|entry| matches!(entry, Entry::Results { .. }));
+        Some(if answered { (&grammars.answer, false) } else { (&grammars.call, true) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use del_dialects::{FaultKind, Report};
+use del_dialects::{Dialects, FaultKind, Report};
 
 /// The result of a call for which the caller brought none.
 pub(crate) const NO_RESULT: &str = "Error: the tool gave no result.";
@@ -48,19 +48,39 @@ pub(crate) fn repeated(times: u32) -> String {
     )
 }
 
-/// Tells the model which of its calls did not count, and why.
-pub(crate) fn broken_calls(broken: &[Report], cut: bool) -> String {
+/// Tells the model which of its calls did not count, and why: what came, and the form that `skeleton` has for a tool.
+pub(crate) fn broken_calls(
+    broken: &[Report],
+    cut: bool,
+    skeleton: impl Fn(&str) -> Option<String>,
+) -> String {
     let mut out = String::new();
     for report in broken {
-        let name = report.call.as_ref().map(|call| call.name.trim()).filter(|name| !name.is_empty());
-        let what = name.map_or_else(|| "A call".to_owned(), |name| format!("Your call of {name}"));
-        let why = if cut && report.kind == FaultKind::UnclosedCall {
-            "your answer was cut off at its longest length"
-        } else {
-            report.kind.message()
-        };
-        let _ = writeln!(out, "{what} did not run: {why}.");
+        let call = report.call.as_ref().filter(|call| !call.name.trim().is_empty());
+        let name = call.map_or("", |call| call.name.trim());
+        let what = if name.is_empty() { "A call".to_owned() } else { format!("Your call of {name}") };
+        let too_long = cut && report.kind == FaultKind::UnclosedCall;
+        let why =
+            if too_long { "your answer was cut off at its longest length" } else { report.kind.message() };
+        let _ = write!(out, "{what} did not run: {why}.");
+        if let Some(form) = skeleton(name).filter(|_| !too_long) {
+            let got = call.map(|call| call.arguments.trim()).filter(|got| !got.is_empty()).map(start);
+            if let Some(got) = got {
+                let _ = write!(out, " Got the arguments {}.", Dialects::builtin().neutralise(&got));
+            }
+            let _ = write!(out, " Expected this form, with your values:\n{form}");
+        }
+        out.push('\n');
     }
     out.push_str(if cut { "Write the whole call again, shorter." } else { "Write the whole call again." });
     out
+}
+
+/// As much of a text as shows what is wrong with it.
+fn start(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Limits, Start, Tool};
+use del_dialects::{Detail, Dialect, Limits, Start, Tool};
 use del_grammar::GrammarError;
+use del_wire::Words;
 use serde_json::{Map, Value};
 
 /// How an [`Agent`](crate::Agent) works.
@@ -19,6 +20,10 @@ pub struct Settings {
     pub tools_mode: ToolsMode,
     /// The one dialect to write and read; `None` writes the model's and reads all.
     pub dialect: Option<Arc<Dialect>>,
+    /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
+    pub words: Option<Words>,
+    /// How much the model is told of its tools in its prompt.
+    pub detail: Detail,
     /// The name of the dialect to write for a model of which nothing is known.
     pub fallback: String,
     /// Whether the server is made to sample nothing but calls.
@@ -49,6 +54,8 @@ impl Default for Settings {
             tools: Vec::new(),
             tools_mode: ToolsMode::default(),
             dialect: None,
+            words: None,
+            detail: Detail::default(),
             fallback: "hermes-json".to_owned(),
             constrain: Constrain::default(),
             server: Server::default(),

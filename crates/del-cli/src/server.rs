@@ -1,6 +1,7 @@
 //! The model server: where it is, what it serves, and how to speak to it.
 
 pub(crate) mod about;
+pub(crate) mod taught;
 
 use std::time::Duration;
 

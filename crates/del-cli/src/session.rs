@@ -14,7 +14,7 @@ use del_agent::{
 };
 use del_dialects::Dialect;
 use del_tools::Cancel;
-use del_wire::{ApiErrorKind, Usage};
+use del_wire::{ApiErrorKind, Usage, Words};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -26,7 +26,7 @@ use crate::catalog::{Catalog, Choice};
 use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
-use crate::hands::{Hands, Onlooker, Workplace, told};
+use crate::hands::{Hands, Onlooker, told};
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
 use crate::record::{Kept, Record, Set};
@@ -56,7 +56,7 @@ pub(crate) struct Session {
     asked_context: bool,
     runtime: Runtime,
     common: Common,
-    workplace: Workplace,
+    options: SessionOptions,
 }
 
 /// What a server is given to say how much its model takes.
@@ -113,6 +113,7 @@ impl Session {
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
+            detail: options.template.detail(),
             constrain,
             server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
@@ -125,8 +126,9 @@ impl Session {
         {
             settings.tools_mode = ToolsMode::Prompt;
         }
+        settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
-        let (common, workplace) = (common.clone(), options.workplace.clone());
+        let (common, options) = (common.clone(), options.clone());
         let mut session = Self {
             catalog,
             hands,
@@ -142,7 +144,7 @@ impl Session {
             asked_context: false,
             runtime,
             common,
-            workplace,
+            options,
         };
         if let Some(kept) = kept {
             session.go_on(kept)?;
@@ -164,7 +166,7 @@ impl Session {
     /// Offers the tools of the MCP servers that have started, and waits for the others until `cancel` is set.
     pub(crate) fn take_in_servers(&mut self, cancel: &Cancel) -> Result<()> {
         let before = self.hands.tools().len();
-        self.hands.take_in_servers(&self.workplace, cancel);
+        self.hands.take_in_servers(&self.options.workplace, cancel);
         if self.hands.tools().len() > before {
             self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })?;
         }
@@ -391,6 +393,22 @@ fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
         *turns = turn;
     }
     screen.view(view);
+}
+
+/// What the model's template says of tools, where it is needed.
+fn words(
+    options: &SessionOptions,
+    settings: &Settings,
+    server: &Server,
+    catalog: Catalog,
+    common: &Common,
+    runtime: &Runtime,
+) -> Result<Option<Words>> {
+    let constrained = settings.constrain == Constrain::On && server.llama_cpp;
+    if !options.template.is_needed(settings.tools_mode, constrained) {
+        return Ok(None);
+    }
+    runtime.block_on(options.template.words(server, &settings.model, catalog, common))
 }
 
 fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {

@@ -15,6 +15,7 @@ mod compare;
 mod derive;
 mod describe;
 pub mod examples;
+mod instructions;
 mod probe;
 mod report;
 pub mod response;
@@ -29,6 +30,7 @@ mod verdict;
 use del_dialects::Dialects;
 
 pub use cases::Case;
+pub use instructions::Instructions;
 pub use report::{Basis, Description, Found, Instead, Report, Thinking};
 pub use source::{Kind, Material, SourceError};
 pub use template::RenderError;

@@ -1,6 +1,7 @@
 //! Conversations with known words in them, and what a template makes of them.
 
 mod conversation;
+mod introduction;
 mod turn;
 
 use del_dialects::{Call, Tool};
@@ -9,6 +10,7 @@ use serde_json::Value as Json;
 use crate::template::{RenderError, Template};
 use crate::text;
 pub(crate) use conversation::{Arguments, Blank, Ids, Message, Style, Switch, UNTOLD_END};
+pub(crate) use introduction::Introduction;
 pub(crate) use turn::Turn;
 
 /// What a template showed of itself.
@@ -20,6 +22,8 @@ pub(crate) struct Findings {
     pub(crate) shows_calls: bool,
     /// What comes with the tools: definitions and instructions.
     pub(crate) definitions: String,
+    /// Prompts with tools and without, from which the instructions can be told.
+    pub(crate) introduction: Introduction,
     /// The model's turns that call tools, as the model would write them.
     pub(crate) turns: Vec<Turn>,
     /// Its turns that call none, and turns with text behind the calls.
@@ -144,6 +148,7 @@ impl<'t> Probe<'t> {
         if self.findings.shows_calls {
             self.look_at_calls(&frame)?;
             self.look_at_results();
+            self.look_at_instructions();
         }
         self.look_at_refusals();
         Ok(())

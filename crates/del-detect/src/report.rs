@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cases::Case;
+use crate::instructions::Instructions;
 
 /// What was found out, and a description where one was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,6 +68,9 @@ pub struct Report {
     pub tool_calls: bool,
     /// The marks of thinking, where there are any.
     pub reasoning: Option<Thinking>,
+    /// What the template says of tools, where it tells the model how to call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
     /// What a user should know.
     pub warnings: Vec<String>,
     /// How to call tools all the same, where the template knows none.

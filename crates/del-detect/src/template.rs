@@ -212,6 +212,9 @@ fn one_line(text: &str) -> String {
 
 const MAX_MESSAGE: usize = 200;
 
+/// The year of [`date`]: words that hold it are not those of another day.
+pub(crate) const YEAR: &str = "2025";
+
 /// A date in the format of `strftime`: always the same one, for what a template is does not depend on the day.
 fn date(format: &str) -> String {
     let mut out = String::new();
@@ -223,7 +226,7 @@ fn date(format: &str) -> String {
         }
         let letter = chars.next().filter(|c| *c != '-').or_else(|| chars.next());
         out.push_str(match letter {
-            Some('Y') => "2025",
+            Some('Y') => YEAR,
             Some('y') => "25",
             Some('m') => "01",
             Some('d' | 'e') => "15",

@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn every_known_dialect_carries_what_is_tried() {
-        for dialect in Dialects::builtin().iter() {
+        // A form for one tool alone carries calls of no other.
+        for dialect in Dialects::builtin().iter().filter(|dialect| dialect.tool.is_none()) {
             assert_eq!(failures(dialect), [], "{}", dialect.name);
         }
     }

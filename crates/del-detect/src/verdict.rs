@@ -9,7 +9,7 @@ use crate::report::{Basis, Found, Instead, Report, Thinking};
 use crate::rules::{self, Hit};
 use crate::source::Material;
 use crate::template::{RenderError, Template};
-use crate::{Options, derive, text};
+use crate::{Options, derive, instructions, text};
 
 /// What the chat templates of a checkpoint tell: the first that knows tools counts.
 pub(crate) fn of_templates(
@@ -72,6 +72,8 @@ fn run(
     let hits = if options.rules { rules::hits(&material.text, dialects) } else { Vec::new() };
     let mut report = Report { evidence: material.found.clone(), ..Report::default() };
     report.reasoning = findings.reasoning.as_ref().map(thinking);
+    let call = findings.turns.first().filter(|turn| turn.said.is_none());
+    report.instructions = call.and_then(|turn| instructions::of(&findings.introduction, turn, dialects));
     if findings.shows_calls && !findings.turns.is_empty() {
         report.source = Basis::Rendering;
         by_calls(&mut report, &findings, &hits, dialects, &probe::tools());

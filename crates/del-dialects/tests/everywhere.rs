@@ -219,17 +219,39 @@ fn no_calls_render_as_nothing() {
 }
 
 #[test]
-fn the_prompt_shows_a_call_that_reads() {
+fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
     every_dialect(|dialect| {
-        for detail in [Detail::Compact, Detail::Full] {
+        for detail in [Detail::Types, Detail::Full] {
             let prompt = dialect.system_prompt(&tools(), detail);
             for tool in tools().iter() {
                 assert!(prompt.contains(&tool.name), "{} {detail:?}: {}", dialect.name, tool.name);
             }
-            let example = prompt.split_once("write:\n").expect("an example").1.trim_end();
-            let (message, _) = read(dialect.parser(turn()), [example], End::End);
-            assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
+            let behind = |words: &str| {
+                prompt.split_once(words).unwrap_or_else(|| panic!("{}: {words}", dialect.name)).1
+            };
+            let form = behind("in exactly this form:\n").split_once("\n\nExample").expect("a form").0;
+            let example = behind("You:\n").split_once("\n\nWhen no tool fits").expect("an example").0;
+            for (text, made_up) in [
+                (form, call("tool_name", r#"{"argument_name": "value"}"#)),
+                (example, call("book_table", r#"{"restaurant": "Luigi's", "people": 4, "outdoor": true}"#)),
+            ] {
+                let mut turn = turn();
+                declare(&mut turn, std::slice::from_ref(&made_up));
+                let (message, _) = read(dialect.parser(turn), [text], End::End);
+                let names: Vec<&str> = message.calls.iter().map(|call| call.name.as_str()).collect();
+                assert_eq!(names, [made_up.name], "{} {text:?}", dialect.name);
+            }
         }
+    });
+}
+
+#[test]
+fn the_shortest_prompt_shows_a_call_that_reads() {
+    every_dialect(|dialect| {
+        let prompt = dialect.system_prompt(&tools(), Detail::Compact);
+        let example = prompt.split_once("write:\n").expect("an example").1.trim_end();
+        let (message, _) = read(dialect.parser(turn()), [example], End::End);
+        assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
     });
 }
 

@@ -163,7 +163,8 @@ impl Proxy {
         /// Names come from clients.
         const MOST_MODELS: usize = 1024;
         let settings = &self.settings;
-        if let Some(dialect) = &settings.dialect {
+        let told = settings.words.as_ref().map(|words| &words.dialect);
+        if let Some(dialect) = settings.dialect.as_ref().or(told) {
             return Arc::clone(dialect);
         }
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::body::Bytes;
 use del_agent::Constrain;
-use del_dialects::{Dialect, Tool};
+use del_dialects::{Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
 use del_wire::tools::{self, KnownTools, ToolsError};
-use del_wire::{Asked, Prompt, ToolChoice, anthropic, chat, ollama};
+use del_wire::{Asked, Prompt, ToolChoice, Words, anthropic, chat, ollama};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -67,6 +67,10 @@ pub(crate) struct Writing<'a> {
     pub(crate) dialect: &'a Arc<Dialect>,
     /// Whether calls are held to a grammar, where the server takes one.
     pub(crate) constrain: Constrain,
+    /// What the model's template says of tools.
+    pub(crate) words: Option<&'a Words>,
+    /// How much it is told of them.
+    pub(crate) detail: Detail,
 }
 
 /// The body of a request for a chat completion.
@@ -254,8 +258,13 @@ impl Request {
         let asked = &self.asked()?.body;
         let choice = self.known_choice(tools)?;
         let constraint = Self::constraint(asked, writing.constrain, &choice).filter(|_| !tools.is_empty());
-        let short = writing.constrain == Constrain::On && !tools.is_empty();
-        let mut prompt = Prompt::new(writing.dialect, tools).short(short).choosing(choice);
+        let held = writing.constrain == Constrain::On && !tools.is_empty();
+        let mut prompt = Prompt::new(writing.dialect, tools)
+            .in_words(writing.words)
+            .detail(writing.detail)
+            .one_call(self.wants_one_call())
+            .reminding(held)
+            .choosing(choice);
         prompt.read(messages(asked)).map_err(|error| Refusal::bad_request(error.to_string()))?;
         let mut body = asked.clone();
         for name in ["tools", "tool_choice", "parallel_tool_calls"] {
@@ -263,11 +272,14 @@ impl Request {
         }
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if let Some(choice) = constraint {
-            // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            let grammar = Grammar::new(writing.dialect, tools, &Options::new(choice));
+            let forced = choice != Choice::Auto;
+            // Under a grammar that lets more follow, a small model repeats the call without end.
+            let several = asked.get("parallel_tool_calls") == Some(&Value::Bool(true));
+            let grammar = Grammar::new(writing.dialect, tools, &Options::new(choice).parallel(several));
             let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
             body.insert("grammar".to_owned(), json!(grammar.to_gbnf()));
-            if !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name)) {
+            if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))
+            {
                 body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
             }
         }
@@ -292,8 +304,8 @@ impl Request {
         }
     }
 
-    /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there: a
-    /// grammar of calls lets no answer through.
+    /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there; then
+    /// it may answer, or call again.
     fn constraint(body: &Map<String, Value>, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
         let own = ["grammar", "json_schema", "response_format"].iter().any(|name| body.contains_key(*name));
         if constrain == Constrain::Off || own {
@@ -308,7 +320,11 @@ impl Request {
                     messages(body).iter().rev().take_while(|message| message["role"] != "user");
                 let answered =
                     since_user.any(|message| matches!(message["role"].as_str(), Some("tool" | "function")));
-                (constrain == Constrain::On && !answered).then_some(Choice::Required)
+                match (constrain, answered) {
+                    (Constrain::On, false) => Some(Choice::Required),
+                    (Constrain::On, true) => Some(Choice::Auto),
+                    _ => None,
+                }
             }
         }
     }

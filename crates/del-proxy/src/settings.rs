@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use del_agent::{Constrain, ToolsMode};
-use del_dialects::{Dialect, Dialects};
+use del_dialects::{Detail, Dialect, Dialects};
+use del_wire::Words;
 
 use crate::upstream::Upstream;
 
@@ -17,6 +18,10 @@ pub struct Settings {
     pub dialects: &'static Dialects,
     /// The one dialect to write and read; `None` writes the model's and reads all.
     pub dialect: Option<Arc<Dialect>>,
+    /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
+    pub words: Option<Words>,
+    /// How much the model is told of its tools in its prompt.
+    pub detail: Detail,
     /// How the model learns of the tools.
     pub tools_mode: ToolsMode,
     /// Whether the server is held to a grammar of calls: needs prompt mode and llama.cpp. `Auto` does where a request
@@ -44,6 +49,8 @@ impl Settings {
             upstream,
             dialects: Dialects::builtin(),
             dialect: None,
+            words: None,
+            detail: Detail::default(),
             tools_mode: ToolsMode::default(),
             constrain: Constrain::default(),
             model: None,

@@ -47,7 +47,7 @@ pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
 pub use from_server::{FromServer, Heard};
 pub use ids::Ids;
-pub use prompt::{Part, Prompt, PromptError};
+pub use prompt::{Part, Prompt, PromptError, Words};
 pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
 pub use sse::{Decoder, Frame, SseError};

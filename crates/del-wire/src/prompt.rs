@@ -2,6 +2,7 @@
 //! calls and results are text in a dialect.
 
 mod message;
+mod words;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use self::message::Message;
 pub use self::message::Part;
+pub use self::words::Words;
 use crate::error::excerpt;
 use crate::request::ToolChoice;
 
@@ -24,8 +26,11 @@ use crate::request::ToolChoice;
 pub struct Prompt<'a> {
     dialect: &'a Arc<Dialect>,
     tools: &'a [Tool],
+    words: Option<&'a Words>,
+    detail: Detail,
     choice: ToolChoice,
-    short: bool,
+    one_call: bool,
+    reminds: bool,
     messages: Vec<Message>,
     /// What the user said last.
     question: String,
@@ -50,8 +55,11 @@ impl<'a> Prompt<'a> {
         Self {
             dialect,
             tools,
+            words: None,
+            detail: Detail::default(),
             choice: ToolChoice::Auto,
-            short: false,
+            one_call: false,
+            reminds: false,
             messages: Vec::new(),
             question: String::new(),
             names: HashMap::new(),
@@ -59,11 +67,32 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Short definitions, and behind results the question that they are for. For constrained calls: the grammar keeps
-    /// the shape, and a small model that sees whole schemas copies the examples out of their descriptions.
+    /// Tells of the tools in the words of the model's own chat template, where calls are written in its dialect.
     #[must_use]
-    pub fn short(mut self, short: bool) -> Self {
-        self.short = short;
+    pub fn in_words(mut self, words: Option<&'a Words>) -> Self {
+        self.words = words.filter(|words| words.dialect.name == self.dialect.name);
+        self
+    }
+
+    /// How much the model is told of its tools. The shortest form has words of its own.
+    #[must_use]
+    pub fn detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
+        self
+    }
+
+    /// Tells the model to call one tool at most.
+    #[must_use]
+    pub fn one_call(mut self, one_call: bool) -> Self {
+        self.one_call = one_call;
+        self
+    }
+
+    /// Says behind results which question they are for. For constrained calls, which are for small models: these forget
+    /// what they were asked.
+    #[must_use]
+    pub fn reminding(mut self, reminds: bool) -> Self {
+        self.reminds = reminds;
         self
     }
 
@@ -166,17 +195,19 @@ impl<'a> Prompt<'a> {
 
     /// Puts the definitions where the system prompt ends, which is the first message.
     fn define(&mut self) {
-        let about = self.about_tools();
+        let alone =
+            !self.messages.first().is_some_and(|first| matches!(first.role(), "system" | "developer"));
+        let about = self.about_tools(alone);
         if about.is_empty() {
             return;
         }
-        if !self.messages.first().is_some_and(|first| matches!(first.role(), "system" | "developer")) {
+        if alone {
             self.messages.insert(0, Message::of("system"));
         }
         self.messages[0].add_text(Part::Definitions, "\n\n", &about);
     }
 
-    fn about_tools(&self) -> String {
+    fn about_tools(&self, alone: bool) -> String {
         let named;
         let (tools, demand) = match &self.choice {
             ToolChoice::None => return String::new(),
@@ -190,17 +221,14 @@ impl<'a> Prompt<'a> {
         if tools.is_empty() {
             return String::new();
         }
-        let detail = if self.short { Detail::Compact } else { Detail::Full };
-        let mut about = self.dialect.system_prompt(tools, detail).trim().to_owned();
-        if self.short {
-            about.push_str("\n\n");
-            about.push_str(ANSWER_WITH_RESULT);
-        }
-        if let Some(demand) = demand {
-            about.push_str("\n\n");
-            about.push_str(&demand);
-        }
-        about
+        let about = match self.words.filter(|_| self.detail != Detail::Compact) {
+            Some(words) => words.about(tools, self.detail, alone),
+            None => self.dialect.system_prompt(tools, self.detail),
+        };
+        let once = self.one_call.then(|| ONE_CALL.to_owned());
+        let result = self.reminds.then(|| ANSWER_WITH_RESULT.to_owned());
+        let parts = [Some(about.trim().to_owned()), once, result, demand];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }
 
     fn push(&mut self, role: &str, part: Part, text: &str) {
@@ -263,12 +291,14 @@ impl<'a> Prompt<'a> {
         for part in others {
             message.add_part(Part::Results, part);
         }
-        if self.short {
+        if self.reminds {
             message.add_text(Part::Text, "\n\n", &reminder(&self.question));
         }
         self.join(message);
     }
 }
+
+const ONE_CALL: &str = "Call one tool at most.";
 
 const ANSWER_WITH_RESULT: &str =
     "When you have the result of a tool, answer the question with it in one sentence.";

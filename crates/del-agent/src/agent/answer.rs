@@ -9,6 +9,7 @@ use crate::guard::Verdict;
 use crate::history::Entry;
 use crate::prompt;
 use crate::reading::Answer;
+use crate::settings::Mode;
 use crate::step::{Done, Effect, Failure};
 use crate::view::{Notice, View};
 
@@ -30,7 +31,7 @@ impl Agent {
         for ReadCall { call, .. } in &mut answer.calls {
             call.id = Some(self.ids.keep_or_mint(call.id.as_deref()));
         }
-        let note = about_broken_calls(&answer, watch);
+        let note = self.about_broken_calls(&answer, watch);
         let calls = answer.calls.iter().map(|read| read.call.clone()).collect();
         self.entries.push(Entry::Assistant { text: answer.text.clone(), calls });
         if let Some(usage) = answer.usage {
@@ -130,6 +131,19 @@ impl Agent {
         self.entries.push(Entry::Results { results });
     }
 
+    fn about_broken_calls(&self, answer: &Answer, watch: Watch<'_>) -> Option<String> {
+        let first = answer.broken.first()?;
+        watch(View::Notice(&Notice::BrokenCall { reason: first.kind.message() }));
+        let skeleton = |name: &str| {
+            let tool = self.tools.iter().find(|tool| tool.name == name)?;
+            match self.mode {
+                Mode::Prompt => self.dialect.skeleton(tool),
+                Mode::Native => Some(tool.placeholders()),
+            }
+        };
+        Some(prompt::broken_calls(&answer.broken, answer.cut, skeleton))
+    }
+
     pub(super) fn keep_text(&mut self, text: String) {
         if !text.is_empty() {
             self.entries.push(Entry::Assistant { text, calls: Vec::new() });
@@ -139,12 +153,6 @@ impl Agent {
 
 fn result(call: &Call, text: String) -> CallResult {
     CallResult { id: call.id.clone(), name: call.name.clone(), text, ok: false }
-}
-
-fn about_broken_calls(answer: &Answer, watch: Watch<'_>) -> Option<String> {
-    let first = answer.broken.first()?;
-    watch(View::Notice(&Notice::BrokenCall { reason: first.kind.message() }));
-    Some(prompt::broken_calls(&answer.broken, answer.cut))
 }
 
 /// What a model copied from a neutralised result is what the result said before a tool sees it.

@@ -79,8 +79,8 @@ impl Agent {
         watch: Watch<'_>,
     ) -> Effect {
         let passing = matches!(error.kind, ApiErrorKind::RateLimited | ApiErrorKind::Unavailable);
-        if self.grammar.is_some() && error.message.to_lowercase().contains("grammar") {
-            self.grammar = None;
+        if self.grammars.is_some() && error.message.to_lowercase().contains("grammar") {
+            self.grammars = None;
             self.notices.push(Notice::Unconstrained { reason: error.message });
             self.request(tries, watch)
         } else if error.kind == ApiErrorKind::ToolsUnsupported

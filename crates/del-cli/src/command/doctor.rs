@@ -23,6 +23,7 @@ use crate::command::detect;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::server::about::About;
+use crate::server::taught;
 use crate::server::{Server, ServerOptions};
 use crate::status::Status;
 use crate::table::Table;
@@ -30,9 +31,9 @@ use crate::terminal::shown;
 
 /// Find out how the model server's model calls tools best
 ///
-/// Looks at the server, the model, its chat template and its context, and has the model make three calls in each way: over
-/// the API, written in its dialect, and under a grammar where the server takes one. Nothing is run. Ends with 0 where a way
-/// got all three calls right.
+/// Looks at the server, the model, its chat template and its context, and asks the model five questions in each way of
+/// calling: over the API, in the prompt, and under a grammar where the server takes one. Nothing is run. Ends with 0 where a
+/// way got all five right.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -84,6 +85,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         model: &model,
         runtime: &runtime,
         interrupt: &interrupt,
+        words: template.as_ref().ok().and_then(|report| taught::words(report, catalog)),
         patience: Duration::from_secs(options.timeout),
     };
     let mut outcomes = Vec::new();
@@ -106,7 +108,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     match findings.best.map(|place| &findings.outcomes[place]) {
         Some(outcome) if outcome.works() => Ok(Exit::Done),
         Some(outcome) => Err(Exit::Failed.because(format!(
-            "no way gets all calls right; the best gets {} of {}. Take a larger model",
+            "no way gets all answers right; the best gets {} of {}. Take a larger model",
             outcome.right(),
             Outcome::of()
         ))),
@@ -131,10 +133,11 @@ fn ways(server: &Server, model: &str, template: Option<&Report>, catalog: Catalo
     ways
 }
 
-/// The way that got most calls right, of several the plainest.
+/// The way that got most answers right, of several the plainest.
 fn best(outcomes: &[Outcome]) -> Option<usize> {
-    let right = outcomes.iter().map(Outcome::right).max().filter(|right| *right > 0)?;
-    outcomes.iter().position(|outcome| outcome.right() == right)
+    let of_use = || outcomes.iter().filter(|outcome| outcome.calls());
+    let right = of_use().map(Outcome::right).max()?;
+    outcomes.iter().position(|outcome| outcome.calls() && outcome.right() == right)
 }
 
 impl Way {

@@ -7,12 +7,14 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use del_proxy::{ServerApi, Settings, SettingsError};
+use del_wire::Words;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
+use crate::server::taught::TemplateOptions;
 use crate::server::{Server, ServerOptions};
 use crate::session::{ConstrainOption, ToolsModeOption};
 
@@ -48,6 +50,8 @@ pub(crate) struct Options {
     /// is a result
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,
+    #[command(flatten)]
+    template: TemplateOptions,
     /// The largest request, in bytes or with K, M or G
     #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = size)]
     max_body: usize,
@@ -117,6 +121,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let stop = Stop::listen()?;
         let server = Server::find(&options.server()).await?;
         let behind = server.base.clone();
+        let words = options.words(&server, catalog, common).await?;
         let mut upstream = server.into_upstream(options.connect_timeout)?;
         upstream.api = options.upstream_api.into();
         upstream.first_byte = options.first_byte_timeout;
@@ -124,6 +129,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let settings = Settings {
             dialects: catalog.all(),
             dialect,
+            words,
+            detail: options.template.detail(),
             tools_mode: options.tools_mode.into(),
             constrain: options.constrain.into(),
             model: options.model.clone(),
@@ -147,6 +154,19 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
 }
 
 impl Options {
+    /// What the template of the model says, where all requests are for one model.
+    async fn words(&self, server: &Server, catalog: Catalog, common: &Common) -> Result<Option<Words>> {
+        let only = match server.models.as_slice() {
+            [model] => Some(model),
+            _ => None,
+        };
+        let Some(model) = self.model.as_ref().or(only) else { return Ok(None) };
+        match self.tools_mode {
+            ToolsModeOption::Native => Ok(None),
+            _ => self.template.words(server, model, catalog, common).await,
+        }
+    }
+
     fn server(&self) -> ServerOptions {
         ServerOptions {
             base_url: self.upstream.clone(),

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use del_agent::{Constrain, Settings};
 
-use super::{Session, agent, chosen, unusable};
+use super::{Session, agent, chosen, unusable, words};
 use crate::hands::Hands;
 use crate::instructions::{self, Memory};
 
@@ -22,7 +22,10 @@ impl Session {
         // How much the new one takes is asked once it has answered.
         self.asked_context = self.server.llama_cpp;
         let context = self.settings.context.filter(|_| self.server.llama_cpp);
-        self.configure(Settings { model: name.to_owned(), context, ..self.settings.clone() })
+        let mut settings = Settings { model: name.to_owned(), context, ..self.settings.clone() };
+        settings.words =
+            words(&self.options, &settings, &self.server, self.catalog, &self.common, &self.runtime)?;
+        self.configure(settings)
     }
 
     /// Writes and reads calls in another dialect from now on, or in whichever it is.

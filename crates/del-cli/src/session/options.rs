@@ -7,6 +7,7 @@ use del_tools::Toolset;
 use crate::hands::{Consenting, Workplace};
 use crate::keeping::Keeping;
 use crate::server::ServerOptions;
+use crate::server::taught::TemplateOptions;
 use crate::servers::ServerTools;
 
 /// What a conversation is set to.
@@ -26,6 +27,8 @@ pub(crate) struct SessionOptions {
     /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(super) constrain: ConstrainOption,
+    #[command(flatten)]
+    pub(super) template: TemplateOptions,
     /// The set of tools: core, del or all
     #[arg(long, value_name = "SET", default_value = "core")]
     pub(super) toolset: Toolset,

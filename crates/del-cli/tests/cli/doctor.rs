@@ -8,18 +8,21 @@ use crate::consent::Terminal;
 use crate::del::{Run, directory, plain};
 use crate::server::{About, Reply, Server, calls, says, words};
 
-/// The three calls that are asked for, right.
-fn right() -> [(&'static str, Value); 3] {
+/// The four calls that are asked for, right.
+fn right() -> [(&'static str, Value); 4] {
     [
         ("get_weather", json!({"city": "Paris"})),
         ("set_timer", json!({"minutes": 25, "label": "tea"})),
         ("save_note", json!({"text": "She said \"yes\" twice."})),
+        ("get_weather", json!({"city": "Oslo", "unit": "fahrenheit"})),
     ]
 }
 
-/// The calls over the API, each with the answer that follows its result.
+/// The calls over the API, each with the answer that follows its result, and plain words where no tool fits.
 fn natively() -> Vec<Reply> {
-    right().iter().flat_map(|(name, arguments)| [calls("c1", name, arguments), says("Done.")]).collect()
+    let asked = right();
+    let called = asked.iter().flat_map(|(name, arguments)| [calls("c1", name, arguments), says("Done.")]);
+    called.chain([says("Shakespeare.")]).collect()
 }
 
 /// The same as text.
@@ -27,12 +30,14 @@ fn written() -> Vec<Reply> {
     let text = |name: &str, arguments: &Value| {
         says(&format!("<tool_call>\n{}\n</tool_call>", json!({"name": name, "arguments": arguments})))
     };
-    right().iter().flat_map(|(name, arguments)| [text(name, arguments), says("Done.")]).collect()
+    let asked = right();
+    let called = asked.iter().flat_map(|(name, arguments)| [text(name, arguments), says("Done.")]);
+    called.chain([says("Shakespeare.")]).collect()
 }
 
 fn refusals() -> Vec<Reply> {
     let error = json!({"error": {"message": "registry.local/scripted does not support tools"}}).to_string();
-    vec![Reply::Status(400, error); 3]
+    vec![Reply::Status(400, error); 5]
 }
 
 fn doctor(server: &Server, options: &[&str]) -> Run {
@@ -51,7 +56,7 @@ fn a_server_that_does_all_itself_needs_no_help() {
     let got = doctor(&server, &["--json"]);
     let report = got.json();
     assert_eq!(got.code, 0, "{got:#?}");
-    assert_eq!(ways(&report), [("native".to_owned(), 3), ("prompt, in hermes-json".to_owned(), 0)]);
+    assert_eq!(ways(&report), [("native".to_owned(), 5), ("prompt, in hermes-json".to_owned(), 1)]);
     assert_eq!(report["use"]["options"], json!(["--tools-mode", "native"]));
     assert_eq!(report["model"], "scripted");
     assert_eq!(report["ways"][1]["calls"][0]["wrong"], "the model answered without a call");
@@ -59,7 +64,7 @@ fn a_server_that_does_all_itself_needs_no_help() {
     let requests = server.completions();
     assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 3);
     assert_eq!(requests[1].body["messages"][3]["role"], "tool");
-    assert!(requests[6].body.get("tools").is_none());
+    assert!(requests[9].body.get("tools").is_none());
 }
 
 #[test]
@@ -68,8 +73,8 @@ fn tools_that_a_server_refuses_go_into_the_prompt() {
     let got = doctor(&server, &[]);
     assert_eq!(got.code, 0, "{got:#?}");
     for says in [
-        "native                  0 of 3  the model server refused (status 400)",
-        "prompt, in hermes-json  3 of 3",
+        "native                  0 of 5  the model server refused (status 400)",
+        "prompt, in hermes-json  5 of 5",
         "use       --tools-mode prompt --dialect hermes-json\n",
         "template  the server does not tell it\n",
     ] {
@@ -84,7 +89,7 @@ fn on_a_terminal_it_says_what_it_tries_and_nothing_acts() {
     let about = About { models: (200, models), ..About::default() };
     let server = Server::about(about, natively());
     let mut terminal = Terminal::with(&files, &["doctor", "--base-url", server.url()], 80, &[]);
-    terminal.until("native: a word");
+    terminal.until("native: a word (1 of 5)");
     let (seen, code) = terminal.end();
     assert_eq!(code, 0, "{seen:?}");
     assert!(seen.contains("\u{1b}[1mmodel    \u{1b}[0m a␛[2Jb\r\n"), "{seen:?}");
@@ -96,7 +101,7 @@ fn calls_that_leak_as_text_are_said_to() {
     let server = Server::new([written(), vec![says("No.")]].concat());
     let report = doctor(&server, &["--json"]).json();
     assert_eq!(report["ways"][0]["read_in"], json!(["hermes-json"]), "{report:#}");
-    assert_eq!(ways(&report)[0].1, 3);
+    assert_eq!(ways(&report)[0].1, 5);
     let text = doctor(&Server::new([written(), vec![says("No.")]].concat()), &[]).out;
     assert!(text.contains("calls come as text, in hermes-json; Del reads them"), "{text}");
 }
@@ -107,7 +112,7 @@ fn llama_cpp_tells_its_template_and_takes_a_grammar() {
     let template = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}";
     let props = json!({"chat_template": template, "default_generation_settings": {"n_ctx": 2048}});
     let about = About { models: (200, models.to_string()), props: Some(props), ..About::default() };
-    let nothing = vec![says("No."); 6];
+    let nothing = vec![says("No."); 10];
     let server = Server::about(about, [nothing, written()].concat());
     let got = doctor(&server, &["--json"]);
     let report = got.json();
@@ -117,7 +122,7 @@ fn llama_cpp_tells_its_template_and_takes_a_grammar() {
     assert!(report["warnings"][0].as_str().unwrap().contains("--ctx-size"), "{report:#}");
     assert_eq!(report["use"]["constrain"], "on", "{report:#}");
     let requests = server.completions();
-    assert!(requests[6].body["grammar"].is_string(), "{}", requests[6].body);
+    assert!(requests[10].body["grammar"].is_string(), "{}", requests[10].body);
 }
 
 #[test]
@@ -150,8 +155,21 @@ fn a_model_that_cannot_is_said_to() {
     assert!(got.out.contains("a word: expected a call of get_weather, got one of set_timer"), "{}", got.out);
     let half = [natively()[..2].to_vec(), vec![says("No.")]].concat();
     let got = doctor(&Server::new(half), &[]);
-    got.fails(1, "the best gets 1 of 3");
+    got.fails(1, "the best gets 2 of 5");
     assert!(got.out.contains("use       --tools-mode native"), "{}", got.out);
+}
+
+#[test]
+fn a_call_that_nobody_wanted_is_wrong_and_silence_alone_is_no_way() {
+    let mut always = natively();
+    let last = always.len() - 1;
+    always[last] = calls("c1", "save_note", &json!({"text": "Hamlet"}));
+    let report = doctor(&Server::new([always, vec![says("No.")]].concat()), &["--json"]).json();
+    assert_eq!(ways(&report)[0].1, 4, "{report:#}");
+    assert_eq!(report["ways"][0]["calls"][4]["wrong"], "expected plain words, got a call of save_note");
+    // Who never calls is right once, and of no use all the same.
+    let report = doctor(&Server::new(vec![says("No.")]), &["--json"]).json();
+    assert_eq!((ways(&report)[0].1, &report["use"]), (1, &Value::Null), "{report:#}");
 }
 
 #[test]
@@ -160,7 +178,7 @@ fn nothing_waits_for_an_answer_that_does_not_come() {
     let started = Instant::now();
     let got = doctor(&server, &["--timeout", "1"]);
     assert_eq!(got.code, 1, "{got:#?}");
-    assert!(got.out.contains("0 of 3  no answer within 1 s"), "{}", got.out);
+    assert!(got.out.contains("0 of 5  no answer within 1 s"), "{}", got.out);
     assert!(started.elapsed() < Duration::from_secs(60));
 }
 

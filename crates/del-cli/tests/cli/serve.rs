@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::del::{del, plain};
-use crate::server::{Reply, Server, says};
+use crate::server::{About, Reply, Server, says};
 
 /// A proxy that runs.
 struct Proxy {
@@ -73,6 +73,37 @@ fn it_serves_says_where_and_ends_when_told() {
 }
 
 #[test]
+fn the_words_are_those_of_the_template_unless_others_are_asked_for() {
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../del-detect/tests/families/hermes-json.jinja");
+    let text = std::fs::read_to_string(template).unwrap();
+    let props = json!({"chat_template": text, "default_generation_settings": {"n_ctx": 4096}});
+    let models = json!({"data": [{"id": "nobody-knows", "owned_by": "llamacpp"}]}).to_string();
+    let about = || About { models: (200, models.clone()), props: Some(props.clone()), ..About::default() };
+    let told = |about: About, options: &[&str]| {
+        let completion = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant",
+            "content": "Hi."}}]});
+        let server = Server::about(about, vec![Reply::Status(200, completion.to_string())]);
+        let serve =
+            ["serve", "--listen", "127.0.0.1:0", "--upstream", server.url(), "--tools-mode", "prompt"];
+        let proxy = Proxy::start(&mut del(&[&serve[..], options].concat()));
+        let tool = json!({"type": "function", "function": {"name": "f"}});
+        proxy.post(&json!({"messages": [{"role": "user", "content": "Do it."}], "tools": [tool]}));
+        server.completions()[0].body["messages"][0]["content"].as_str().unwrap().to_owned()
+    };
+    let own = |system: &str| system.starts_with("# Tools\n\nYou have these tools");
+    let its =
+        |system: &str| system.starts_with("You may call these functions:\n<tools>\n{\"type\": \"function\"");
+    let system = told(about(), &[]);
+    assert!(its(&system) && system.ends_with("</tool_call> to call one."), "{system}");
+    let system = told(about(), &["--chat-template", "none"]);
+    assert!(own(&system), "{system}");
+    let system = told(About::default(), &[]);
+    assert!(own(&system), "{system}");
+    let system = told(About::default(), &["--chat-template", template]);
+    assert!(its(&system), "{system}");
+}
+
+#[test]
 fn what_cannot_be_served_is_said() {
     let server = Server::new(vec![says("hi")]);
     let serve = |options: &[&str]| {
@@ -85,6 +116,7 @@ fn what_cannot_be_served_is_said() {
     serve(&["--response-memory", "much"]).fails(2, "expected a size such as");
     serve(&["--idle-timeout", "0"]).fails(2, "expected a number of seconds above 0");
     serve(&["--upstream-api", "grpc"]).fails(2, "[possible values: openai, anthropic, ollama]");
+    serve(&["--chat-template", "/no/such/file"]).fails(42, "/no/such/file");
     serve(&["--dialect", "hermez"]).fails(2, "got `hermez`");
     serve(&["--api-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --api-key-env");
     serve(&["--upstream-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --upstream-key-env");

@@ -1,6 +1,6 @@
 //! The conversations of probes, in the forms that templates take.
 
-use del_dialects::Call;
+use del_dialects::{Call, Tool};
 use serde_json::{Map, Value as Json, json};
 
 /// How a conversation is put.
@@ -16,11 +16,27 @@ pub(crate) struct Style {
     pub(crate) flat: bool,
     /// Only tools with the commonest of types.
     pub(crate) simple: bool,
+    /// Only the first tool.
+    pub(crate) single: bool,
     pub(crate) arguments: Arguments,
     pub(crate) ids: Ids,
     pub(crate) blank: Blank,
     /// How thinking is switched; nothing where that is left out.
     pub(crate) thinking: Option<Switch>,
+}
+
+impl Style {
+    /// The tools that a template is told of.
+    pub(crate) fn told(&self) -> Vec<Tool> {
+        let mut tools = if self.tools { super::tools() } else { Vec::new() };
+        if self.simple {
+            tools.retain(|tool| !UNCOMMON.contains(&tool.name.as_str()));
+        }
+        if self.single {
+            tools.truncate(1);
+        }
+        tools
+    }
 }
 
 /// How thinking is asked for, or asked not to be.
@@ -160,12 +176,8 @@ pub(crate) fn context(messages: &[Message], style: &Style, tokens: &Map<String, 
         Blank::Absent => None,
     };
     if style.tools {
-        let mut tools = super::tools();
-        if style.simple {
-            tools.retain(|tool| !UNCOMMON.contains(&tool.name.as_str()));
-        }
-        let function = |tool: &del_dialects::Tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
-        let flat: Vec<Json> = tools.iter().map(function).collect();
+        let function = |tool: &Tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
+        let flat: Vec<Json> = style.told().iter().map(function).collect();
         let wrapped = || flat.iter().map(|function| json!({"type": "function", "function": function}));
         context.insert("functions".to_owned(), Json::from(Json::Array(flat.clone()).to_string()));
         let shown = if style.flat { flat.clone() } else { wrapped().collect() };

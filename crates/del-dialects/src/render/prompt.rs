@@ -7,51 +7,114 @@ use serde_json::{Value, json};
 use super::form::Said;
 use super::parameters::{described, required, rest};
 use super::spelling::{spaced, spelt};
+use super::typescript::TYPESCRIPT;
 use super::{Detail, literal};
-use crate::dialect::Dialect;
+use crate::dialect::{Definitions, Dialect};
 use crate::message::{Call, Tool};
 
+/// The tool of the worked example.
+const EXAMPLE: &str = "book_table";
+
 impl Dialect {
-    /// What a model is told in prompt mode: its tools, and how to call one, by an example in the dialect. What others say
-    /// in it is neutralised.
+    /// What a model is told in prompt mode: its tools, and how to call one, in the dialect. What others say in it is
+    /// neutralised.
     pub fn system_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
-        let mut out = Said::own("# Tools\n");
         match detail {
-            Detail::Compact => tools.iter().for_each(|tool| out.add(&compact(tool))),
-            Detail::Full => {
-                out.add(&self.defined(tools));
-                out.add(&Said::own("\n"));
-            }
+            Detail::Compact => self.shortest_prompt(tools),
+            Detail::Types | Detail::Full => self.whole_prompt(tools, detail),
         }
-        let mut out = out.neutral(&self.foreign_marks());
-        let example = |tool: &Tool| {
-            let call = self.example_of(tool);
-            // The name is another where it had to be broken.
-            let known = Tool { name: call.name.clone(), ..tool.clone() };
-            self.render_calls(&[call], &[known]).ok()
-        };
-        if let Some(example) = tools.iter().find_map(example) {
-            out.push_str("\nTo use a tool, write:\n");
+    }
+
+    /// Small models were measured with each part (`docs/evaluation.md`): an order to the model rather than a hint for a
+    /// reader, a form with placeholders, an example of a tool that is not declared (values of one that is get copied), and
+    /// last what to do where no tool fits.
+    fn whole_prompt(self: &Arc<Self>, tools: &[Tool], detail: Detail) -> String {
+        let mut out = "# Tools\n\nYou have these tools to do what the user asks:\n".to_owned();
+        out.push_str(&self.definitions_in(tools, detail));
+        if let Some(form) = self.made_up("tool_name", &json!({"argument_name": "value"})) {
+            out.push_str(
+                "\n\nWhen a tool can do what the user asks, answer with a call of it and nothing else. ",
+            );
+            out.push_str("Return each call in exactly this form:\n");
+            out.push_str(&form);
+        }
+        let values = json!({"restaurant": "Luigi's", "people": 4, "outdoor": true});
+        let declared = tools.iter().any(|tool| tool.name == EXAMPLE);
+        if let Some(example) = self.made_up(EXAMPLE, &values).filter(|_| !declared) {
+            out.push_str("\n\nExample, with another tool. ");
+            out.push_str("The user: \"Get us a table for four at Luigi's, outside.\" You:\n");
             out.push_str(&example);
-            out.push('\n');
         }
+        out.push_str("\n\nWhen no tool fits, answer in plain words.\n");
         out
+    }
+
+    /// What very small models are told: an example of the first tool that can be called, of which they copy the shape.
+    fn shortest_prompt(self: &Arc<Self>, tools: &[Tool]) -> String {
+        let mut out = format!("# Tools\n{}", self.definitions_in(tools, Detail::Compact));
+        if let Some(example) = tools.iter().find_map(|tool| self.filled(tool, &capitals(&tool.parameters))) {
+            out.push_str("\n\nTo use a tool, write:\n");
+            out.push_str(&example);
+        }
+        out.push('\n');
+        out
+    }
+
+    /// A call of this tool with a placeholder for each argument, as the model would write it; none where the dialect cannot.
+    /// What others say in it is neutralised.
+    pub fn skeleton(self: &Arc<Self>, tool: &Tool) -> Option<String> {
+        self.filled(tool, &tool.placeholders())
+    }
+
+    /// A call of a tool with these arguments, in which what others say is neutralised.
+    fn filled(self: &Arc<Self>, tool: &Tool, arguments: &str) -> Option<String> {
+        let neutral = |text: &str| self.foreign_marks().neutralise_inside(text).into_owned();
+        let call = Call { id: None, name: neutral(&tool.name), arguments: neutral(arguments) };
+        // The name is another where it had to be broken.
+        let known = Tool { name: call.name.clone(), ..tool.clone() };
+        Some(self.render_calls(&[call], &[known]).ok()?.trim().to_owned())
+    }
+
+    /// A call of a tool that does not exist, as the model would write it; some dialects are written by the declared names
+    /// and types.
+    fn made_up(self: &Arc<Self>, name: &str, arguments: &Value) -> Option<String> {
+        let kind = |value: &Value| match value {
+            Value::Number(_) => "integer",
+            Value::Bool(_) => "boolean",
+            _ => "string",
+        };
+        let types = arguments.as_object().into_iter().flatten();
+        let types: Value = types.map(|(key, value)| (key.clone(), json!({"type": kind(value)}))).collect();
+        let parameters = json!({"type": "object", "properties": types}).into();
+        self.filled(
+            &Tool { name: name.to_owned(), description: String::new(), parameters },
+            &spaced(arguments),
+        )
     }
 
     /// The tools as the family's own template shows them, without any words around; neutralised.
     pub fn definitions(&self, tools: &[Tool]) -> String {
-        self.defined(tools).neutral(&self.foreign_marks())
+        self.definitions_in(tools, Detail::Full)
     }
 
-    fn defined(&self, tools: &[Tool]) -> Said {
-        let mut out = Said::own(self.definitions.open.as_str());
-        out.add(&Said::joined(tools.iter().map(|tool| self.defined_one(tool)), &self.definitions.between));
-        out.add(&Said::own(self.definitions.close.as_str()));
+    /// The tools in as much detail, without any words around; neutralised.
+    pub fn definitions_in(&self, tools: &[Tool], detail: Detail) -> String {
+        let said = match detail {
+            Detail::Compact => Said::joined(tools.iter().map(compact), "\n"),
+            Detail::Types => self.defined(&TYPESCRIPT, tools),
+            Detail::Full => self.defined(&self.definitions, tools),
+        };
+        said.neutral(&self.foreign_marks())
+    }
+
+    fn defined(&self, form: &Definitions, tools: &[Tool]) -> Said {
+        let mut out = Said::own(form.open.as_str());
+        out.add(&Said::joined(tools.iter().map(|tool| self.defined_one(form, tool)), &form.between));
+        out.add(&Said::own(form.close.as_str()));
         out
     }
 
-    fn defined_one(&self, tool: &Tool) -> Said {
-        let form = &self.definitions;
+    fn defined_one(&self, form: &Definitions, tool: &Tool) -> Said {
         let properties = tool.parameters.get("properties").and_then(Value::as_object);
         let none = properties.is_none_or(serde_json::Map::is_empty);
         let each = form.plain.as_ref().filter(|_| none).unwrap_or(&form.each);
@@ -72,41 +135,50 @@ impl Dialect {
             _ => None,
         })
     }
-
-    /// A call with the name of each required argument, in capitals, as its value: a small model does not take that for a
-    /// real value, as it would a plausible one.
-    fn example_of(&self, tool: &Tool) -> Call {
-        let properties = tool.parameters.get("properties");
-        let arguments: serde_json::Map<String, Value> = required(&tool.parameters)
-            .into_iter()
-            .map(|key| {
-                let kind = properties.and_then(|all| all.get(key)?.get("type")?.as_str());
-                let value = match kind {
-                    Some("integer" | "number") => json!(1),
-                    Some("boolean") => json!(true),
-                    Some("array") => json!([]),
-                    Some("object") => json!({}),
-                    _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
-                };
-                (key.to_owned(), value)
-            })
-            .collect();
-        let neutral = |text: &str| self.foreign_marks().neutralise_inside(text).into_owned();
-        Call { id: None, name: neutral(&tool.name), arguments: neutral(&spaced(&Value::Object(arguments))) }
-    }
-}
-
-fn function(tool: &Tool) -> Value {
-    json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
 }
 
 /// `- read_file(path): Read a file.`
 fn compact(tool: &Tool) -> Said {
     let sentence = tool.description.split_inclusive(". ").next().unwrap_or_default().trim();
-    Said::filled("- {name}({arguments}): {sentence}\n", |slot| match slot {
+    Said::filled("- {name}({arguments}): {sentence}", |slot| match slot {
         "name" => Some(Said::by_others(tool.name.as_str())),
         "arguments" => Some(Said::by_others(required(&tool.parameters).join(", "))),
         "sentence" => Some(Said::by_others(sentence)),
         _ => None,
     })
+}
+
+/// The required arguments as JSON, each with its own name in capitals, which nobody takes for a real value.
+fn capitals(schema: &Value) -> String {
+    let properties = schema.get("properties");
+    let arguments = required(schema).into_iter().map(|key| {
+        let value = match properties.and_then(|all| all.get(key)?.get("type")?.as_str()) {
+            Some("integer" | "number") => json!(1),
+            Some("boolean") => json!(true),
+            Some("array") => json!([]),
+            Some("object") => json!({}),
+            _ => json!(key.rsplit('_').next().unwrap_or(key).to_uppercase()),
+        };
+        (key.to_owned(), value)
+    });
+    spaced(&arguments.collect())
+}
+
+impl Tool {
+    /// The tool's arguments as JSON, each with a value of its type that nobody takes for a real one.
+    pub fn placeholders(&self) -> String {
+        let properties = self.parameters.get("properties").and_then(Value::as_object);
+        let value = |schema: &Value| match schema["type"].as_str() {
+            Some("integer" | "number") => json!(0),
+            Some("boolean") => json!(false),
+            Some("array") => json!([]),
+            Some("object") => json!({}),
+            _ => json!("…"),
+        };
+        spaced(&properties.into_iter().flatten().map(|(key, schema)| (key.clone(), value(schema))).collect())
+    }
+}
+
+fn function(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters})
 }

@@ -109,7 +109,12 @@ impl Exchange {
             }
             let written = if in_prompt {
                 let dialect = proxy.dialect(self.request.model());
-                self.request.in_prompt(Writing { dialect: &dialect, constrain })?
+                self.request.in_prompt(Writing {
+                    dialect: &dialect,
+                    constrain,
+                    words: proxy.settings.words.as_ref(),
+                    detail: proxy.settings.detail,
+                })?
             } else {
                 self.request.natively(chats)?
             };

@@ -192,13 +192,14 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
         {"role": "user", "content": "Weather?"},
         {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "get_weather", "arguments": "{}"}}]},
         {"role": "tool", "tool_call_id": "c", "content": "sunny"}]});
-    for (constrain, members, held) in [
-        (Constrain::On, json!({}), true),
-        (Constrain::On, after_result.clone(), false),
-        (Constrain::On, json!({"response_format": {"type": "json_object"}}), false),
-        (Constrain::Auto, json!({}), false),
-        (Constrain::Auto, json!({"tool_choice": "required"}), true),
-        (Constrain::Off, json!({"tool_choice": "required"}), false),
+    // Held to a grammar, and to one that lets nothing but calls through.
+    for (constrain, members, held, forced) in [
+        (Constrain::On, json!({}), true, true),
+        (Constrain::On, after_result.clone(), true, false),
+        (Constrain::On, json!({"response_format": {"type": "json_object"}}), false, false),
+        (Constrain::Auto, json!({}), false, false),
+        (Constrain::Auto, json!({"tool_choice": "required"}), true, true),
+        (Constrain::Off, json!({"tool_choice": "required"}), false, false),
     ] {
         let stand = Stand::with(hermes(), |settings| {
             llama_cpp(constrain)(settings);
@@ -212,12 +213,71 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
             held,
             "{members}"
         );
-        assert_eq!(sent["max_tokens"] == 1024, held);
+        assert_eq!(sent["max_tokens"] == 1024, forced, "{members}");
     }
     // Only llama.cpp takes a grammar.
     let stand = prompting(hermes()).await;
     stand.ask(&with(weather(), json!({"tool_choice": "required"}))).await;
     assert!(stand.model.last().body().get("grammar").is_none());
+}
+
+#[tokio::test]
+async fn one_call_at_most_is_told_and_several_are_held_only_where_asked_for() {
+    let stand = Stand::with(hermes(), |settings| {
+        llama_cpp(Constrain::On)(settings);
+        settings.tools_mode = ToolsMode::Prompt;
+    })
+    .await;
+    let mut grammars = Vec::new();
+    let several = |allowed: bool| json!({"parallel_tool_calls": allowed});
+    for (members, told) in [(json!({}), false), (several(false), true), (several(true), false)] {
+        stand.ask(&with(weather(), members)).await;
+        let sent = stand.model.last().body();
+        let system = sent["messages"][0]["content"].as_str().unwrap();
+        assert_eq!(system.contains("Call one tool at most."), told, "{system}");
+        grammars.push(sent["grammar"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(grammars[0], grammars[1]);
+    assert_ne!(grammars[0], grammars[2]);
+}
+
+#[tokio::test]
+async fn the_words_of_the_template_tell_the_model_of_its_tools() {
+    let dialects = del_dialects::Dialects::builtin();
+    let llama = || dialects.get("llama3-json").unwrap().clone();
+    let words = del_wire::Words {
+        dialect: llama(),
+        alone: "You are Ada.".to_owned(),
+        before: "These are your functions:\n".to_owned(),
+        definitions: dialects.get("hermes-json").unwrap().clone(),
+        behind: "\nWrite {\"name\": …}".to_owned(),
+    };
+    let asked = |dialect: Option<_>| {
+        let words = words.clone();
+        async move {
+            let stand = Stand::with(hermes(), |settings| {
+                settings.tools_mode = ToolsMode::Prompt;
+                settings.words = Some(words);
+                settings.dialect = dialect;
+            })
+            .await;
+            let history = json!({"messages": [
+                {"role": "user", "content": "Weather?"},
+                {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "get_weather", "arguments": "{}"}}]},
+                {"role": "tool", "tool_call_id": "c", "content": "sunny"}]});
+            stand.ask(&with(weather(), history)).await;
+            stand.model.last().body()["messages"].clone()
+        }
+    };
+    let messages = asked(None).await;
+    let system = messages[0]["content"].as_str().unwrap();
+    assert!(system.starts_with("You are Ada.\n\nThese are your functions:\n<tools>\n{\"type\""), "{system}");
+    assert!(system.ends_with("</tools>\nWrite {\"name\": …}"), "{system}");
+    // Calls are written in the dialect that the words ask for, ...
+    assert_eq!(messages[2]["content"], r#"{"name": "get_weather", "parameters": {}}"#);
+    // ... and where another one is asked for, the words are Del's.
+    let messages = asked(dialects.get("hermes-json").cloned()).await;
+    assert!(messages[0]["content"].as_str().unwrap().starts_with("# Tools"), "{messages}");
 }
 
 #[tokio::test]

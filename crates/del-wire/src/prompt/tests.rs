@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Dialects, Tool};
+use del_dialects::{Detail, Dialect, Dialects, Tool};
 use serde_json::{Value, json};
 
-use super::{Part, Prompt};
+use super::{Part, Prompt, Words};
 use crate::request::ToolChoice;
 
 fn hermes() -> &'static Arc<Dialect> {
@@ -88,6 +88,39 @@ fn the_choice_decides_what_the_model_is_told() {
     let named = system(ToolChoice::Named("time".into()));
     assert!(named.contains("Does time.") && !named.contains("Does weather."), "{named}");
     assert_eq!(system(ToolChoice::None), "Weather?");
+}
+
+#[test]
+fn the_words_of_a_template_stand_around_the_definitions() {
+    let words = Words {
+        dialect: Arc::clone(hermes()),
+        alone: "You are Ada.".to_owned(),
+        before: "Your tools: ".to_owned(),
+        definitions: Arc::clone(hermes()),
+        behind: " Call them.".to_owned(),
+    };
+    let tools = tools();
+    let system = |detail, system: bool| {
+        let mut prompt = Prompt::new(hermes(), &tools).in_words(Some(&words)).detail(detail).one_call(true);
+        if system {
+            prompt.system("Be brief.");
+        }
+        prompt.user("Weather?");
+        prompt.into_messages()[0]["content"].as_str().unwrap().to_owned()
+    };
+    let full = system(Detail::Full, false);
+    assert!(full.starts_with("You are Ada.\n\nYour tools: <tools>\n{\"type\""), "{full}");
+    assert!(full.ends_with("</tools> Call them.\n\nCall one tool at most."), "{full}");
+    let types = system(Detail::Types, true);
+    let definitions =
+        "// Does weather.\nweather({\n  city: string,\n})\n// Does time.\ntime({\n  city: string,\n})";
+    assert_eq!(types, format!("Be brief.\n\nYour tools: {definitions} Call them.\n\nCall one tool at most."));
+    let short = system(Detail::Compact, false);
+    assert!(
+        short.starts_with("# Tools\n- weather(city): Does weather.\n- time(city): Does time.\n\n"),
+        "{short}"
+    );
+    assert!(short.contains("{\"city\": \"CITY\"}"), "{short}");
 }
 
 #[test]

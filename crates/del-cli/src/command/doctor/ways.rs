@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use del_agent::{Agent, Constrain, Effect, Failure, Input, Settings, ToolsMode, View};
 use del_dialects::{Call, CallResult, Dialect, Tool};
-use del_wire::ApiErrorKind;
+use del_wire::{ApiErrorKind, Words};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Runtime;
 
@@ -34,7 +34,7 @@ pub(super) struct Outcome {
     pub(super) read_in: Vec<String>,
 }
 
-/// One call that the model was asked for.
+/// What came of one question.
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) name: &'static str,
@@ -49,65 +49,109 @@ pub(super) struct Bench<'a> {
     pub(super) model: &'a str,
     pub(super) runtime: &'a Runtime,
     pub(super) interrupt: &'a Interrupt,
+    /// What the model's template says of tools.
+    pub(super) words: Option<Words>,
     /// How long one answer may take.
     pub(super) patience: Duration,
 }
 
-/// A question that asks for one call.
+/// A question, and what should come of it.
 struct Question {
     name: &'static str,
     text: &'static str,
-    tool: &'static str,
-    /// The argument that is looked at, and what it should be.
-    argument: &'static str,
-    expected: fn(&Value) -> bool,
-    shown: &'static str,
-    result: &'static str,
+    expected: Expected,
 }
 
-const QUESTIONS: [Question; 3] = [
+enum Expected {
+    /// One call.
+    Call { tool: &'static str, arguments: &'static [Argument], result: &'static str },
+    /// Plain words: no tool fits.
+    Words,
+}
+
+/// An argument that is looked at.
+struct Argument {
+    name: &'static str,
+    fits: fn(&Value) -> bool,
+    /// What it should be.
+    shown: &'static str,
+}
+
+/// What models get wrong: types, quotes, arguments that may be left out, and tools where none is wanted.
+const QUESTIONS: [Question; 5] = [
     Question {
         name: "a word",
         text: "What is the weather in Paris? Call the tool get_weather to find out.",
-        tool: "get_weather",
-        argument: "city",
-        expected: |value| value.as_str().is_some_and(|city| city.to_lowercase().contains("paris")),
-        shown: "\"Paris\"",
-        result: "17 degrees, thunderstorm",
+        expected: Expected::Call {
+            tool: "get_weather",
+            arguments: &[Argument { name: "city", fits: |value| holds(value, "paris"), shown: "\"Paris\"" }],
+            result: "17 degrees, thunderstorm",
+        },
     },
     Question {
         name: "a number",
         text: "Set a timer of 25 minutes for the tea. Call the tool set_timer.",
-        tool: "set_timer",
-        argument: "minutes",
-        expected: |value| value.as_f64() == Some(25.0),
-        shown: "the number 25",
-        result: "The timer runs.",
+        expected: Expected::Call {
+            tool: "set_timer",
+            arguments: &[Argument {
+                name: "minutes",
+                fits: |value| value.as_f64() == Some(25.0),
+                shown: "the number 25",
+            }],
+            result: "The timer runs.",
+        },
     },
     Question {
         name: "a text with quotes",
         text: "Save this note word for word: She said \"yes\" twice. Call the tool save_note.",
-        tool: "save_note",
-        argument: "text",
-        expected: |value| value.as_str().is_some_and(|text| text.contains("\"yes\"")),
-        shown: "a text with \"yes\" in quotes",
-        result: "The note is saved.",
+        expected: Expected::Call {
+            tool: "save_note",
+            arguments: &[Argument {
+                name: "text",
+                fits: |value| holds(value, "\"yes\""),
+                shown: "a text with \"yes\" in quotes",
+            }],
+            result: "The note is saved.",
+        },
     },
+    Question {
+        name: "an optional argument",
+        text: "How warm is it in Oslo, in fahrenheit?",
+        expected: Expected::Call {
+            tool: "get_weather",
+            arguments: &[
+                Argument { name: "city", fits: |value| holds(value, "oslo"), shown: "\"Oslo\"" },
+                Argument { name: "unit", fits: |value| holds(value, "fahrenheit"), shown: "\"fahrenheit\"" },
+            ],
+            result: "41 degrees, snow",
+        },
+    },
+    Question { name: "nothing to call", text: "Who wrote Hamlet?", expected: Expected::Words },
 ];
 
-const SYSTEM: &str = "You are an assistant with tools. Where a tool is asked for, call it; when you have its result, answer in one short sentence.";
+fn holds(value: &Value, part: &str) -> bool {
+    value.as_str().is_some_and(|text| text.to_lowercase().contains(part))
+}
+
+const SYSTEM: &str = "You are an assistant with tools. Where a tool is needed, call it; when you have its result, answer in one short sentence.";
 /// One request for the call, and one for what follows its result.
 const TURNS: u32 = 2;
 /// Tokens after which a model has lost its way, its thinking included.
 const LONGEST: u64 = 2048;
 
 impl Outcome {
-    /// How many calls were right.
+    /// How many answers were right.
     pub(super) fn right(&self) -> usize {
         self.trials.iter().filter(|trial| trial.wrong.is_none()).count()
     }
 
-    /// Whether all of them were.
+    /// Whether a call was among them. Who never calls is right where nothing is to be called, and of no use.
+    pub(super) fn calls(&self) -> bool {
+        let wanted = |question: &Question| matches!(question.expected, Expected::Call { .. });
+        self.trials.iter().zip(&QUESTIONS).any(|(trial, question)| trial.wrong.is_none() && wanted(question))
+    }
+
+    /// Whether all were.
     pub(super) fn works(&self) -> bool {
         self.right() == QUESTIONS.len()
     }
@@ -122,8 +166,8 @@ impl Bench<'_> {
     /// Tries a way. Fails where nothing else can work either.
     pub(super) fn try_way(&self, way: Way, progress: &dyn Fn(&str)) -> Result<Outcome> {
         let mut outcome = Outcome { way, trials: Vec::new(), read_in: Vec::new() };
-        for question in &QUESTIONS {
-            progress(question.name);
+        for (place, question) in QUESTIONS.iter().enumerate() {
+            progress(&format!("{} ({} of {})", question.name, place + 1, QUESTIONS.len()));
             let wrong = self.ask(question, &outcome.way, &mut outcome.read_in)?.err();
             outcome.trials.push(Trial { name: question.name, wrong });
         }
@@ -143,6 +187,7 @@ impl Bench<'_> {
             tools: tools(),
             tools_mode: way.tools_mode,
             dialect: way.dialect.clone(),
+            words: self.words.clone(),
             constrain: if way.constrained { Constrain::On } else { Constrain::Off },
             server: del_agent::Server { llama_cpp: self.server.llama_cpp, takes_tools: None },
             max_turns: TURNS,
@@ -161,6 +206,7 @@ impl Bench<'_> {
         };
         let mut step = |input: Input<'_>| agent.step(input, &mut watch);
         let mut verdict = Err("the model answered without a call".to_owned());
+        let mut called = false;
         let mut effect = step(Input::Start(question.text));
         loop {
             effect = match effect {
@@ -174,18 +220,23 @@ impl Bench<'_> {
                 }
                 Effect::Run(calls) => {
                     let calls: Vec<Call> = calls.into_iter().map(|read| read.call).collect();
-                    if verdict.is_err() {
+                    // A model may mend a wrong call, but not one that nobody wanted.
+                    if !called || verdict.is_err() && matches!(question.expected, Expected::Call { .. }) {
                         verdict = question.judge(&calls);
                     }
+                    called = true;
                     let result = |call: &Call| CallResult {
                         id: call.id.clone(),
                         name: call.name.clone(),
-                        text: question.result.to_owned(),
+                        text: question.result().to_owned(),
                         ok: true,
                     };
                     step(Input::Results(calls.iter().map(result).collect()))
                 }
-                Effect::Done(_) => return Ok(verdict),
+                Effect::Done(_) => {
+                    let silent = matches!(question.expected, Expected::Words) && !called;
+                    return Ok(if silent { Ok(()) } else { verdict });
+                }
                 Effect::Failed(failure) => return self.failed(&failure, verdict),
                 // Nothing is under way that could go on.
                 Effect::Continue => step(Input::Cancel),
@@ -227,33 +278,54 @@ impl Bench<'_> {
 
 impl Question {
     fn judge(&self, calls: &[Call]) -> std::result::Result<(), String> {
-        let Some(call) = calls.iter().find(|call| call.name == self.tool) else {
-            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
-            return Err(format!("expected a call of {}, got one of {}", self.tool, names.join(", ")));
+        let names = || calls.iter().map(|call| call.name.as_str()).collect::<Vec<_>>().join(", ");
+        let Expected::Call { tool, arguments, .. } = self.expected else {
+            return Err(format!("expected plain words, got a call of {}", names()));
         };
-        let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
-        match arguments.get(self.argument) {
-            Some(value) if (self.expected)(value) => Ok(()),
-            Some(value) => Err(format!("expected {} as {}, got {value}", self.shown, self.argument)),
-            None => Err(format!("expected {} as {}, got {}", self.shown, self.argument, call.arguments)),
+        let Some(call) = calls.iter().find(|call| call.name == tool) else {
+            return Err(format!("expected a call of {tool}, got one of {}", names()));
+        };
+        let given: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
+        for Argument { name, fits, shown } in arguments {
+            match given.get(*name) {
+                Some(value) if fits(value) => {}
+                Some(value) => return Err(format!("expected {shown} as {name}, got {value}")),
+                None => return Err(format!("expected {shown} as {name}, got {}", call.arguments)),
+            }
+        }
+        Ok(())
+    }
+
+    fn result(&self) -> &'static str {
+        match self.expected {
+            Expected::Call { result, .. } => result,
+            Expected::Words => "There is nothing.",
         }
     }
 }
 
 /// The tools of the questions. None of them does anything.
 fn tools() -> Vec<Tool> {
-    let tool = |name: &str, description: &str, arguments: Value| {
-        let required: Vec<&String> = arguments.as_object().into_iter().flat_map(Map::keys).collect();
+    let tool = |name: &str, description: &str, arguments: Value, required: &[&str]| {
         let parameters = json!({"type": "object", "properties": arguments, "required": required});
         Tool { name: name.to_owned(), description: description.to_owned(), parameters: parameters.into() }
     };
+    let unit =
+        json!({"type": "string", "enum": ["celsius", "fahrenheit"], "description": "celsius if left out"});
+    let label = json!({"type": "string", "description": "what it is for"});
     vec![
-        tool("get_weather", "Says the weather in a city", json!({"city": {"type": "string"}})),
+        tool(
+            "get_weather",
+            "Says the weather in a city",
+            json!({"city": {"type": "string"}, "unit": unit}),
+            &["city"],
+        ),
         tool(
             "set_timer",
             "Sets a timer",
-            json!({"minutes": {"type": "integer"}, "label": {"type": "string", "description": "what it is for"}}),
+            json!({"minutes": {"type": "integer"}, "label": label}),
+            &["minutes", "label"],
         ),
-        tool("save_note", "Saves a note", json!({"text": {"type": "string"}})),
+        tool("save_note", "Saves a note", json!({"text": {"type": "string"}}), &["text"]),
     ]
 }
