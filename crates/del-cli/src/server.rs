@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use del_detect::Material;
 use del_proxy::Upstream;
-use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
 use crate::exit::Exit;
@@ -30,6 +30,16 @@ pub(crate) struct ServerOptions {
     /// What the first and the last of these are called on the command line
     #[arg(skip = ["--base-url", "--api-key-env"])]
     pub(crate) names: [&'static str; 2],
+    /// The server speaks Anthropic's API, which takes the key in a header of its own
+    #[arg(skip)]
+    pub(crate) anthropic: bool,
+}
+
+/// What is shown to a server.
+#[derive(Debug, Clone)]
+enum Key {
+    Bearer(String),
+    Anthropic(String),
 }
 
 /// A model server that was found.
@@ -38,7 +48,9 @@ pub(crate) struct Server {
     client: Client,
     /// Without a slash at the end.
     pub(crate) base: String,
-    key: Option<String>,
+    /// It is on this machine, and no other stands between.
+    direct: bool,
+    key: Option<Key>,
     /// Somebody named it; otherwise it was merely found here.
     given: bool,
     /// What it serves, as far as it says.
@@ -68,6 +80,9 @@ const PORTS: [(u16, &str); 4] = [(11434, "Ollama"), (8080, "llama.cpp"), (1234, 
 const CONNECT: Duration = Duration::from_secs(5);
 /// A slow machine reads a long prompt for minutes before its first word.
 const SILENCE: Duration = Duration::from_secs(600);
+/// Connections that a proxy keeps for later requests, and for how long: some servers close theirs after 5 seconds.
+const MOST_IDLE: usize = 64;
+const IDLE: Duration = Duration::from_secs(4);
 const PROBE: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(5);
 
@@ -90,6 +105,7 @@ impl Server {
             None if given.is_some() => variable("OPENAI_API_KEY"),
             None => None,
         };
+        let key = key.map(if options.anthropic { Key::Anthropic } else { Key::Bearer });
         match given {
             Some(base) => Self::at(&base, key, options.names).await,
             None => Self::probe(key, options.names).await,
@@ -102,14 +118,22 @@ impl Server {
         self.with_key(request).header("content-type", "application/json").body(body.to_string())
     }
 
-    /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named.
-    pub(crate) fn into_upstream(self) -> Upstream {
-        let Self { client, base, key, given, llama_cpp, takes_tools, .. } = self;
-        let mut upstream = Upstream::new(client, base, key);
+    /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named. A
+    /// connection has to stand within `connect`.
+    pub(crate) fn into_upstream(self, connect: Duration) -> Result<Upstream> {
+        let Self { base, direct, key, given, llama_cpp, takes_tools, .. } = self;
+        let pooled = client(direct)
+            .connect_timeout(connect)
+            .pool_max_idle_per_host(MOST_IDLE)
+            .pool_idle_timeout(IDLE)
+            .build()?;
+        let fresh = client(direct).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
+        let key = key.map(|(Key::Bearer(key) | Key::Anthropic(key))| key);
+        let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
         upstream.passes_keys = given;
         upstream.llama_cpp = llama_cpp;
         upstream.takes_tools = takes_tools;
-        upstream
+        Ok(upstream)
     }
 
     /// The model to use: the one that is named, or the first that is served.
@@ -151,7 +175,7 @@ impl Server {
         None
     }
 
-    async fn at(base: &str, key: Option<String>, [address, key_name]: [&str; 2]) -> Result<Self> {
+    async fn at(base: &str, key: Option<Key>, [address, key_name]: [&str; 2]) -> Result<Self> {
         let mut server = Self { given: true, ..Self::new(base, key)? };
         match server.list(ASK).await {
             Listing::Unreachable(reason) => Err(Exit::Failed.because(format!(
@@ -177,7 +201,7 @@ impl Server {
         }
     }
 
-    async fn probe(key: Option<String>, [address, _]: [&str; 2]) -> Result<Self> {
+    async fn probe(key: Option<Key>, [address, _]: [&str; 2]) -> Result<Self> {
         for (port, _) in PORTS {
             let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
             if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
@@ -193,7 +217,7 @@ impl Server {
         )))
     }
 
-    fn new(base: &str, key: Option<String>) -> Result<Self> {
+    fn new(base: &str, key: Option<Key>) -> Result<Self> {
         let wrong = |reason: &str| {
             Exit::Usage.because(format!(
                 "expected the address of a model server such as http://127.0.0.1:11434/v1, got `{base}` ({reason})"
@@ -205,24 +229,31 @@ impl Server {
             Some(host) if matches!(url.scheme(), "http" | "https") => host,
             _ => return Err(wrong("no http address")),
         };
-        let mut client = Client::builder()
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
-            // A connection that lay idle while a tool ran may be dead, and some servers close theirs after every stream.
-            .pool_max_idle_per_host(0)
-            .user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
-        if matches!(host, "localhost" | "127.0.0.1" | "[::1]") {
-            client = client.no_proxy();
-        }
+        // No proxy of the environment stands before this machine.
+        let direct = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
         let base = base.trim_end_matches("/chat/completions").to_owned();
         let (models, llama_cpp) = (Vec::new(), false);
+        let client = client(direct).connect_timeout(CONNECT).read_timeout(SILENCE).pool_max_idle_per_host(0);
         let client = client.build()?;
-        Ok(Self { client, base, key, given: false, models, llama_cpp, takes_tools: None, context: None })
+        Ok(Self {
+            client,
+            base,
+            direct,
+            key,
+            given: false,
+            models,
+            llama_cpp,
+            takes_tools: None,
+            context: None,
+        })
     }
 
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.key {
-            Some(key) => request.bearer_auth(key),
+            Some(Key::Bearer(key)) => request.bearer_auth(key),
+            Some(Key::Anthropic(key)) => {
+                request.header("x-api-key", key).header("anthropic-version", "2023-06-01")
+            }
             None => request,
         }
     }
@@ -282,6 +313,13 @@ impl Server {
         let context = &properties["default_generation_settings"]["n_ctx"];
         self.context = context.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|n| *n > 0);
     }
+}
+
+/// What every client of a model server has. One that lies idle while a tool runs may find its connection dead, so only
+/// a proxy, which sends such a request once more, keeps connections.
+fn client(direct: bool) -> ClientBuilder {
+    let client = Client::builder().user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
+    if direct { client.no_proxy() } else { client }
 }
 
 /// The API's address for a value of `OLLAMA_HOST`: a host, a port, both, or a URL. A server that listens on all

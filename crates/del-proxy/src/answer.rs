@@ -6,15 +6,19 @@ mod choice;
 mod stream;
 mod whole;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Dialects, Parser, Tool, Turn};
+use del_dialects::{Dialect, Dialects, Tool, Turn};
+use del_wire::Reading;
 
 pub use self::stream::Stream;
-pub use self::whole::{Answer, Trouble, translate};
+pub use self::whole::{Answer, Trouble, translate, translate_between};
 
 /// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.
 pub(crate) const CHANGED: &str = "x-del-changed-arguments";
+/// The same for tools that the model called although it may not, and whose calls did not go out.
+pub(crate) const REFUSED: &str = "x-del-refused-calls";
 
 /// How the answers to one request are read.
 #[derive(Debug, Clone)]
@@ -27,16 +31,61 @@ pub struct Reader {
     pub tools: Arc<[Tool]>,
     /// No more than one call goes out.
     pub one_call: bool,
+    /// The text is read for calls.
+    pub reads: bool,
+    /// The tools that may be called now. A call of another one never goes out.
+    pub offered: Offered,
+    /// The tools that take a text in place of arguments, and are functions with one parameter on their way here.
+    pub custom: Arc<BTreeSet<String>>,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
 }
 
+/// Which tools a model may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offered {
+    /// Whatever it likes, as nobody knows which there are.
+    Any,
+    /// Those that it was told of.
+    Tools,
+    /// This one.
+    One(String),
+    /// None.
+    Nothing,
+}
+
 impl Reader {
-    fn parser(&self) -> Parser {
+    /// Reads calls of any tools in all these dialects.
+    pub fn new(dialects: &'static Dialects) -> Self {
+        Self {
+            dialects,
+            dialect: None,
+            tools: Arc::default(),
+            one_call: false,
+            reads: true,
+            offered: Offered::Any,
+            custom: Arc::default(),
+            restore: false,
+        }
+    }
+
+    fn may_call(&self, name: &str) -> bool {
+        match &self.offered {
+            Offered::Any => true,
+            Offered::Tools => self.tools.iter().any(|tool| tool.name == name),
+            Offered::One(only) => only == name,
+            Offered::Nothing => false,
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        if !self.reads {
+            return Reading::plain();
+        }
         let turn = Turn::new(Arc::clone(&self.tools));
-        match &self.dialect {
+        Reading::new(match &self.dialect {
             Some(dialect) => dialect.parser(turn),
             None => self.dialects.parser(turn),
-        }
+        })
     }
 }

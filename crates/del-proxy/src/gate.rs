@@ -45,11 +45,15 @@ impl Gate {
         self.key.is_some()
     }
 
-    /// Refuses what may not come in. Health may be asked without the key.
+    /// Refuses what may not come in. Whether it is alive and ready may be asked without the key.
     pub(crate) fn check(&self, request: &Parts) -> Result<(), Refusal> {
         self.check_host(request)?;
         check_origin(&request.headers)?;
-        if request.uri.path() == "/health" { Ok(()) } else { self.check_key(&request.headers) }
+        if matches!(request.uri.path(), "/health" | "/ready") {
+            Ok(())
+        } else {
+            self.check_key(&request.headers)
+        }
     }
 
     /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what
@@ -88,9 +92,11 @@ impl Gate {
         let given = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
         let token = match given.split_at_checked(7) {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
+            // As clients of Anthropic's API show theirs.
+            _ if headers.contains_key("x-api-key") => headers["x-api-key"].as_bytes(),
             _ => {
                 return Err(Refusal::unauthorized(
-                    "expected `Authorization: Bearer` with the key of this proxy",
+                    "expected `Authorization: Bearer` or `x-api-key` with the key of this proxy",
                 ));
             }
         };
@@ -189,6 +195,8 @@ mod tests {
         let with = |key| check(&gate, &[("host", "gpu.lan:8787"), ("authorization", key)]);
         assert_eq!(with("Bearer s3cret"), Ok(()));
         assert_eq!(with("bearer s3cret"), Ok(()));
+        let of_anthropic = |key| check(&gate, &[("host", "gpu.lan:8787"), ("x-api-key", key)]);
+        assert!(of_anthropic("s3cret").is_ok() && of_anthropic("s3cre").is_err());
         for key in ["Bearer s3cre", "Bearer s3crets", "Bearer ", "s3cret", "Basic s3cret"] {
             let error = with(key).unwrap_err();
             assert!(!error.contains("s3cret"), "{error}");

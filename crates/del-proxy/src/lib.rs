@@ -1,5 +1,5 @@
-//! A proxy in front of a model server: a client of the OpenAI API gets correct tool calls, streamed, whatever the
-//! server makes of them.
+//! A proxy in front of a model server: clients of the APIs of OpenAI, Anthropic and Ollama get correct tool calls,
+//! streamed, whatever the server makes of them.
 //!
 //! Tools go to the server through its API or, where it or the model cannot take them, as text in the system prompt.
 //! Either way the text of the answer is read for calls. They go back to the client; nothing is ever run here.
@@ -8,17 +8,23 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+mod api;
 mod document;
 mod gate;
+mod listing;
+mod memory;
+mod metrics;
 mod modes;
+mod patient;
 mod proxy;
 mod refusal;
 mod request;
 mod routes;
 mod server;
 mod settings;
+mod timed;
 mod upstream;
 
 pub use server::serve;
 pub use settings::{Settings, SettingsError};
-pub use upstream::Upstream;
+pub use upstream::{ServerApi, Upstream};

@@ -1,96 +1,75 @@
-//! One request for a chat completion, from the client to the model server and back.
+//! What requests share, and what is the same for all of them.
 
+mod exchange;
 mod streamed;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
-use axum::response::IntoResponse;
-use del_agent::{Constrain, Mode};
+use del_agent::Constrain;
 use del_dialects::Dialect;
-use del_wire::{ApiError, ApiErrorKind, Ids};
-use serde_json::Value;
+use del_wire::tools::KnownTools;
+use tokio::sync::watch;
 
-use self::streamed::Streamed;
-use crate::answer::{CHANGED, Reader, Stream, Trouble, translate};
-use crate::document::Document;
+use self::exchange::Exchange;
+use crate::api::Api;
 use crate::gate::Gate;
+use crate::memory::Memory;
+use crate::metrics::Metrics;
 use crate::modes::Modes;
-use crate::refusal::{self, Refusal};
-use crate::request::{Asked, Writing};
+use crate::refusal::Refusal;
 use crate::settings::{Settings, SettingsError};
-use crate::upstream::{end_to_end, untouched};
+use crate::upstream::end_to_end;
 
 /// Everything that requests share.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) settings: Settings,
     pub(crate) gate: Gate,
+    pub(crate) metrics: Metrics,
     modes: Modes,
+    memory: Memory,
     /// Calls of a model of which nothing is known are written in it.
     fallback: Arc<Dialect>,
+    /// The dialects that calls are written in, by the names of models: finding one means looking at all of them.
+    written: Mutex<HashMap<String, Arc<Dialect>>>,
+    /// Clients send the same tools with each request.
+    tools: Mutex<KnownTools>,
+    /// True once the server stops.
+    stopping: watch::Receiver<bool>,
 }
 
 /// How long a client may take to send its body.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The longest answer that is not streamed.
-const LONGEST_ANSWER: usize = 256 << 20;
-/// The longest error that is read.
-const LONGEST_ERROR: usize = 1 << 20;
-/// Names the dialect of an answer's calls.
-const DIALECT: HeaderName = HeaderName::from_static("x-del-dialect");
 
 impl Proxy {
-    pub(crate) fn new(settings: Settings, gate: Gate) -> Result<Self, SettingsError> {
+    pub(crate) fn new(
+        settings: Settings,
+        gate: Gate,
+        stopping: watch::Receiver<bool>,
+    ) -> Result<Self, SettingsError> {
         let name = del_agent::Settings::default().fallback;
         let fallback = settings.dialects.get(&name).cloned();
         let fallback = fallback.ok_or(SettingsError::NoDialect { got: name })?;
-        Ok(Self { modes: Modes::new(&settings), settings, gate, fallback })
+        let (modes, memory) = (Modes::new(&settings), Memory::new(settings.memory));
+        let (written, tools) = (Mutex::default(), Mutex::default());
+        let metrics = Metrics::new();
+        Ok(Self { settings, gate, metrics, modes, memory, fallback, written, tools, stopping })
     }
 
-    /// Answers a request for a chat completion.
-    pub(crate) async fn chat(&self, request: Request<Body>) -> Result<Response<Body>, Refusal> {
+    /// Answers a request for an answer of a model.
+    pub(crate) async fn answer(
+        self: Arc<Self>,
+        api: Api,
+        request: Request<Body>,
+    ) -> Result<Response<Body>, Refusal> {
         let (parts, body) = request.into_parts();
-        let bytes = self.read(body).await?;
-        let asked = Asked::read(bytes, self.settings.model.as_deref())?;
-        let mut mode = self.modes.of(asked.model());
-        let mut constrain = self.constrain();
-        loop {
-            let read = asked.offers_tools();
-            if !read && (mode == Mode::Native || !asked.speaks_of_tools()) {
-                return self.pass(&parts, "/chat/completions", asked.bytes()).await;
-            }
-            let dialect = self.dialect(asked.model());
-            let body = match mode {
-                Mode::Native => asked.bytes(),
-                Mode::Prompt => asked.in_prompt(Writing { dialect, constrain })?.to_string().into(),
-            };
-            let response = self.send(&parts, "/chat/completions", body, read).await?;
-            if response.status().is_success() {
-                if !read {
-                    return Ok(untouched(response));
-                }
-                return self.answered(&asked, mode, response).await;
-            }
-            let (head, said) = self.refusal(response).await?;
-            let error = ApiError::from_response(head.status.as_u16(), &said);
-            if mode == Mode::Native
-                && error.kind == ApiErrorKind::ToolsUnsupported
-                && self.modes.refused(asked.model())
-            {
-                mode = Mode::Prompt;
-            } else if mode == Mode::Prompt
-                && constrain != Constrain::Off
-                && error.message.to_lowercase().contains("grammar")
-            {
-                constrain = Constrain::Off;
-            } else {
-                return Ok(refused(&head, said, &error));
-            }
-        }
+        let bytes = self.read(&parts.headers, body).await?;
+        Exchange::new(self, api, parts, bytes)?.run().await
     }
 
     /// Passes a request on and its answer back, both as they are.
@@ -100,20 +79,41 @@ impl Proxy {
         path: &str,
         body: Bytes,
     ) -> Result<Response<Body>, Refusal> {
-        self.send(parts, path, body, false).await.map(untouched)
+        let upstream = &self.settings.upstream;
+        let headers = upstream.forwarded(&parts.headers, self.gate.wants_key());
+        let path = format!("{path}{}", query(parts));
+        let response = upstream.send(parts.method.clone(), &path, headers, body).await?;
+        Ok(self.untouched(response))
     }
 
     /// The body of a request.
-    pub(crate) async fn read(&self, body: Body) -> Result<Bytes, Refusal> {
+    pub(crate) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
         let limit = self.settings.max_body;
-        match tokio::time::timeout(PATIENCE, to_bytes(body, limit)).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if is_limit(&error) => Err(Refusal::new(
+        let too_large = || {
+            Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "invalid_request_error",
                 format!("expected a body of at most {limit} bytes, got more"),
             )
-            .hint("start the proxy with a larger --max-body")),
+            .hint("start the proxy with a larger --max-body")
+        };
+        let length =
+            headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if length.is_some_and(|length: u64| length > limit as u64) {
+            return Err(too_large());
+        }
+        let mut stopping = self.stopping.clone();
+        let read = tokio::select! {
+            read = tokio::time::timeout(PATIENCE, to_bytes(body, limit)) => read,
+            // Nobody waits for the rest of a request once the server stops.
+            Ok(_) = stopping.wait_for(|stops| *stops) => {
+                let message = "the proxy stops before the request has come whole";
+                return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "api_error", message));
+            }
+        };
+        match read {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(error)) if is_limit(&error) => Err(too_large()),
             Ok(Err(_)) => Err(Refusal::bad_request("the body of the request broke off")),
             Err(_) => Err(Refusal::new(
                 StatusCode::REQUEST_TIMEOUT,
@@ -123,77 +123,16 @@ impl Proxy {
         }
     }
 
-    async fn send(
-        &self,
-        parts: &Parts,
-        path: &str,
-        body: Bytes,
-        read: bool,
-    ) -> Result<Response<reqwest::Body>, Refusal> {
-        let upstream = &self.settings.upstream;
-        let mut headers = upstream.forwarded(&parts.headers, self.gate.wants_key());
-        if read {
-            // What is packed cannot be read here.
-            headers.remove(header::ACCEPT_ENCODING);
-        }
-        let query = parts.uri.query().map_or_else(String::new, |query| format!("?{query}"));
-        upstream.send(parts.method.clone(), &format!("{path}{query}"), headers, body).await
+    /// The server's answer as it is.
+    fn untouched(&self, response: Response<reqwest::Body>) -> Response<Body> {
+        let (mut parts, body) = response.into_parts();
+        parts.headers = end_to_end(&parts.headers);
+        Response::from_parts(parts, Body::new(self.settings.upstream.timed(body)))
     }
 
-    async fn answered(
-        &self,
-        asked: &Asked,
-        mode: Mode,
-        response: Response<reqwest::Body>,
-    ) -> Result<Response<Body>, Refusal> {
-        let reader = Reader {
-            dialects: self.settings.dialects,
-            dialect: self.settings.dialect.clone(),
-            tools: asked.tools().into(),
-            one_call: asked.wants_one_call(),
-            restore: mode == Mode::Prompt,
-        };
-        let (head, body) = response.into_parts();
-        let mut headers = end_to_end(&head.headers);
-        headers.remove(header::CONTENT_LENGTH);
-        if asked.streams() {
-            let written = (mode == Mode::Prompt).then(|| self.dialect(asked.model()));
-            if let Some(dialect) = self.settings.dialect.as_ref().or(written) {
-                insert(&mut headers, DIALECT, &dialect.name);
-            }
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            let body = Body::new(Streamed::new(body, Stream::new(reader, ids())));
-            return Ok((head.status, headers, body).into_response());
-        }
-        let text = self.text(body, LONGEST_ANSWER).await?;
-        let answer = translate(&reader, ids(), &text).map_err(|trouble| match trouble {
-            Trouble::Garbage(_) => {
-                Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
-                    .hint("check the address of --upstream; it usually ends in /v1")
-            }
-            Trouble::Refused(error) => Refusal::bad_gateway(error.message),
-        })?;
-        headers.remove(header::CONTENT_TYPE);
-        if let Some(dialect) = &answer.dialect {
-            insert(&mut headers, DIALECT, dialect);
-        }
-        if !answer.changed.is_empty() {
-            insert(&mut headers, HeaderName::from_static(CHANGED), &answer.changed.join(","));
-        }
-        Ok((head.status, headers, Document(answer.body)).into_response())
-    }
-
-    async fn refusal(
-        &self,
-        response: Response<reqwest::Body>,
-    ) -> Result<(axum::http::response::Parts, String), Refusal> {
-        let (head, body) = response.into_parts();
-        let said = self.text(body, LONGEST_ERROR).await?;
-        Ok((head, said))
-    }
-
-    async fn text(&self, body: reqwest::Body, limit: usize) -> Result<String, Refusal> {
+    /// The text of an answer of at most so many bytes.
+    pub(crate) async fn text(&self, body: reqwest::Body, limit: usize) -> Result<String, Refusal> {
+        let body = self.settings.upstream.timed(body);
         let bytes = to_bytes(Body::new(body), limit).await.map_err(|error| {
             let place = self.settings.upstream.place();
             if is_limit(&error) {
@@ -212,7 +151,7 @@ impl Proxy {
     /// What the server says of its models, for a look at whether it is there.
     pub(crate) async fn look(&self) -> Result<StatusCode, Refusal> {
         const LOOK: Duration = Duration::from_secs(3);
-        let sent = self.settings.upstream.send(Method::GET, "/models", HeaderMap::new(), "");
+        let sent = self.settings.upstream.send(Method::GET, "/models", HeaderMap::new(), Bytes::new());
         match tokio::time::timeout(LOOK, sent).await {
             Ok(sent) => sent.map(|response| response.status()),
             Err(_) => Err(Refusal::bad_gateway("the model server does not answer")),
@@ -220,10 +159,22 @@ impl Proxy {
     }
 
     /// The dialect that calls of this model are written in.
-    fn dialect(&self, model: &str) -> &Arc<Dialect> {
+    fn dialect(&self, model: &str) -> Arc<Dialect> {
+        /// Names come from clients.
+        const MOST_MODELS: usize = 1024;
         let settings = &self.settings;
-        let own = settings.dialect.as_ref().or_else(|| settings.dialects.for_model(model));
-        own.unwrap_or(&self.fallback)
+        if let Some(dialect) = &settings.dialect {
+            return Arc::clone(dialect);
+        }
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = written.get(model) {
+            return Arc::clone(known);
+        }
+        let dialect = Arc::clone(settings.dialects.for_model(model).unwrap_or(&self.fallback));
+        if written.len() < MOST_MODELS {
+            written.insert(model.to_owned(), Arc::clone(&dialect));
+        }
+        dialect
     }
 
     fn constrain(&self) -> Constrain {
@@ -231,20 +182,15 @@ impl Proxy {
     }
 }
 
-/// The server's refusal in the shape of the API, in its own words where they have it.
-fn refused(head: &axum::http::response::Parts, said: String, error: &ApiError) -> Response<Body> {
-    let mut headers = end_to_end(&head.headers);
-    headers.remove(header::CONTENT_LENGTH);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let shaped = serde_json::from_str::<Value>(&said).is_ok_and(|said| said["error"]["message"].is_string());
-    let body = if shaped { said } else { refusal::upstream(&error.message).to_string() };
-    (head.status, headers, body).into_response()
+/// Of an address, with its question mark.
+fn query(parts: &Parts) -> String {
+    parts.uri.query().map_or_else(String::new, |query| format!("?{query}"))
 }
 
 /// Adds a header, where its value may stand in one.
-fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
+        headers.insert(HeaderName::from_static(name), value);
     }
 }
 
@@ -257,10 +203,4 @@ fn is_limit(error: &axum::Error) -> bool {
         cause = error.source();
     }
     false
-}
-
-/// Ids that no other answer has: clients put the calls of several into one conversation.
-fn ids() -> Ids {
-    use std::hash::{BuildHasher, Hasher};
-    Ids::new(std::hash::RandomState::new().build_hasher().finish())
 }

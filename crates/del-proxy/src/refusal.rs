@@ -1,19 +1,30 @@
-//! What a client is told when there is no answer, in the shape of the API.
+//! What a client is told when there is no answer, in the shape of the API that it called.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::api::Family;
 use crate::document::Document;
 
 /// Why there is no answer, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Refusal {
     status: StatusCode,
     kind: &'static str,
     message: String,
     hint: Option<String>,
+    /// What a model server said.
+    said: Option<Box<Said>>,
+}
+
+/// The words of a model server.
+#[derive(Debug, Clone)]
+struct Said {
+    headers: HeaderMap,
+    /// Its error, where that has the shape of OpenAI's API.
+    body: Option<Value>,
 }
 
 impl Refusal {
@@ -42,9 +53,21 @@ impl Refusal {
         Self::new(StatusCode::BAD_GATEWAY, UPSTREAM, message)
     }
 
+    /// The model server does not answer in time.
+    pub(crate) fn too_late(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, UPSTREAM, message)
+    }
+
+    /// What a model server says in place of an answer.
+    pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, message: &str, said: &str) -> Self {
+        let body = serde_json::from_str::<Value>(said).ok();
+        let body = body.filter(|said| said["error"]["message"].is_string());
+        Self { said: Some(Box::new(Said { headers, body })), ..Self::new(status, UPSTREAM, message) }
+    }
+
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), hint: None }
+        Self { status, kind, message: message.into(), hint: None, said: None }
     }
 
     /// With what to do about it.
@@ -53,30 +76,60 @@ impl Refusal {
         self.hint = Some(hint.into());
         self
     }
-}
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let mut body = error(self.kind, &self.message);
-        if let Some(hint) = self.hint {
-            body["error"]["hint"] = json!(hint);
-        }
-        let mut response = (self.status, Document(body)).into_response();
-        if self.status == StatusCode::UNAUTHORIZED {
+    /// The answer in the shape of an API.
+    pub(crate) fn shaped(self, family: Family) -> Response {
+        let headers = self.said.as_ref().map(|said| said.headers.clone()).unwrap_or_default();
+        let mut response = (self.status, headers, Document(self.body(family))).into_response();
+        if self.status == StatusCode::UNAUTHORIZED && self.kind != UPSTREAM {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response
+    }
+
+    fn body(&self, family: Family) -> Value {
+        let with_hint = || match &self.hint {
+            Some(hint) => format!("{}; {hint}", self.message),
+            None => self.message.clone(),
+        };
+        match family {
+            Family::OpenAi => {
+                if let Some(said) = self.said.as_ref().and_then(|said| said.body.as_ref()) {
+                    return said.clone();
+                }
+                let mut error =
+                    json!({"message": self.message, "type": self.kind, "param": null, "code": null});
+                if let Some(hint) = &self.hint {
+                    error["hint"] = json!(hint);
+                }
+                json!({"error": error})
+            }
+            Family::Anthropic => {
+                let kind = match self.status.as_u16() {
+                    401 => "authentication_error",
+                    403 => "permission_error",
+                    404 => "not_found_error",
+                    413 => "request_too_large",
+                    429 => "rate_limit_error",
+                    529 => "overloaded_error",
+                    500.. => "api_error",
+                    _ => "invalid_request_error",
+                };
+                json!({"type": "error", "error": {"type": kind, "message": with_hint()}})
+            }
+            Family::Ollama => json!({"error": with_hint()}),
+        }
+    }
+}
+
+/// The refusal itself goes along, so that whoever knows the API that was called can give it another shape.
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = self.clone().shaped(Family::OpenAi);
+        response.extensions_mut().insert(self);
         response
     }
 }
 
 /// The kind of errors that come from the model server.
 const UPSTREAM: &str = "upstream_error";
-
-/// An error of the model server's as an event of a stream, or as the body of an answer.
-pub(crate) fn upstream(message: &str) -> Value {
-    error(UPSTREAM, message)
-}
-
-fn error(kind: &str, message: &str) -> Value {
-    json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
-}

@@ -1,22 +1,63 @@
 //! What a client asks, and what the model server is asked in its place.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::body::Bytes;
 use del_agent::Constrain;
 use del_dialects::{Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
-use del_wire::{Prompt, ToolChoice, tools};
+use del_wire::tools::{self, KnownTools, ToolsError};
+use del_wire::{Asked, Prompt, ToolChoice, anthropic, chat, ollama};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::answer::Offered;
 use crate::refusal::Refusal;
+use crate::upstream::ServerApi;
 
-/// A request for a chat completion.
+/// A request for an answer of a model, as one for a chat completion.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    /// As it came.
-    bytes: Bytes,
-    body: Map<String, Value>,
+pub(crate) struct Request {
+    /// As it came, where it may go on so.
+    bytes: Option<Bytes>,
+    /// All of it, once somebody needs that.
+    asked: OnceLock<Result<Asked, Refusal>>,
+    tools: Result<Arc<[Tool]>, ToolsError>,
+    facts: Facts,
+}
+
+/// What decides on the way of a request.
+#[derive(Debug)]
+struct Facts {
+    model: String,
+    streams: bool,
+    one_call: bool,
+    has_tools: bool,
+    /// What `tool_choice` says, if that is known here.
+    choice: Option<ToolChoice>,
+}
+
+/// The members of a request for a chat completion that decide on its way; the others are not read.
+#[derive(Deserialize)]
+struct Glance<'a> {
+    #[serde(borrow)]
+    model: Cow<'a, str>,
+    #[serde(default)]
+    stream: Option<bool>,
+    #[serde(default)]
+    parallel_tool_calls: Option<bool>,
+    #[serde(borrow)]
+    messages: &'a RawValue,
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_choice: Option<Cow<'a, str>>,
+    #[serde(default)]
+    functions: Option<IgnoredAny>,
 }
 
 /// How a request is written in prompt mode.
@@ -28,46 +69,163 @@ pub(crate) struct Writing<'a> {
     pub(crate) constrain: Constrain,
 }
 
+/// The body of a request for a chat completion.
+#[derive(Debug)]
+pub(crate) enum Written<'a> {
+    /// As the client wrote it.
+    Bytes(Bytes),
+    /// As it was made here.
+    Body(Cow<'a, Map<String, Value>>),
+}
+
+impl Written<'_> {
+    /// As a server of this API reads it.
+    pub(crate) fn into_bytes(self, api: ServerApi) -> Bytes {
+        let body = match self {
+            Self::Bytes(bytes) => return bytes,
+            Self::Body(body) => body.into_owned(),
+        };
+        let written = match api {
+            ServerApi::OpenAi => chat::to_server::write(body),
+            ServerApi::Anthropic => anthropic::to_server::write(&body),
+            ServerApi::Ollama => ollama::to_server::write(&body),
+        };
+        written.to_string().into()
+    }
+}
+
 /// Under a grammar a small model may never close a string: tokens after which it has lost its way.
 const LONGEST_CALL: u64 = 1024;
 
-impl Asked {
-    /// Reads a body. `model` takes the place of the one that the client names.
-    pub(crate) fn read(bytes: Bytes, model: Option<&str>) -> Result<Self, Refusal> {
-        let mut body: Map<String, Value> = serde_json::from_slice(&bytes)
-            .map_err(|error| Refusal::bad_request(format!("expected a JSON object as body, got {error}")))?;
-        if !body.get("messages").is_some_and(Value::is_array) {
-            return Err(Refusal::bad_request("expected a list as `messages`"));
+impl Request {
+    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion. `model` takes the
+    /// place of the one that the client names.
+    pub(crate) fn new(bytes: Bytes, mut asked: Asked, model: Option<&str>) -> Self {
+        let mut bytes = (!asked.changed).then_some(bytes);
+        if let Some(name) = model
+            && asked.body.get("model").and_then(Value::as_str) != Some(name)
+        {
+            asked.body.insert("model".to_owned(), json!(name));
+            bytes = None;
         }
-        let bytes = match model {
-            Some(name) if body.get("model").and_then(Value::as_str) != Some(name) => {
-                body.insert("model".to_owned(), json!(name));
-                Value::Object(body.clone()).to_string().into()
-            }
-            _ => bytes,
+        let tools = match asked.body.get("tools") {
+            None | Some(Value::Null) => Ok(Arc::default()),
+            Some(tools) => tools::read(tools).map(Into::into),
         };
-        Ok(Self { bytes, body })
+        let facts = Facts::of(&asked.body);
+        Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts }
     }
 
-    /// The body for the model server, as the client wrote it.
-    pub(crate) fn bytes(&self) -> Bytes {
-        self.bytes.clone()
+    /// The same of a request that says nothing unusual, without reading more of it than has to be: its messages are the
+    /// server's affair. `None` where all of it has to be read.
+    pub(crate) fn at_a_glance(bytes: &Bytes, model: Option<&str>, known: &Mutex<KnownTools>) -> Option<Self> {
+        let glance: Glance<'_> = serde_json::from_slice(bytes).ok()?;
+        let renamed = model.is_some_and(|model| *model != *glance.model);
+        if renamed || glance.functions.is_some() || !glance.messages.get().starts_with('[') || is_deep(bytes)
+        {
+            return None;
+        }
+        let tools = match glance.tools {
+            Some(tools) => known.lock().unwrap_or_else(PoisonError::into_inner).read(tools.get()).ok()?,
+            None => Arc::default(),
+        };
+        // Tools of other kinds have a type that is none of a function's.
+        if glance.tools.is_some_and(|tools| tools.get().contains("\"custom\"")) {
+            return None;
+        }
+        let facts = Facts {
+            model: glance.model.into_owned(),
+            streams: glance.stream == Some(true),
+            one_call: glance.parallel_tool_calls == Some(false),
+            has_tools: !tools.is_empty(),
+            choice: choice_of(glance.tool_choice.as_deref()),
+        };
+        Some(Self { bytes: Some(bytes.clone()), asked: OnceLock::new(), tools: Ok(tools), facts })
+    }
+
+    /// All of the request.
+    fn asked(&self) -> Result<&Asked, Refusal> {
+        let read = self.asked.get_or_init(|| {
+            let bytes = self.bytes.as_deref().unwrap_or_default();
+            let body = serde_json::from_slice(bytes).map_err(|error| no_object(&error))?;
+            Asked::of(body).map_err(|error| Refusal::bad_request(error.to_string()))
+        });
+        read.as_ref().map_err(Clone::clone)
+    }
+
+    /// The body for a server that is told of the tools: `as_it_came` where that can be.
+    pub(crate) fn natively(&self, as_it_came: bool) -> Result<Written<'_>, Refusal> {
+        match &self.bytes {
+            Some(bytes) if as_it_came => Ok(Written::Bytes(bytes.clone())),
+            _ => Ok(Written::Body(Cow::Borrowed(&self.asked()?.body))),
+        }
+    }
+
+    /// The model answered without a call, which was demanded: the same request, and what to say to that.
+    pub(crate) fn again(&mut self, said: &Map<String, Value>) -> Result<(), Refusal> {
+        let demand = match &self.facts.choice {
+            Some(ToolChoice::Named(name)) => format!("Call {name} now, and say nothing else."),
+            _ => "Call one of the tools now, and say nothing else.".to_owned(),
+        };
+        let said = said.get("content").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.asked()?;
+        if let Some(Ok(asked)) = self.asked.get_mut()
+            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
+        {
+            messages.push(json!({"role": "assistant", "content": said}));
+            messages.push(json!({"role": "user", "content": demand}));
+        }
+        self.bytes = None;
+        Ok(())
+    }
+
+    /// The kinds of tools that are left out, as nobody here has them, where the request does not go on `as_it_came`.
+    pub(crate) fn dropped(&self, as_it_came: bool) -> &[String] {
+        match self.asked.get() {
+            Some(Ok(asked)) if !as_it_came || self.bytes.is_none() => &asked.dropped,
+            _ => &[],
+        }
+    }
+
+    /// The tools that take a text in place of arguments.
+    pub(crate) fn custom(&self) -> Arc<BTreeSet<String>> {
+        match self.asked.get() {
+            Some(Ok(asked)) if !asked.custom.is_empty() => Arc::new(asked.custom.clone()),
+            _ => Arc::default(),
+        }
+    }
+
+    /// The tools that may be called.
+    pub(crate) fn offered(&self) -> Offered {
+        // A server may have tools of its own, and some that cannot be read here.
+        let own =
+            matches!(self.asked.get(), Some(Ok(asked)) if !asked.dropped.is_empty() && self.bytes.is_some());
+        match &self.facts.choice {
+            _ if !self.offers_tools() => Offered::Nothing,
+            Some(ToolChoice::Named(name)) => Offered::One(name.clone()),
+            _ if own || self.tools.is_err() => Offered::Any,
+            _ => Offered::Tools,
+        }
+    }
+
+    /// True when the model has to call.
+    pub(crate) fn demands_call(&self) -> bool {
+        self.offers_tools() && matches!(self.facts.choice, Some(ToolChoice::Required | ToolChoice::Named(_)))
     }
 
     /// The model's name.
     pub(crate) fn model(&self) -> &str {
-        self.body.get("model").and_then(Value::as_str).unwrap_or_default()
+        &self.facts.model
     }
 
     /// True when the answer is to be streamed.
     pub(crate) fn streams(&self) -> bool {
-        self.body.get("stream") == Some(&Value::Bool(true))
+        self.facts.streams
     }
 
     /// True when the model may call.
     pub(crate) fn offers_tools(&self) -> bool {
-        let any = self.body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty());
-        any && self.choice() != Some(ToolChoice::None)
+        self.facts.has_tools && self.facts.choice != Some(ToolChoice::None)
     }
 
     /// True when something of the request is about tools.
@@ -76,75 +234,50 @@ impl Asked {
             matches!(message["role"].as_str(), Some("tool" | "function"))
                 || ["tool_calls", "function_call"].iter().any(|key| !message[key].is_null())
         };
-        self.body.contains_key("tools") || self.messages().iter().any(of_tools)
+        self.asked()
+            .is_ok_and(|asked| asked.body.contains_key("tools") || messages(&asked.body).iter().any(of_tools))
     }
 
     /// No more than one call may go out.
     pub(crate) fn wants_one_call(&self) -> bool {
-        self.body.get("parallel_tool_calls") == Some(&Value::Bool(false))
+        self.facts.one_call
     }
 
     /// The tools that a parser can know; what is none is the server's affair.
-    pub(crate) fn tools(&self) -> Vec<Tool> {
-        self.checked_tools().unwrap_or_default()
+    pub(crate) fn tools(&self) -> Arc<[Tool]> {
+        self.tools.as_ref().map(Arc::clone).unwrap_or_default()
     }
 
     /// The body for a server that is not told of tools.
-    pub(crate) fn in_prompt(&self, writing: Writing<'_>) -> Result<Value, Refusal> {
-        let tools = self.checked_tools()?;
-        let choice = self.known_choice(&tools)?;
-        let constraint = self.constraint(writing.constrain, &choice).filter(|_| !tools.is_empty());
+    pub(crate) fn in_prompt(&self, writing: Writing<'_>) -> Result<Written<'_>, Refusal> {
+        let tools = self.tools.as_ref().map_err(|error| Refusal::bad_request(error.to_string()))?;
+        let asked = &self.asked()?.body;
+        let choice = self.known_choice(tools)?;
+        let constraint = Self::constraint(asked, writing.constrain, &choice).filter(|_| !tools.is_empty());
         let short = writing.constrain == Constrain::On && !tools.is_empty();
-        let mut prompt = Prompt::new(writing.dialect, &tools).short(short).choosing(choice);
-        prompt.read(self.messages()).map_err(|error| Refusal::bad_request(error.to_string()))?;
-        let mut body = self.body.clone();
+        let mut prompt = Prompt::new(writing.dialect, tools).short(short).choosing(choice);
+        prompt.read(messages(asked)).map_err(|error| Refusal::bad_request(error.to_string()))?;
+        let mut body = asked.clone();
         for name in ["tools", "tool_choice", "parallel_tool_calls"] {
             body.shift_remove(name);
         }
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if let Some(choice) = constraint {
             // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            let grammar = Grammar::new(writing.dialect, &tools, &Options::new(choice));
+            let grammar = Grammar::new(writing.dialect, tools, &Options::new(choice));
             let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
             body.insert("grammar".to_owned(), json!(grammar.to_gbnf()));
             if !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name)) {
                 body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
             }
         }
-        Ok(Value::Object(body))
-    }
-
-    fn messages(&self) -> &[Value] {
-        self.body.get("messages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
-
-    fn checked_tools(&self) -> Result<Vec<Tool>, Refusal> {
-        match self.body.get("tools") {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(tools) => tools::read(tools).map_err(|error| Refusal::bad_request(error.to_string())),
-        }
-    }
-
-    /// What `tool_choice` says, if that is known here.
-    fn choice(&self) -> Option<ToolChoice> {
-        match self.body.get("tool_choice") {
-            None | Some(Value::Null) => Some(ToolChoice::Auto),
-            Some(Value::String(word)) => match word.as_str() {
-                "auto" => Some(ToolChoice::Auto),
-                "none" => Some(ToolChoice::None),
-                "required" | "any" => Some(ToolChoice::Required),
-                _ => None,
-            },
-            Some(named) => {
-                let name = named.pointer("/function/name").or_else(|| named.get("name"));
-                Some(ToolChoice::Named(name?.as_str()?.to_owned()))
-            }
-        }
+        Ok(Written::Body(Cow::Owned(body)))
     }
 
     fn known_choice(&self, tools: &[Tool]) -> Result<ToolChoice, Refusal> {
-        let choice = self.choice().ok_or_else(|| {
-            let got = self.body.get("tool_choice").cloned().unwrap_or_default();
+        let choice = self.facts.choice.clone().ok_or_else(|| {
+            let body = self.asked().map(|asked| &asked.body).ok();
+            let got = body.and_then(|body| body.get("tool_choice")).cloned().unwrap_or_default();
             Refusal::bad_request(format!(
                 "tool_choice: expected none, auto, required or a named function, got `{got}`"
             ))
@@ -161,9 +294,8 @@ impl Asked {
 
     /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there: a
     /// grammar of calls lets no answer through.
-    fn constraint(&self, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
-        let own =
-            ["grammar", "json_schema", "response_format"].iter().any(|name| self.body.contains_key(*name));
+    fn constraint(body: &Map<String, Value>, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
+        let own = ["grammar", "json_schema", "response_format"].iter().any(|name| body.contains_key(*name));
         if constrain == Constrain::Off || own {
             return None;
         }
@@ -173,11 +305,67 @@ impl Asked {
             ToolChoice::Named(name) => Some(Choice::Named(name.clone())),
             ToolChoice::Auto => {
                 let mut since_user =
-                    self.messages().iter().rev().take_while(|message| message["role"] != "user");
+                    messages(body).iter().rev().take_while(|message| message["role"] != "user");
                 let answered =
                     since_user.any(|message| matches!(message["role"].as_str(), Some("tool" | "function")));
                 (constrain == Constrain::On && !answered).then_some(Choice::Required)
             }
         }
     }
+}
+
+impl Facts {
+    fn of(body: &Map<String, Value>) -> Self {
+        let choice = match body.get("tool_choice") {
+            None | Some(Value::Null) => choice_of(None),
+            Some(Value::String(word)) => choice_of(Some(word)),
+            Some(named) => {
+                let name = named.pointer("/function/name").or_else(|| named.get("name"));
+                name.and_then(Value::as_str).map(|name| ToolChoice::Named(name.to_owned()))
+            }
+        };
+        Self {
+            model: body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            streams: body.get("stream") == Some(&Value::Bool(true)),
+            one_call: body.get("parallel_tool_calls") == Some(&Value::Bool(false)),
+            has_tools: body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()),
+            choice,
+        }
+    }
+}
+
+/// What a word as `tool_choice` means.
+fn choice_of(word: Option<&str>) -> Option<ToolChoice> {
+    match word {
+        None | Some("auto") => Some(ToolChoice::Auto),
+        Some("none") => Some(ToolChoice::None),
+        Some("required" | "any") => Some(ToolChoice::Required),
+        Some(_) => None,
+    }
+}
+
+fn messages(body: &Map<String, Value>) -> &[Value] {
+    body.get("messages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The body is no JSON object.
+pub(crate) fn no_object(error: &serde_json::Error) -> Refusal {
+    Refusal::bad_request(format!("expected a JSON object as body, got {error}"))
+}
+
+/// True where brackets stand deeper than a reader of all of it would follow.
+fn is_deep(json: &[u8]) -> bool {
+    const DEEPEST: i32 = 120;
+    let (mut depth, mut in_text, mut escaped) = (0, false, false);
+    json.iter().any(|byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => depth -= 1,
+            _ => {}
+        }
+        depth > DEEPEST
+    })
 }

@@ -1,15 +1,20 @@
 //! Connections, from the first to the last.
 
+mod busy;
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
+use self::busy::Busy;
 use crate::gate::Gate;
 use crate::proxy::Proxy;
 use crate::routes::router;
@@ -19,10 +24,13 @@ use crate::settings::{Settings, SettingsError};
 const HEAD: Duration = Duration::from_secs(30);
 /// Answers under way have this long to end once the server stops.
 const DRAIN: Duration = Duration::from_secs(60);
+/// What was written of an answer has this long to reach the client then.
+const FLUSH: Duration = Duration::from_secs(1);
 /// When no connection can be taken, such as when there are too many, this long passes before the next try.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until `stop`, and then until the answers under way have gone out, a minute at most.
+/// Serves until `stop`, and then until the answers under way have gone out, a minute at most. Requests that have not
+/// come whole by then get none.
 ///
 /// # Errors
 /// When the socket or the settings cannot serve. Nothing that a client or the model server does is an error.
@@ -36,7 +44,8 @@ pub async fn serve(
         return Err(SettingsError::NoKey { address });
     }
     let gate = Gate::new(address, settings.key.clone());
-    let router = router(Arc::new(Proxy::new(settings, gate)?));
+    let (stops, stopping) = watch::channel(false);
+    let router = router(Arc::new(Proxy::new(settings, gate, stopping.clone())?));
     let open = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
@@ -48,16 +57,47 @@ pub async fn serve(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        // A piece of an answer goes out when it comes, not when more has come.
-        let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
-            .serve_connection(TokioIo::new(stream), service);
-        tokio::spawn(open.watch(connection));
+        connect(stream, &router, &open, stopping.clone());
     }
     drop(listener);
+    let _ = stops.send(true);
     let _ = tokio::time::timeout(DRAIN, open.shutdown()).await;
     Ok(())
+}
+
+/// Answers the requests of one client.
+fn connect(
+    stream: TcpStream,
+    router: &axum::Router,
+    open: &GracefulShutdown,
+    mut stopping: watch::Receiver<bool>,
+) {
+    // A piece of an answer goes out when it comes, not when more has come.
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(router.clone());
+    let busy = Busy::default();
+    let counted = busy.clone();
+    let service = service_fn(move |request| {
+        let busy = counted.clone();
+        let answer = service.call(request);
+        async move { answer.await.map(|response| response.map(|body| busy.until_end_of(body))) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    let connection = open.watch(connection);
+    tokio::spawn(async move {
+        let mut connection = pin!(connection);
+        tokio::select! {
+            _ = &mut connection => return,
+            _ = stopping.wait_for(|stops| *stops) => {}
+        }
+        // Half the head of a request would keep it open.
+        if busy.is_idle() {
+            let _ = tokio::time::timeout(FLUSH, connection).await;
+        } else {
+            let _ = connection.await;
+        }
+    });
 }

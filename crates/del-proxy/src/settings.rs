@@ -1,6 +1,7 @@
 //! What a proxy is set to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use del_agent::{Constrain, ToolsMode};
 use del_dialects::{Dialect, Dialects};
@@ -25,6 +26,13 @@ pub struct Settings {
     pub model: Option<String>,
     /// The largest body of a request, in bytes.
     pub max_body: usize,
+    /// Bytes of JSON that are kept of earlier answers, for requests of the Responses API that go on with one; 0 keeps
+    /// nothing.
+    pub memory: usize,
+    /// After this long without a word of the model server, a streaming client is told that it is still there.
+    pub keep_alive: Duration,
+    /// What is counted can be asked for at `/metrics`.
+    pub metrics: bool,
     /// The key that clients have to show. What listens on more than loopback needs one.
     pub key: Option<String>,
 }
@@ -40,6 +48,9 @@ impl Settings {
             constrain: Constrain::default(),
             model: None,
             max_body: 32 << 20,
+            memory: 64 << 20,
+            keep_alive: Duration::from_secs(15),
+            metrics: false,
             key: None,
         }
     }

@@ -1,18 +1,57 @@
 //! The model server behind the proxy.
 
 use std::fmt;
+use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, Method, Response, header};
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, header};
+use del_wire::FromServer;
+use del_wire::anthropic::from_server::Messages;
 use reqwest::{Client, Url};
 
 use crate::gate::Key;
 use crate::refusal::Refusal;
+use crate::timed::Timed;
+
+/// The API that a model server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServerApi {
+    /// OpenAI's chat completions.
+    #[default]
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Ollama's chat.
+    Ollama,
+}
+
+impl ServerApi {
+    /// Who reads its answers.
+    pub(crate) fn reader(self) -> FromServer {
+        match self {
+            Self::OpenAi => FromServer::Chat,
+            Self::Anthropic => FromServer::Anthropic(Messages::default()),
+            Self::Ollama => FromServer::Ollama,
+        }
+    }
+}
+
+/// A slow machine reads a long prompt for minutes before its first word.
+const SILENCE: Duration = Duration::from_secs(600);
+const ANTHROPIC_VERSION: &str = "anthropic-version";
 
 /// A model server, and how to speak to it.
 #[derive(Debug)]
 pub struct Upstream {
     client: Client,
+    /// Takes a new connection for each request.
+    fresh: Option<Client>,
+    /// The API that it speaks.
+    pub api: ServerApi,
+    /// How long it may take until the first bytes of an answer.
+    pub first_byte: Duration,
+    /// How long it may be silent in the middle of one.
+    pub between_bytes: Duration,
     base: String,
     key: Option<Key>,
     /// Requests go on with the client's own key, where there is none for the server.
@@ -28,6 +67,10 @@ impl Upstream {
     pub fn new(client: Client, base: impl Into<String>, key: Option<String>) -> Self {
         Self {
             client,
+            fresh: None,
+            api: ServerApi::default(),
+            first_byte: SILENCE,
+            between_bytes: SILENCE,
             base: base.into(),
             key: key.map(Key::new),
             passes_keys: false,
@@ -36,26 +79,107 @@ impl Upstream {
         }
     }
 
+    /// A connection that lay idle may be dead when it is used. With `fresh`, a client that keeps none, such a request
+    /// is sent once more, as long as nothing came back.
+    #[must_use]
+    pub fn retrying_on(mut self, fresh: Client) -> Self {
+        self.fresh = Some(fresh);
+        self
+    }
+
     /// Sends a request to `path` under the API.
     pub(crate) async fn send(
         &self,
         method: Method,
         path: &str,
         headers: HeaderMap,
-        body: impl Into<reqwest::Body>,
+        body: Bytes,
     ) -> Result<Response<reqwest::Body>, Refusal> {
-        let mut request =
-            self.client.request(method, format!("{}{path}", self.base)).headers(headers).body(body);
-        if let Some(key) = &self.key {
-            request = request.bearer_auth(key.secret());
+        self.send_to(method, format!("{}{path}", self.base), headers, body).await
+    }
+
+    /// Sends a request for an answer of a model.
+    pub(crate) async fn ask(
+        &self,
+        headers: HeaderMap,
+        query: &str,
+        body: Bytes,
+    ) -> Result<Response<reqwest::Body>, Refusal> {
+        let url = match self.api {
+            ServerApi::OpenAi => format!("{}/chat/completions{query}", self.base),
+            ServerApi::Anthropic => format!("{}/messages", self.base),
+            ServerApi::Ollama => format!("{}/api/chat", self.root()),
+        };
+        self.send_to(Method::POST, url, headers, body).await
+    }
+
+    /// The address above the API that begins with `/v1`.
+    pub(crate) fn root(&self) -> &str {
+        self.base.trim_end_matches("/v1")
+    }
+
+    pub(crate) async fn send_to(
+        &self,
+        method: Method,
+        url: String,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<reqwest::Body>, Refusal> {
+        let sent = self.try_send(&self.client, &method, &url, &headers, &body).await?;
+        match (sent, &self.fresh) {
+            (Ok(response), _) => Ok(response),
+            (Err(error), Some(fresh)) if !error.is_connect() && !error.is_timeout() => {
+                let sent = self.try_send(fresh, &method, &url, &headers, &body).await?;
+                sent.map_err(|error| self.unreachable(&error))
+            }
+            (Err(error), _) => Err(self.unreachable(&error)),
         }
-        request.send().await.map(Into::into).map_err(|error| self.unreachable(&error))
+    }
+
+    async fn try_send(
+        &self,
+        client: &Client,
+        method: &Method,
+        url: &str,
+        headers: &HeaderMap,
+        body: &Bytes,
+    ) -> Result<reqwest::Result<Response<reqwest::Body>>, Refusal> {
+        let mut request = client.request(method.clone(), url).headers(headers.clone()).body(body.clone());
+        if let Some(key) = &self.key {
+            request = match self.api {
+                ServerApi::Anthropic => request.header("x-api-key", key.secret()),
+                ServerApi::OpenAi | ServerApi::Ollama => request.bearer_auth(key.secret()),
+            };
+        }
+        if self.api == ServerApi::Anthropic && !headers.contains_key(ANTHROPIC_VERSION) {
+            request = request.header(ANTHROPIC_VERSION, "2023-06-01");
+        }
+        match tokio::time::timeout(self.first_byte, request.send()).await {
+            Ok(sent) => Ok(sent.map(Into::into)),
+            Err(_) => Err(self.silent()),
+        }
+    }
+
+    /// The body of an answer, which has to keep coming.
+    pub(crate) fn timed(&self, body: reqwest::Body) -> Timed {
+        Timed::new(body, self.first_byte, self.between_bytes)
+    }
+
+    fn silent(&self) -> Refusal {
+        Refusal::too_late(format!("the model server at {} did not answer in time", self.place()))
     }
 
     /// The headers of a client that go on.
     pub(crate) fn forwarded(&self, headers: &HeaderMap, gate_wants_key: bool) -> HeaderMap {
         let mut headers = end_to_end(headers);
-        for name in [header::HOST, header::CONTENT_LENGTH, header::ORIGIN, header::REFERER, header::COOKIE] {
+        for name in [
+            header::HOST,
+            header::CONTENT_LENGTH,
+            header::ACCEPT_ENCODING,
+            header::ORIGIN,
+            header::REFERER,
+            header::COOKIE,
+        ] {
             headers.remove(name);
         }
         if !self.passes_keys || self.key.is_some() || gate_wants_key {
@@ -63,17 +187,19 @@ impl Upstream {
                 headers.remove(*name);
             }
         }
+        // Clients of Anthropic's API show their key in a header of its own.
+        let theirs = headers.get("x-api-key").and_then(|key| key.to_str().ok());
+        let bearer = theirs.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
+        if let Some(bearer) = bearer.filter(|_| self.api != ServerApi::Anthropic) {
+            headers.entry(header::AUTHORIZATION).or_insert(bearer);
+        }
         headers
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Refusal {
         let place = self.place();
         if error.is_timeout() && !error.is_connect() {
-            return Refusal::new(
-                axum::http::StatusCode::GATEWAY_TIMEOUT,
-                "upstream_error",
-                format!("the model server at {place} did not answer in time"),
-            );
+            return self.silent();
         }
         Refusal::bad_gateway(format!("cannot reach the model server at {place} ({})", reason(error)))
             .hint("start it, or give the proxy another address with --upstream")
@@ -121,13 +247,6 @@ pub(crate) fn end_to_end(headers: &HeaderMap) -> HeaderMap {
         kept.remove(name);
     }
     kept
-}
-
-/// The server's answer as it is.
-pub(crate) fn untouched(response: Response<reqwest::Body>) -> Response<Body> {
-    let (mut parts, body) = response.into_parts();
-    parts.headers = end_to_end(&parts.headers);
-    Response::from_parts(parts, Body::new(body))
 }
 
 /// What went wrong, at the bottom of it.

@@ -1,5 +1,7 @@
 //! Finds where a JSON object or list ends, without reading it.
 
+use memchr::memchr2;
+
 /// Follows brackets and strings of one JSON value through any number of pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Balance {
@@ -21,13 +23,16 @@ impl Balance {
         if self.complete {
             return None;
         }
-        for (at, byte) in text.bytes().enumerate() {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            at += 1;
             if self.in_string {
                 match byte {
                     _ if self.escaped => self.escaped = false,
                     b'\\' => self.escaped = true,
                     b'"' => self.in_string = false,
-                    _ => {}
+                    _ => at += memchr2(b'"', b'\\', &bytes[at..]).unwrap_or(bytes.len() - at),
                 }
                 continue;
             }
@@ -36,7 +41,7 @@ impl Balance {
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' if self.depth == 1 => {
                     self.complete = true;
-                    return Some(at + 1);
+                    return Some(at);
                 }
                 b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                 _ => {}

@@ -1,5 +1,8 @@
 //! One JSON text of an answer, streamed or whole, to what it adds.
 
+mod plain;
+
+use self::plain::Plain;
 use crate::error::{ApiError, WireError};
 use crate::fields::{Fields, list, string};
 
@@ -25,12 +28,16 @@ pub struct Delta {
     pub choice: u32,
     /// Thinking, exact.
     pub reasoning: Option<String>,
+    /// The server's seal on the thinking, or a piece of it.
+    pub signature: Option<String>,
     /// Text, exact.
     pub content: Option<String>,
     /// Pieces of calls.
     pub calls: Vec<CallDelta>,
     /// Why the choice ended.
     pub finish: Option<Finish>,
+    /// The same in the server's words.
+    pub reason: Option<String>,
 }
 
 /// A piece of a call.
@@ -63,7 +70,8 @@ pub enum Finish {
 }
 
 impl Finish {
-    fn from_reason(reason: &str) -> Self {
+    /// Reads a server's word, of any API.
+    pub fn from_reason(reason: &str) -> Self {
         match reason {
             "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "done" => Self::Stop,
             "length" | "max_tokens" | "model_length" => Self::Length,
@@ -81,25 +89,38 @@ pub struct Usage {
     pub prompt: u64,
     /// Tokens of the answer.
     pub completion: u64,
+    /// Those of the prompt that the server had read before.
+    pub cached: u64,
+    /// Those of the answer that were thinking.
+    pub reasoning: u64,
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Self) {
         self.prompt = self.prompt.saturating_add(more.prompt);
         self.completion = self.completion.saturating_add(more.completion);
+        self.cached = self.cached.saturating_add(more.cached);
+        self.reasoning = self.reasoning.saturating_add(more.reasoning);
     }
 }
 
 impl Chunk {
     /// Reads a chunk of a stream or a whole answer: of a chat completion, or of Ollama's own chat.
     pub fn read(json: &str) -> Result<Self, WireError> {
-        let fields = Fields::read(json, "chunk")?;
+        match Plain::read(json) {
+            Some(chunk) => Ok(chunk),
+            None => Self::of(&Fields::read(json, "chunk")?, json),
+        }
+    }
+
+    /// The same of a text whose members were found already.
+    pub(crate) fn of(fields: &Fields<'_>, json: &str) -> Result<Self, WireError> {
         if fields.get("error").is_some() || fields.get("object") == Some("\"error\"") {
             return Ok(Self { error: Some(ApiError::from_stream(json)), ..Self::default() });
         }
         let choices = match fields.list("choices")? {
             Some(choices) => choices.into_iter().map(choice).collect::<Result<_, _>>()?,
-            None if fields.get("message").is_some() => vec![ollama(&fields)?],
+            None if fields.get("message").is_some() => vec![ollama(fields)?],
             None if fields.has("choices") || fields.has("usage") => Vec::new(),
             None => return Err(WireError::shape("chunk", "an object with `choices` or `error`", json)),
         };
@@ -107,7 +128,7 @@ impl Chunk {
             id: fields.text("id").ok().flatten(),
             model: fields.text("model").ok().flatten(),
             choices,
-            usage: usage(&fields),
+            usage: usage(fields),
             error: None,
         })
     }
@@ -125,7 +146,8 @@ fn choice(json: &str) -> Result<Delta, WireError> {
         None => Delta { content: fields.text("text")?, ..Delta::default() },
     };
     delta.choice = fields.number("index").and_then(|index| u32::try_from(index).ok()).unwrap_or(0);
-    delta.finish = fields.text("finish_reason")?.map(|reason| Finish::from_reason(&reason));
+    delta.reason = fields.text("finish_reason")?;
+    delta.finish = delta.reason.as_deref().map(Finish::from_reason);
     Ok(delta)
 }
 
@@ -135,8 +157,8 @@ fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
         None => Delta::default(),
     };
     if fields.get("done") == Some("true") {
-        let reason = fields.text("done_reason")?;
-        delta.finish = Some(reason.map_or(Finish::Stop, |reason| Finish::from_reason(&reason)));
+        delta.reason = fields.text("done_reason")?;
+        delta.finish = Some(delta.reason.as_deref().map_or(Finish::Stop, Finish::from_reason));
     }
     Ok(delta)
 }
@@ -144,8 +166,13 @@ fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
 fn usage(fields: &Fields<'_>) -> Option<Usage> {
     let of = |fields: &Fields<'_>, prompt: &str, completion: &str| {
         let (prompt, completion) = (fields.number(prompt), fields.number(completion));
-        (prompt.is_some() || completion.is_some())
-            .then(|| Usage { prompt: prompt.unwrap_or(0), completion: completion.unwrap_or(0) })
+        let detail = |of: &str, name: &str| fields.object(of).ok().flatten()?.number(name);
+        (prompt.is_some() || completion.is_some()).then(|| Usage {
+            prompt: prompt.unwrap_or(0),
+            completion: completion.unwrap_or(0),
+            cached: detail("prompt_tokens_details", "cached_tokens").unwrap_or(0),
+            reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
+        })
     };
     match fields.object("usage") {
         Ok(Some(usage)) => of(&usage, "prompt_tokens", "completion_tokens"),
@@ -256,7 +283,7 @@ mod tests {
         let chunk =
             Chunk::read(r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}"#).unwrap();
         assert!(chunk.choices.is_empty());
-        assert_eq!(chunk.usage, Some(Usage { prompt: 7, completion: 3 }));
+        assert_eq!(chunk.usage, Some(Usage { prompt: 7, completion: 3, ..Usage::default() }));
         assert!(Chunk::read(r#"{"choices":null,"usage":null}"#).unwrap().usage.is_none());
     }
 

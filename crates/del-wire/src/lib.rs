@@ -7,7 +7,9 @@
 //! - [`assembly`]: the calls in it to events, however a server cuts them;
 //! - [`reading`]: the text of an answer and the calls of the API beside it, as one stream of events;
 //! - [`native`]: an assistant message with `tool_calls` to a message and back;
-//! - [`request`]: a request for a chat completion;
+//! - [`request`]: a request for a chat completion, as a program writes one;
+//! - [`asked`]: a client's request, whatever its API, and [`told`]: what it is told of the answer; between them and each
+//!   API stand a file in and a file out: [`chat`], [`responses`], [`anthropic`], [`ollama`];
 //! - [`prompt`]: a conversation with tools as text in a dialect;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
@@ -16,27 +18,37 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod anthropic;
+pub mod asked;
 pub mod assembly;
 mod balance;
+pub mod chat;
 pub mod chunk;
 pub mod convert;
 pub mod error;
 pub mod events;
 mod fields;
+pub mod from_server;
 pub mod ids;
 pub mod native;
+pub mod ollama;
 pub mod prompt;
 pub mod reading;
 pub mod records;
 pub mod request;
+pub mod responses;
 pub mod sse;
+pub mod told;
 pub mod tools;
 
+pub use asked::Asked;
 pub use assembly::Assembly;
 pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
+pub use from_server::{FromServer, Heard};
 pub use ids::Ids;
 pub use prompt::{Part, Prompt, PromptError};
 pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
 pub use sse::{Decoder, Frame, SseError};
+pub use told::{Block, Blocks, Piece, ToClient, Told, ToldChoice};

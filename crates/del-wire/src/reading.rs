@@ -13,7 +13,8 @@ use crate::chunk::Delta;
 /// leave it in the text.
 #[derive(Debug)]
 pub struct Reading {
-    parser: Parser,
+    /// Nothing where text is text.
+    parser: Option<Parser>,
     assembly: Assembly,
     /// Bytes of text so far.
     at: u64,
@@ -41,7 +42,12 @@ struct Calls {
 impl Reading {
     /// Reads the text with this parser.
     pub fn new(parser: Parser) -> Self {
-        Self { parser, assembly: Assembly::new(), at: 0, calls: Calls::default() }
+        Self { parser: Some(parser), assembly: Assembly::new(), at: 0, calls: Calls::default() }
+    }
+
+    /// Takes text as text.
+    pub fn plain() -> Self {
+        Self { parser: None, assembly: Assembly::new(), at: 0, calls: Calls::default() }
     }
 
     /// Takes what is added to the choice. A call of the API stands where the text has come to.
@@ -50,8 +56,15 @@ impl Reading {
             sink.event(Event::Reasoning(reasoning), self.at..self.at);
         }
         if let Some(content) = delta.content.as_deref().filter(|text| !text.is_empty()) {
+            let from = self.at;
             self.at += content.len() as u64;
-            self.parser.push(content, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+            match &mut self.parser {
+                Some(parser) => {
+                    parser
+                        .push(content, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+                }
+                None => sink.event(Event::Text(content), from..self.at),
+            }
         }
         for piece in &delta.calls {
             let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
@@ -61,7 +74,9 @@ impl Reading {
 
     /// The choice is over.
     pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
-        self.parser.finish(end, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+        if let Some(parser) = self.parser.take() {
+            parser.finish(end, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+        }
         let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
         self.assembly.finish(&(self.at..self.at), &mut junction);
         self.calls.release(sink);

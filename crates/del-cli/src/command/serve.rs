@@ -1,11 +1,12 @@
-//! `del serve`: a proxy in front of a model server, for clients of the OpenAI API.
+//! `del serve`: a proxy in front of a model server, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
-use del_proxy::{Settings, SettingsError};
+use clap::{Args, ValueEnum};
+use del_proxy::{ServerApi, Settings, SettingsError};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -15,7 +16,8 @@ use crate::exit::Exit;
 use crate::server::{Server, ServerOptions};
 use crate::session::{ConstrainOption, ToolsModeOption};
 
-/// Serve the OpenAI API in front of a model server: clients get tool calls, whatever the server makes of them
+/// Serve the APIs of OpenAI, Anthropic and Ollama in front of a model server: clients get tool calls, whatever the
+/// server makes of them
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Where to listen; anything but this machine alone needs --api-key-env
@@ -24,6 +26,9 @@ pub(crate) struct Options {
     /// The model server, usually ending in /v1 [default: `OPENAI_BASE_URL`, `OLLAMA_HOST`, or the first found here]
     #[arg(long, value_name = "URL", visible_alias = "base-url")]
     upstream: Option<String>,
+    /// The API that the model server speaks
+    #[arg(long, value_enum, value_name = "API", default_value = "openai")]
+    upstream_api: ServerApiOption,
     /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
     #[arg(long, value_name = "VAR")]
     upstream_key_env: Option<String>,
@@ -46,6 +51,45 @@ pub(crate) struct Options {
     /// The largest request, in bytes or with K, M or G
     #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = size)]
     max_body: usize,
+    /// How much is kept of earlier answers, for Responses that go on with one; 0 keeps nothing
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size_or_none)]
+    response_memory: usize,
+    /// How long a connection to the model server may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    connect_timeout: Duration,
+    /// How long the model server may take until the first bytes of an answer
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
+    first_byte_timeout: Duration,
+    /// How long the model server may be silent in the middle of an answer
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
+    idle_timeout: Duration,
+    /// Counts at /metrics what goes through, for Prometheus
+    #[arg(long)]
+    metrics: bool,
+    /// After how long a silence of the model server a streaming client is told that it is still there
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
+    keep_alive: Duration,
+}
+
+/// The APIs of model servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ServerApiOption {
+    /// Chat completions
+    Openai,
+    /// Messages
+    Anthropic,
+    /// Ollama's own chat
+    Ollama,
+}
+
+impl From<ServerApiOption> for ServerApi {
+    fn from(option: ServerApiOption) -> Self {
+        match option {
+            ServerApiOption::Openai => Self::OpenAi,
+            ServerApiOption::Anthropic => Self::Anthropic,
+            ServerApiOption::Ollama => Self::Ollama,
+        }
+    }
 }
 
 /// What ends the program.
@@ -73,6 +117,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let stop = Stop::listen()?;
         let server = Server::find(&options.server()).await?;
         let behind = server.base.clone();
+        let mut upstream = server.into_upstream(options.connect_timeout)?;
+        upstream.api = options.upstream_api.into();
+        upstream.first_byte = options.first_byte_timeout;
+        upstream.between_bytes = options.idle_timeout;
         let settings = Settings {
             dialects: catalog.all(),
             dialect,
@@ -80,8 +128,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             constrain: options.constrain.into(),
             model: options.model.clone(),
             max_body: options.max_body,
+            memory: options.response_memory,
+            keep_alive: options.keep_alive,
+            metrics: options.metrics,
             key,
-            ..Settings::new(server.into_upstream())
+            ..Settings::new(upstream)
         };
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let reason = crate::input::plain(&error);
@@ -102,6 +153,7 @@ impl Options {
             model: self.model.clone(),
             api_key_env: self.upstream_key_env.clone(),
             names: ["--upstream", "--upstream-key-env"],
+            anthropic: self.upstream_api == ServerApiOption::Anthropic,
         }
     }
 }
@@ -165,9 +217,21 @@ fn size(text: &str) -> Result<usize, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "expected a size such as 500000, 512K or 32M".to_owned())
 }
 
+fn size_or_none(text: &str) -> Result<usize, String> {
+    if text == "0" { Ok(0) } else { size(text) }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.trim_end_matches('s').parse().ok().filter(|seconds| *seconds > 0.0);
+    let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    span.ok_or_else(|| "expected a number of seconds above 0, such as 30 or 0.5".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use std::time::Duration;
+
+    use super::{seconds, size, size_or_none};
 
     #[test]
     fn sizes_are_read() {
@@ -177,6 +241,16 @@ mod tests {
         );
         for wrong in ["", "0", "M", "-1", "1.5M", "99999999999999G"] {
             assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((size_or_none("0"), size_or_none("1K")), (Ok(0), Ok(1024)));
+    }
+
+    #[test]
+    fn spans_of_time_are_read() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("30s"), Ok(Duration::from_secs(30)));
+        for wrong in ["", "0", "-1", "nan", "inf", "1m", "1e30"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }
 }

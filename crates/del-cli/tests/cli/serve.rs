@@ -82,6 +82,9 @@ fn what_cannot_be_served_is_said() {
     serve(&["--listen", "0.0.0.0:0"]).fails(2, "--api-key-env");
     serve(&["--listen", "nowhere"]).fails(2, "expected an address such as 127.0.0.1:8787, got `nowhere`");
     serve(&["--max-body", "much"]).fails(2, "expected a size such as");
+    serve(&["--response-memory", "much"]).fails(2, "expected a size such as");
+    serve(&["--idle-timeout", "0"]).fails(2, "expected a number of seconds above 0");
+    serve(&["--upstream-api", "grpc"]).fails(2, "[possible values: openai, anthropic, ollama]");
     serve(&["--dialect", "hermez"]).fails(2, "got `hermez`");
     serve(&["--api-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --api-key-env");
     serve(&["--upstream-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --upstream-key-env");
@@ -91,4 +94,37 @@ fn what_cannot_be_served_is_said() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let run = plain(&["serve", "--upstream", &format!("http://{free}/v1")]);
     run.fails(1, "another address with --upstream");
+}
+
+#[test]
+fn a_server_of_anthropics_api_is_shown_the_key_in_its_own_header() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let head: Vec<String> = BufReader::new(&stream)
+                .lines()
+                .map(|line| line.unwrap())
+                .take_while(|line| !line.is_empty())
+                .collect();
+            let shown = ["x-api-key: s3cret", "anthropic-version: 2023-06-01"]
+                .iter()
+                .all(|header| head.iter().any(|line| line == header));
+            let (status, body) = if shown { (200, "{\"data\":[]}") } else { (401, "{}") };
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
+            .unwrap();
+        }
+    });
+    let serve =
+        ["serve", "--listen", "127.0.0.1:0", "--upstream", &base, "--upstream-key-env", "DEL_TEST_KEY"];
+    let anthropic = [&serve[..], &["--upstream-api", "anthropic"]].concat();
+    let proxy = Proxy::start(del(&anthropic).env("DEL_TEST_KEY", "s3cret"));
+    assert!(proxy.line.starts_with("listening on http://127.0.0.1:"), "{}", proxy.line);
+    let refused = del(&serve).env("DEL_TEST_KEY", "s3cret").output().unwrap();
+    assert_eq!(refused.status.code(), Some(41));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use del_dialects::dialect::Frame;
+use del_dialects::dialect::{Codec, Frame};
 use del_dialects::{Call, Dialect, Dialects};
 
 /// Which dialects there are of each form.
@@ -28,14 +28,16 @@ pub(super) fn long(dialects: &Dialects) -> String {
 }
 
 fn details(dialect: &Arc<Dialect>) -> String {
-    let call =
-        Call { id: None, name: "get_weather".into(), arguments: r#"{"city": "Paris", "days": 3}"#.into() };
+    let (name, arguments) = match (&dialect.tool, dialect.codec()) {
+        (Some(tool), Codec::Raw { key, .. }) => (tool.as_str(), format!("{{\"{key}\": \"ls\"}}")),
+        _ => ("get_weather", r#"{"city": "Paris", "days": 3}"#.to_owned()),
+    };
+    let call = Call { id: None, name: name.into(), arguments };
     let call = dialect.render_calls(&[call], &[]).map_or_else(|error| error.to_string(), |text| code(&text));
     let thinking = match (&dialect.frame, &dialect.reasoning) {
         (_, Some(reasoning)) => {
-            // A form that a client teaches says nothing of thinking.
-            let marks = [&reasoning.begin, &reasoning.end].map(|marks| marks.first());
-            marks.into_iter().flatten().map(|mark| code(mark.trim())).collect::<Vec<_>>().join(" ")
+            let marks = reasoning.begin.first().into_iter().chain(reasoning.end.first());
+            marks.map(|mark| code(mark.trim())).collect::<Vec<_>>().join(" ")
         }
         (Frame::Channels(_), None) => "a channel".to_owned(),
         (_, None) => String::new(),

@@ -103,10 +103,8 @@ impl Given<'_> {
     /// with a name is that of this call only with the name of its tool.
     fn following(&self, text: &str, hit: Match) -> Option<Next> {
         let next = self.marks.next.kind(hit);
-        match self.closes(self.marks.named.as_deref(), text, hit)? {
-            false if matches!(next, Next::Closer(_)) => Some(Next::Stray),
-            _ => Some(next),
-        }
+        let closes = self.closes(self.marks.named.as_deref(), text, hit)?;
+        Some(if closes || !matches!(next, Next::Closer(_)) { next } else { Next::Stray })
     }
 }
 

@@ -3,26 +3,10 @@
 use std::collections::BTreeSet;
 
 use del_dialects::{Dialects, End, Event, Sink, Span};
-use del_wire::{Delta, Finish, Ids, Reading};
+use del_wire::asked::custom_input;
+use del_wire::{Delta, Finish, Ids, Piece, Reading};
 
 use super::Reader;
-
-/// Something for the client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
-    Reasoning(String),
-    Text(String),
-    /// A call begins. Its arguments begin with the next piece.
-    Call {
-        index: u32,
-        id: String,
-        name: String,
-    },
-    Arguments {
-        index: u32,
-        json: String,
-    },
-}
 
 /// Reads a choice.
 ///
@@ -49,6 +33,8 @@ struct Told {
     ids: Vec<(u32, String)>,
     /// Calls, by the same numbers, in whose arguments something was guessed.
     guessed: BTreeSet<u32>,
+    /// The tools whose calls did not go out, as they may not be called.
+    refused: Vec<String>,
     broken: bool,
     dialect: Option<String>,
 }
@@ -74,13 +60,15 @@ struct Open {
     sent: usize,
     /// Its number for the client, once something went out.
     index: Option<u32>,
-    /// It is one more than may go out.
+    /// It may not go out.
     surplus: bool,
+    /// It goes out whole, as a text.
+    custom: bool,
 }
 
 impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
-        Self { reading: Some(Reading::new(reader.parser())), told: Told::default() }
+        Self { reading: Some(reader.reading()), told: Told::default() }
     }
 
     /// True when nothing more is read.
@@ -91,12 +79,16 @@ impl Choice {
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = &mut self.reading {
             reading.push(delta, &mut Teller { told: &mut self.told, reader, ids });
+            if let Some(seal) = &delta.signature {
+                self.told.pieces.push(Piece::Signature(seal.clone()));
+            }
         }
     }
 
     pub(super) fn finish(&mut self, end: End, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = self.reading.take() {
             reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
+            self.told.explain();
         }
     }
 
@@ -105,9 +97,19 @@ impl Choice {
         std::mem::take(&mut self.told.pieces)
     }
 
-    /// True when the call of this number is complete.
-    pub(super) fn is_whole(&self, index: u32) -> bool {
-        self.told.whole.contains(&index)
+    /// True when something of a call went out.
+    pub(super) fn has_call(&self) -> bool {
+        self.told.sent > 0
+    }
+
+    /// How many whole calls went out.
+    pub(super) fn calls(&self) -> usize {
+        self.told.whole.len()
+    }
+
+    /// The tools whose calls did not go out, as they may not be called.
+    pub(super) fn refused(&self) -> &[String] {
+        &self.told.refused
     }
 
     /// The ids of the complete calls whose arguments recovery may have changed.
@@ -156,11 +158,16 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::CallStart { name, id, dialect, .. } => {
-                let surplus = self.reader.one_call && !self.told.whole.is_empty();
+                let refused = !self.reader.may_call(name);
+                if refused {
+                    self.told.refused.push(name.to_owned());
+                }
+                let surplus = refused || self.reader.one_call && !self.told.whole.is_empty();
                 if !surplus {
                     self.told.dialect.get_or_insert_with(|| dialect.to_owned());
                 }
-                self.told.open = Some(Open::new(name, id, surplus));
+                let custom = self.reader.custom.contains(name);
+                self.told.open = Some(Open::new(name, id, surplus, custom));
             }
             Event::Args { json, .. } => {
                 if let Some(mut open) = self.told.open.take() {
@@ -178,7 +185,12 @@ impl Sink for Teller<'_> {
                         json.into()
                     };
                     self.send(&mut open, Some(&json));
-                    self.told.whole.extend(open.index);
+                    if let Some(index) = open.index {
+                        self.told.whole.push(index);
+                        if !open.custom {
+                            self.told.pieces.push(Piece::CallEnd { index });
+                        }
+                    }
                     self.told.ids.extend(open.id.map(|id| (call, id)));
                 }
             }
@@ -202,7 +214,7 @@ impl Teller<'_> {
             Some(json) => (json, json.len()),
             None => (open.json.as_str(), open.solid.min(open.sure)),
         };
-        if open.surplus || upto <= open.sent {
+        if open.surplus || upto <= open.sent || open.custom && whole.is_none() {
             return;
         }
         let index = *open.index.get_or_insert_with(|| {
@@ -210,15 +222,31 @@ impl Teller<'_> {
             self.told.sent += 1;
             let id = self.ids.keep_or_mint(open.id.as_deref());
             open.id = Some(id.clone());
-            self.told.pieces.push(Piece::Call { index, id, name: open.name.clone() });
+            let name = open.name.clone();
+            self.told.pieces.push(if open.custom {
+                Piece::Custom { index, id, name, input: custom_input(json) }
+            } else {
+                Piece::Call { index, id, name }
+            });
             index
         });
+        if open.custom {
+            return;
+        }
         self.told.add_arguments(index, &json[open.sent..upto]);
         open.sent = upto;
     }
 }
 
 impl Told {
+    /// An answer that was nothing but calls which may not go out says so: without a word, clients take it for broken.
+    fn explain(&mut self) {
+        if let Some(name) = self.refused.first().filter(|_| self.sent == 0 && !self.text.over) {
+            let note = format!("The model called `{name}`, which is none of the tools that it may call now.");
+            self.add_text(note);
+        }
+    }
+
     fn add_text(&mut self, more: String) {
         match self.pieces.last_mut() {
             Some(Piece::Text(text)) => text.push_str(&more),
@@ -253,7 +281,7 @@ impl Opening {
 }
 
 impl Open {
-    fn new(name: &str, id: Option<&str>, surplus: bool) -> Self {
+    fn new(name: &str, id: Option<&str>, surplus: bool, custom: bool) -> Self {
         Self {
             id: id.map(str::to_owned),
             name: name.to_owned(),
@@ -263,6 +291,7 @@ impl Open {
             sent: 0,
             index: None,
             surplus,
+            custom,
         }
     }
 

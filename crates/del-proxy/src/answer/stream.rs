@@ -3,46 +3,105 @@
 use std::collections::BTreeMap;
 
 use del_dialects::End;
-use del_wire::{Chunk, Decoder, Delta, Finish, Frame, Ids};
-use serde_json::{Map, Value, json};
+use del_wire::chat::to_client::Chat;
+use del_wire::{
+    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, ToClient, Told, ToldChoice,
+};
+use serde_json::{Map, Value};
 
-use super::choice::{Choice, Piece};
-use super::{CHANGED, Reader};
-use crate::refusal;
+use super::choice::Choice;
+use super::{CHANGED, REFUSED, Reader};
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
-///
-/// Each chunk keeps the members that are not known here. The last event is `[DONE]`, or an error.
 #[derive(Debug)]
 pub struct Stream {
     reader: Reader,
     ids: Ids,
     decoder: Decoder,
+    server: FromServer,
+    client: Box<dyn ToClient>,
     choices: BTreeMap<u32, Choice>,
-    /// The last chunk without its choices, for chunks that the server did not send.
-    envelope: Map<String, Value>,
+    /// What the first choice amounts to, where somebody wants to know.
+    blocks: Option<Blocks>,
     over: bool,
+    whole: bool,
 }
 
 /// The API allows no more.
 const MOST_CHOICES: usize = 128;
 
 impl Stream {
-    /// Nothing yet. `ids` are for calls that have none.
+    /// From a server of chat completions to a client of theirs. `ids` are for calls that have none.
     pub fn new(reader: Reader, ids: Ids) -> Self {
+        Self::between(reader, ids, FromServer::Chat, Box::new(Chat::new(0, false)))
+    }
+
+    /// From a server of one API to a client of another.
+    pub fn between(reader: Reader, ids: Ids, server: FromServer, client: Box<dyn ToClient>) -> Self {
         Self {
             reader,
             ids,
             decoder: Decoder::new(),
+            server,
+            client,
             choices: BTreeMap::new(),
-            envelope: Map::new(),
+            blocks: None,
             over: false,
+            whole: false,
         }
+    }
+
+    /// Keeps the message, for [`Self::message`].
+    #[must_use]
+    pub fn keeping(mut self) -> Self {
+        self.blocks = Some(Blocks::default());
+        self
     }
 
     /// True when nothing more is to come, whatever the server still says.
     pub fn is_over(&self) -> bool {
         self.over
+    }
+
+    /// True once something of a call has gone out.
+    pub fn has_call(&self) -> bool {
+        self.choices.values().any(Choice::has_call)
+    }
+
+    /// The dialect of the first call that went out, and how many whole ones did.
+    pub fn calls(&self) -> (Option<&str>, usize) {
+        let dialect = self.choices.values().find_map(Choice::dialect);
+        (dialect, self.choices.values().map(Choice::calls).sum())
+    }
+
+    /// The ids of the calls whose arguments recovery may have changed.
+    pub fn changed(&self) -> impl Iterator<Item = &str> {
+        self.choices.values().flat_map(Choice::changed)
+    }
+
+    /// The tools that were called although they may not be, and whose calls did not go out.
+    pub fn refused(&self) -> impl Iterator<Item = &str> {
+        self.choices.values().flat_map(Choice::refused).map(String::as_str)
+    }
+
+    /// True when the answer came to its end, and nothing broke it off.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The message of the first choice, as chat completions have it, where it is kept and whole.
+    pub fn message(&self) -> Option<Map<String, Value>> {
+        self.blocks.as_ref().filter(|_| self.whole).map(Blocks::message)
+    }
+
+    /// The type of what goes out.
+    pub fn content_type(&self) -> &'static str {
+        self.client.content_type()
+    }
+
+    /// What keeps a silent stream alive.
+    pub fn keep_alive(&self) -> &'static str {
+        self.client.keep_alive()
     }
 
     /// Takes bytes of the server, and adds what follows from them to `out`.
@@ -51,7 +110,7 @@ impl Stream {
         let pushed = decoder.push(bytes, &mut |frame| self.frame(frame, out));
         self.decoder = decoder;
         if let Err(error) = pushed {
-            self.fail(&error.to_string(), out);
+            self.fail(&error.to_string(), None, out);
         }
     }
 
@@ -66,21 +125,20 @@ impl Stream {
         if broken.is_none()
             && let Err(error) = decoder.finish(&mut |frame| self.frame(frame, out))
         {
-            self.fail(&error.to_string(), out);
+            self.fail(&error.to_string(), None, out);
         }
         if self.over {
             return;
         }
         if self.choices.is_empty() && broken.is_none() {
             let got = stray.map_or_else(|| "an empty body".to_owned(), |line| format!("`{line}`"));
-            return self.fail(&format!("expected a stream of chat completion chunks, got {got}"), out);
+            return self.fail(&format!("expected a stream of chat completion chunks, got {got}"), None, out);
         }
         if broken.is_none() && self.choices.values().all(Choice::is_over) {
             return self.done(out);
         }
-        self.flush(End::Cut, false, out);
         let reason = broken.unwrap_or("its stream ended");
-        self.fail(&format!("the model server broke off in the middle of its answer: {reason}"), out);
+        self.fail(&format!("the model server broke off in the middle of its answer: {reason}"), None, out);
     }
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) {
@@ -93,174 +151,106 @@ impl Stream {
                 self.done(out);
             }
             Frame::Data { data, .. } => {
-                if let Err(reason) = self.chunk(data, out) {
-                    self.fail(&reason, out);
+                if let Err(reason) = self.event(data, out) {
+                    self.fail(&reason, None, out);
                 }
             }
         }
     }
 
-    fn chunk(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        let chunk = Chunk::read(data).map_err(|error| error.to_string())?;
-        let mut envelope: Map<String, Value> =
-            serde_json::from_str(data).map_err(|error| error.to_string())?;
-        if let Some(error) = chunk.error {
-            let shaped = envelope.get("error").is_some_and(Value::is_object);
-            let event = if shaped { Value::Object(envelope) } else { refusal::upstream(&error.message) };
-            write(&event, out);
-            self.over = true;
-            return Ok(());
-        }
-        if chunk.choices.is_empty() {
-            write(&Value::Object(envelope), out);
-            return Ok(());
-        }
-        let choices = envelope.shift_remove("choices");
-        let usage = envelope.get("usage").is_some_and(|usage| !usage.is_null());
-        let usage = if usage { envelope.shift_remove("usage") } else { None };
-        envelope.insert("object".to_owned(), json!("chat.completion.chunk"));
-        self.envelope = envelope;
-        let mut told = Vec::new();
-        for (place, delta) in chunk.choices.iter().enumerate() {
-            let raw = choices.as_ref().and_then(|list| list.get(place)?.as_object());
-            self.choice(delta, raw, &mut told)?;
-        }
-        if let Some(usage) = usage {
-            match told.last_mut() {
-                Some(last) => last["usage"] = usage,
-                None => {
-                    let mut alone = self.wrapped(Vec::new());
-                    alone["usage"] = usage;
-                    told.push(alone);
-                }
+    fn event(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
+        let one_line = one_line(data);
+        let data = one_line.as_deref().unwrap_or(data);
+        match self.server.event(data).map_err(|error| error.to_string())? {
+            Heard::Nothing => {}
+            Heard::Done => {
+                self.flush(End::End, true, out);
+                self.done(out);
             }
-        }
-        for chunk in &told {
-            write(chunk, out);
+            Heard::Chunk(chunk) => {
+                if let Some(error) = &chunk.error {
+                    self.fail(&error.message, Some(data), out);
+                    return Ok(());
+                }
+                let mut choices = Vec::with_capacity(chunk.choices.len());
+                for (place, delta) in chunk.choices.iter().enumerate() {
+                    choices.extend(self.choice(delta, place)?);
+                }
+                let raw = self.server.is_chat().then_some(data);
+                self.tell(&Told { raw, chunk: &chunk, choices }, out);
+            }
         }
         Ok(())
     }
 
-    /// What a delta adds to a choice; `raw` is the choice in the server's words.
-    fn choice(
-        &mut self,
-        delta: &Delta,
-        raw: Option<&Map<String, Value>>,
-        told: &mut Vec<Value>,
-    ) -> Result<(), String> {
+    fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
+        if let Some(blocks) = &mut self.blocks {
+            let first = told.choices.iter().filter(|new| new.index == 0);
+            first.flat_map(|new| &new.pieces).for_each(|piece| blocks.add(piece));
+        }
+        self.client.tell(told, out);
+    }
+
+    /// What a delta adds to a choice.
+    fn choice(&mut self, delta: &Delta, place: usize) -> Result<Option<ToldChoice>, String> {
         let index = delta.choice;
-        if self.choices.len() >= MOST_CHOICES && !self.choices.contains_key(&index) {
+        let first = !self.choices.contains_key(&index);
+        if first && self.choices.len() >= MOST_CHOICES {
             return Err(format!("expected at most {MOST_CHOICES} choices, got more"));
         }
-        let fresh = !self.choices.contains_key(&index);
         let choice = self.choices.entry(index).or_insert_with(|| Choice::new(&self.reader));
         if choice.is_over() {
-            return Ok(());
+            return Ok(None);
         }
         choice.push(delta, &self.reader, &mut self.ids);
         let reason = delta.finish.map(|finish| {
             let end = if finish == Finish::Length { End::Cut } else { End::End };
             choice.finish(end, &self.reader, &mut self.ids);
-            let said = raw.and_then(|raw| raw.get("finish_reason")?.as_str());
-            choice.reason(Some(finish), said)
+            choice.reason(Some(finish), delta.reason.as_deref())
         });
-        let mut deltas: Vec<Map<String, Value>> = choice.pieces().into_iter().map(written).collect();
-        let (beside, inside) = unknown(raw);
-        if fresh {
-            deltas.insert(0, map(json!({"role": "assistant", "content": null})));
-        } else if deltas.is_empty() && (!inside.is_empty() || beside.values().any(|value| !value.is_null())) {
-            deltas.push(Map::new());
-        }
-        if let Some(first) = deltas.first_mut() {
-            first.extend(inside);
-        }
-        let mut beside = Some(beside);
-        for delta in deltas {
-            let mut choice = map(json!({"index": index, "delta": delta}));
-            choice.extend(beside.take().unwrap_or_default());
-            choice.insert("finish_reason".to_owned(), Value::Null);
-            told.push(self.wrapped(vec![Value::Object(choice)]));
-        }
-        if let Some(reason) = reason {
-            told.push(self.ended(index, &reason));
-        }
-        Ok(())
+        let pieces = choice.pieces();
+        Ok(Some(ToldChoice { index, place: Some(place), first, pieces, reason }))
     }
 
     /// Ends every choice that the server did not end. Only where it said that it was done, clients are told so.
     fn flush(&mut self, end: End, done: bool, out: &mut Vec<u8>) {
-        let mut told = Vec::new();
+        let mut choices = Vec::new();
         for (&index, choice) in self.choices.iter_mut().filter(|(_, choice)| !choice.is_over()) {
             choice.finish(end, &self.reader, &mut self.ids);
-            for piece in choice.pieces() {
-                told.push(json!({"index": index, "delta": written(piece), "finish_reason": null}));
-            }
-            if done {
-                told.push(json!({"index": index, "delta": {}, "finish_reason": choice.reason(None, None)}));
-            }
+            let reason = done.then(|| choice.reason(None, None));
+            choices.push(ToldChoice { index, pieces: choice.pieces(), reason, ..ToldChoice::default() });
         }
-        for choice in told {
-            write(&self.wrapped(vec![choice]), out);
+        if !choices.is_empty() {
+            self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
         }
-    }
-
-    fn ended(&self, index: u32, reason: &str) -> Value {
-        self.wrapped(vec![json!({"index": index, "delta": {}, "finish_reason": reason})])
-    }
-
-    fn wrapped(&self, choices: Vec<Value>) -> Value {
-        let mut chunk = self.envelope.clone();
-        chunk.insert("choices".to_owned(), Value::Array(choices));
-        Value::Object(chunk)
     }
 
     fn done(&mut self, out: &mut Vec<u8>) {
-        let changed: Vec<&str> = self.choices.values().flat_map(Choice::changed).collect();
-        if !changed.is_empty() {
-            out.extend_from_slice(format!(": {CHANGED}: {}\n\n", changed.join(",")).as_bytes());
-        }
-        out.extend_from_slice(b"data: [DONE]\n\n");
-        self.over = true;
+        let changed: Vec<&str> = self.changed().collect();
+        let refused: Vec<&str> = self.refused().filter(|name| is_plain(name)).collect();
+        let remarks = [(CHANGED, changed.join(",")), (REFUSED, refused.join(","))];
+        let remarks: Vec<_> = remarks.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        self.client.done(&remarks, out);
+        (self.over, self.whole) = (true, true);
     }
 
-    fn fail(&mut self, reason: &str, out: &mut Vec<u8>) {
-        if !std::mem::replace(&mut self.over, true) {
-            write(&refusal::upstream(reason), out);
+    /// Ends with an error. Text that was held comes before it.
+    fn fail(&mut self, reason: &str, raw: Option<&str>, out: &mut Vec<u8>) {
+        if !self.over {
+            self.flush(End::Cut, false, out);
+            self.over = true;
+            self.client.fail(reason, raw, out);
         }
     }
 }
 
-/// Members of a choice, and of its delta, that are not known here.
-fn unknown(raw: Option<&Map<String, Value>>) -> (Map<String, Value>, Map<String, Value>) {
-    const CHOICE: [&str; 5] = ["index", "delta", "message", "text", "finish_reason"];
-    let Some(raw) = raw else { return (Map::new(), Map::new()) };
-    let delta = raw.get("delta").or_else(|| raw.get("message")).and_then(Value::as_object);
-    let delta = delta.map(|delta| without(delta, &super::whole::KNOWN)).unwrap_or_default();
-    (without(raw, &CHOICE), delta)
+/// What stands in a comment is one line.
+pub(super) fn is_plain(name: &str) -> bool {
+    name.chars().all(|letter| letter.is_ascii_graphic())
 }
 
-pub(super) fn without(members: &Map<String, Value>, known: &[&str]) -> Map<String, Value> {
-    let unknown = members.iter().filter(|(key, _)| !known.contains(&key.as_str()));
-    unknown.map(|(key, value)| (key.clone(), value.clone())).collect()
-}
-
-/// A piece as the delta that adds it.
-fn written(piece: Piece) -> Map<String, Value> {
-    map(match piece {
-        Piece::Reasoning(text) => json!({"reasoning_content": text}),
-        Piece::Text(text) => json!({"content": text}),
-        Piece::Call { index, id, name } => json!({"tool_calls": [
-            {"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]}),
-        Piece::Arguments { index, json } => {
-            json!({"tool_calls": [{"index": index, "function": {"arguments": json}}]})
-        }
-    })
-}
-
-fn map(value: Value) -> Map<String, Value> {
-    if let Value::Object(members) = value { members } else { Map::new() }
-}
-
-fn write(event: &Value, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("data: {event}\n\n").as_bytes());
+/// JSON that is spread over lines, on one.
+fn one_line(data: &str) -> Option<String> {
+    data.contains(['\n', '\r'])
+        .then(|| serde_json::from_str::<Value>(data).ok().map(|value| value.to_string()))?
 }

@@ -13,8 +13,8 @@ use crate::client::{Assembled, is_object, reader, says, stream, whole};
 
 /// As much of a case file as matters here.
 #[derive(Debug, Default, Deserialize)]
-struct Case {
-    text: String,
+pub(crate) struct Case {
+    pub(crate) text: String,
     #[serde(default)]
     finish: String,
     #[serde(default)]
@@ -25,7 +25,7 @@ struct Case {
 
 impl Case {
     /// The reason of the end, as a server says it.
-    fn finish(&self) -> &'static str {
+    pub(crate) fn finish(&self) -> &'static str {
         if self.finish == "cut" { "length" } else { "stop" }
     }
 }
@@ -34,11 +34,11 @@ fn folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../del-dialects/dialects"))
 }
 
-fn tools() -> Vec<Tool> {
+pub(crate) fn tools() -> Vec<Tool> {
     serde_json::from_str(&fs::read_to_string(folder().join("tools.json")).unwrap()).unwrap()
 }
 
-fn cases(dialect: &Dialect) -> Vec<(String, Case)> {
+pub(crate) fn cases(dialect: &Dialect) -> Vec<(String, Case)> {
     let mut files: Vec<_> = fs::read_dir(folder().join(&dialect.name).join("cases"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -94,7 +94,7 @@ fn chunks(text: &str, size: usize) -> Vec<&str> {
 }
 
 /// Sizes that look random and are the same every time.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn below(&mut self, n: usize) -> usize {
@@ -102,7 +102,7 @@ impl Dice {
         usize::try_from((self.0 >> 33) % n as u64).unwrap()
     }
 
-    fn pieces<'t>(&mut self, text: &'t str) -> Vec<&'t str> {
+    pub(crate) fn pieces<'t>(&mut self, text: &'t str) -> Vec<&'t str> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -114,7 +114,7 @@ impl Dice {
         pieces
     }
 
-    fn bytes<'b>(&mut self, bytes: &'b [u8]) -> Vec<&'b [u8]> {
+    pub(crate) fn bytes<'b>(&mut self, bytes: &'b [u8]) -> Vec<&'b [u8]> {
         let mut pieces = Vec::new();
         let mut rest = bytes;
         while !rest.is_empty() {

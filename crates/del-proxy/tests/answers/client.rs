@@ -108,13 +108,7 @@ impl Received {
 
 /// A reader of all dialects.
 pub(crate) fn reader(tools: &[Tool]) -> Reader {
-    Reader {
-        dialects: Dialects::builtin(),
-        dialect: None,
-        tools: tools.into(),
-        one_call: false,
-        restore: false,
-    }
+    Reader { tools: tools.into(), ..Reader::new(Dialects::builtin()) }
 }
 
 /// What a client gets of these bytes, cut like this.
@@ -133,7 +127,9 @@ pub(crate) fn stream<'b>(reader: &Reader, pieces: impl IntoIterator<Item = &'b [
 /// What a client gets of a message that comes at once.
 pub(crate) fn whole(reader: &Reader, message: &Value, finish: &str) -> Assembled {
     let body = json!({"id": "x", "choices": [{"index": 0, "message": message, "finish_reason": finish}]});
-    Assembled::of(&translate(reader, Ids::default(), &body.to_string()).unwrap().body["choices"][0])
+    let answer = translate(reader, Ids::default(), &body.to_string()).unwrap();
+    let completion: Value = serde_json::from_str(&answer.body).unwrap();
+    Assembled::of(&completion["choices"][0])
 }
 
 /// A stream that says these texts, one after the other.

@@ -1,6 +1,7 @@
 //! What the proxy makes of answers, without a network: every case of every dialect, however the server cuts it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod apis;
 mod cases;
 mod client;
 mod streams;

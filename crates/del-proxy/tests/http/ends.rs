@@ -91,3 +91,23 @@ async fn answers_under_way_go_out_before_the_end() {
     assert_eq!(assembled(&events(&text)).0, "late");
     tokio::time::timeout(PATIENCE, stand.ended()).await.unwrap();
 }
+
+#[tokio::test]
+async fn requests_that_have_not_come_whole_do_not_keep_the_proxy() {
+    use tokio::io::AsyncWriteExt;
+    for half in [
+        "POST /v1/chat/completions HTTP/1.1\r\nho",
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: HOST\r\ncontent-length: 99\r\n\r\n{",
+        "",
+    ] {
+        let mut stand = Stand::new(begun(Then::Silence)).await;
+        let mut stream = tokio::net::TcpStream::connect(stand.address).await.unwrap();
+        let half = half.replace("HOST", &stand.address.to_string());
+        stream.write_all(half.as_bytes()).await.unwrap();
+        // Its connection was taken once another one that came later is answered.
+        assert_eq!(stand.get("/nothing").await.status(), 404);
+        stand.stop();
+        tokio::time::timeout(PATIENCE / 4, stand.ended()).await.unwrap();
+        drop(stream);
+    }
+}

@@ -123,3 +123,54 @@ async fn other_paths_of_the_api_go_through_as_they_are() {
         assert_eq!(response.text().await.unwrap(), format!("{path} {body}"));
     }
 }
+
+#[tokio::test]
+async fn a_length_that_is_too_large_is_refused_before_the_body() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let stand = Stand::new(model()).await;
+    let mut stream = tokio::net::TcpStream::connect(stand.address).await.unwrap();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\ncontent-length: 1000000000\r\n\r\n",
+        stand.address
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 100];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert!(answer.starts_with(b"HTTP/1.1 413 "), "{}", String::from_utf8_lossy(&answer));
+}
+
+#[tokio::test]
+async fn what_goes_through_is_counted_and_has_an_id() {
+    let text = "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>";
+    let stand =
+        Stand::with(Model::new(move |seen| says(seen, text, 3)), |settings| settings.metrics = true).await;
+    stand.ask(&weather()).await;
+    stand.events(&crate::stand::streamed(weather())).await;
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let request = stand.post(&weather()).header("x-request-id", "mine").header("traceparent", trace);
+    assert_eq!(request.send().await.unwrap().headers()["x-request-id"], "mine");
+    assert_eq!(stand.model.last().header("traceparent"), Some(trace));
+    let response = stand.get("/metrics").await;
+    assert!(response.headers()["x-request-id"].to_str().unwrap().starts_with("req_"));
+    let text = response.text().await.unwrap();
+    for line in [
+        "del_requests_total{path=\"/v1/chat/completions\",status=\"200\"} 3",
+        "del_calls_total{dialect=\"hermes-json\"} 3",
+        "del_answer_begun_seconds_count{path=\"/v1/chat/completions\"} 3",
+        "del_calls_refused_total 0",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert_eq!(stand.get("/ready").await.status(), 200);
+    assert_eq!(Stand::new(model()).await.get("/metrics").await.status(), 404);
+}
+
+#[tokio::test]
+async fn a_proxy_without_its_server_is_alive_and_not_ready() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let stand = Stand::new(Model::at(format!("http://{free}/v1"))).await;
+    assert_eq!(
+        (stand.get("/health").await.status(), stand.get("/ready").await.status().as_u16()),
+        (reqwest::StatusCode::OK, 503)
+    );
+}

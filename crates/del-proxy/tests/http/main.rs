@@ -1,10 +1,14 @@
 //! The proxy over real sockets, in front of a model server that says what a test wants.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod apis;
+mod choices;
 mod ends;
 mod errors;
 mod gate;
 mod model;
 mod modes;
+mod servers;
 mod stand;
 mod texts;
+mod upstream;

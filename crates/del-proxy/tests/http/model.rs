@@ -73,6 +73,11 @@ impl Model {
         Self { base, seen, closed }
     }
 
+    /// A server that a test made itself.
+    pub(crate) fn at(base: String) -> Self {
+        Self { base, seen: Arc::default(), closed: channel().1 }
+    }
+
     /// A server that always says this.
     pub(crate) fn saying(reply: Reply) -> Self {
         Self::new(move |_| reply.clone())

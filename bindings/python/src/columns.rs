@@ -1,0 +1,105 @@
+//! Messages as columns: what `del parse` prints of an answer, in the types of Arrow.
+
+use std::sync::Arc;
+
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, BooleanArray, LargeListArray, StructArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
+use del_dialects::Message;
+
+/// The type of an answer. Offsets have 64 bits: a column may hold more text than 32 can count.
+pub(crate) fn field() -> FieldRef {
+    Arc::new(Field::new("answer", DataType::Struct(members()), true))
+}
+
+fn members() -> Fields {
+    Fields::from(vec![
+        text("dialect", true),
+        text("content", false),
+        text("reasoning", false),
+        Field::new("calls", DataType::LargeList(item(calls())), false),
+        Field::new("faults", DataType::LargeList(item(faults())), false),
+    ])
+}
+
+fn calls() -> Fields {
+    Fields::from(vec![text("id", true), text("name", false), text("arguments", false)])
+}
+
+fn faults() -> Fields {
+    Fields::from(vec![text("kind", false), Field::new("changes_arguments", DataType::Boolean, false)])
+}
+
+fn text(name: &str, nullable: bool) -> Field {
+    Field::new(name, DataType::LargeUtf8, nullable)
+}
+
+fn item(members: Fields) -> FieldRef {
+    Arc::new(Field::new("item", DataType::Struct(members), false))
+}
+
+/// The columns of answers, while they are read.
+#[derive(Default)]
+pub(crate) struct Columns {
+    present: Vec<bool>,
+    dialect: LargeStringBuilder,
+    content: LargeStringBuilder,
+    reasoning: LargeStringBuilder,
+    /// How many calls each answer has.
+    calls: Vec<usize>,
+    id: LargeStringBuilder,
+    name: LargeStringBuilder,
+    arguments: LargeStringBuilder,
+    /// How many faults each answer has.
+    faults: Vec<usize>,
+    kind: LargeStringBuilder,
+    changes: Vec<bool>,
+}
+
+impl Columns {
+    /// Adds an answer, or none.
+    pub(crate) fn add(&mut self, message: Option<&Message>) {
+        let nothing = Message::default();
+        self.present.push(message.is_some());
+        let message = message.unwrap_or(&nothing);
+        self.dialect.append_option(message.dialect.as_deref());
+        self.content.append_value(&message.content);
+        self.reasoning.append_value(&message.reasoning);
+        self.calls.push(message.calls.len());
+        for call in &message.calls {
+            self.id.append_option(call.id.as_deref());
+            self.name.append_value(&call.name);
+            self.arguments.append_value(&call.arguments);
+        }
+        self.faults.push(message.faults.len());
+        for fault in &message.faults {
+            self.kind.append_value(fault.kind.as_str());
+            self.changes.push(fault.kind.changes_arguments());
+        }
+    }
+
+    /// The column of the type of [`field`].
+    pub(crate) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+        let call: Vec<ArrayRef> =
+            vec![Arc::new(self.id.finish()), Arc::new(self.name.finish()), Arc::new(self.arguments.finish())];
+        let fault: Vec<ArrayRef> =
+            vec![Arc::new(self.kind.finish()), Arc::new(BooleanArray::from(self.changes))];
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(self.dialect.finish()),
+            Arc::new(self.content.finish()),
+            Arc::new(self.reasoning.finish()),
+            list(calls(), self.calls, call)?,
+            list(faults(), self.faults, fault)?,
+        ];
+        let present = NullBuffer::from(self.present);
+        Ok(Arc::new(StructArray::try_new(members(), columns, Some(present))?))
+    }
+}
+
+/// A column of lists of so many items each.
+fn list(members: Fields, lengths: Vec<usize>, columns: Vec<ArrayRef>) -> Result<ArrayRef, ArrowError> {
+    let items = StructArray::try_new(members.clone(), columns, None)?;
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    Ok(Arc::new(LargeListArray::try_new(item(members), offsets, Arc::new(items), None)?))
+}

@@ -1,0 +1,79 @@
+//! Writing: what a model is told of its tools, what it writes itself, and the results of its calls.
+
+use del_dialects::{CallResult, Detail};
+use pyo3::prelude::*;
+
+use crate::dialect::one;
+use crate::error::RenderError;
+use crate::message::{Call, Message};
+use crate::tools;
+
+/// What a model is told in prompt mode: its tools, and how to call one, by an example. What others say in it is
+/// neutralised. `compact` is for small models: names, required arguments and one sentence.
+#[pyfunction]
+#[pyo3(signature = (tools, dialect, *, compact=false))]
+pub(crate) fn render_prompt(
+    tools: &Bound<'_, PyAny>,
+    dialect: &Bound<'_, PyAny>,
+    compact: bool,
+) -> PyResult<String> {
+    let (tools, dialect) = (tools::read(Some(tools))?, one(dialect)?);
+    let detail = if compact { Detail::Compact } else { Detail::Full };
+    Ok(dialect.system_prompt(&tools, detail))
+}
+
+/// The tools as the family's own chat template shows them, without any words around; neutralised.
+#[pyfunction]
+pub(crate) fn render_definitions(tools: &Bound<'_, PyAny>, dialect: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(one(dialect)?.definitions(&tools::read(Some(tools))?))
+}
+
+/// Calls as the model itself writes them. `tools` type the values of dialects that do not write JSON.
+#[pyfunction]
+#[pyo3(signature = (calls, dialect, tools=None))]
+pub(crate) fn render_calls(
+    py: Python<'_>,
+    calls: Vec<Bound<'_, Call>>,
+    dialect: &Bound<'_, PyAny>,
+    tools: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let (dialect, tools) = (one(dialect)?, tools::read(tools)?);
+    let calls = calls.iter().map(|call| call.get().read(py)).collect::<PyResult<Vec<_>>>()?;
+    let written = py.detach(|| dialect.render_calls(&calls, &tools));
+    written.map_err(|error| RenderError::new_err(error.to_string()))
+}
+
+/// A whole answer as the model itself writes it: thinking, text and calls, in the order of its parts.
+#[pyfunction]
+#[pyo3(signature = (answer, dialect, tools=None))]
+pub(crate) fn render_answer(
+    py: Python<'_>,
+    answer: &Bound<'_, Message>,
+    dialect: &Bound<'_, PyAny>,
+    tools: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let (dialect, tools) = (one(dialect)?, tools::read(tools)?);
+    let answer = &answer.get().message;
+    let written = py.detach(|| dialect.render_answer(answer, &tools));
+    written.map_err(|error| RenderError::new_err(error.to_string()))
+}
+
+/// What running a call gave, as a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Result {
+    name: String,
+    text: String,
+    #[pyo3(default)]
+    id: Option<String>,
+    #[pyo3(default = true)]
+    ok: bool,
+}
+
+/// Results as the dialect hands them to the model, neutralised, for one message of the role `Dialect.results_role`.
+#[pyfunction]
+pub(crate) fn render_results(results: Vec<Result>, dialect: &Bound<'_, PyAny>) -> PyResult<String> {
+    let results: Vec<CallResult> =
+        results.into_iter().map(|Result { name, text, id, ok }| CallResult { id, name, text, ok }).collect();
+    Ok(one(dialect)?.render_results(&results))
+}

@@ -1,0 +1,68 @@
+"""Columns of answers."""
+
+import pickle
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from cases import CASES, TOOLS
+
+import del_dialects as dd
+from del_dialects.ray import ParseColumn
+
+TEXTS = [case.text for case in CASES]
+
+
+def expected(text: str, dialect: str = "auto", tools: Any = None) -> dict[str, Any]:
+    message = dd.parse(text, dialect, tools)
+    return {
+        "dialect": message.dialect,
+        "content": message.content,
+        "reasoning": message.reasoning,
+        "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls],
+        "faults": [{"kind": fault.kind, "changes_arguments": fault.changes_arguments} for fault in message.faults],
+    }
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_each_row_is_read_as_by_itself(kind: pa.DataType, threads: int) -> None:
+    tools = dd.Tools(TOOLS)
+    read = dd.parse_batch(pa.array(TEXTS, kind), tools=tools, threads=threads)
+    assert len(read) == len(TEXTS)
+    rows = [expected(text, tools=tools) for text in TEXTS]
+    assert pa.array(read).to_pylist() == pa.chunked_array(read).to_pylist() == rows
+    assert pa.array(read).validate(full=True) is None
+
+
+def test_what_is_missing_stays_missing() -> None:
+    column = pa.chunked_array([["Hi", None], [], [None, "Ho"]], pa.string())
+    read = pa.chunked_array(dd.parse_batch(column)).to_pylist()
+    assert [row and row["content"] for row in read] == ["Hi", None, None, "Ho"]
+    assert pa.array(dd.parse_batch(pa.array([], pa.string()))).to_pylist() == []
+
+
+def test_a_part_of_an_array_is_read() -> None:
+    column = pa.array(["a", "b", "c", None, "d"]).slice(1, 3)
+    assert [row and row["content"] for row in pa.array(dd.parse_batch(column)).to_pylist()] == ["b", "c", None]
+
+
+def test_what_is_no_column_of_strings_is_an_error() -> None:
+    with pytest.raises(TypeError, match="expected strings, got Int64"):
+        dd.parse_batch(pa.array([1]))
+    with pytest.raises((TypeError, ValueError)):
+        dd.parse_batch(["a"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="threads"):
+        dd.parse_batch(pa.array(["a"]), threads=0)
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
+    with pytest.raises((TypeError, ValueError), match="(?i)utf-?8"):
+        dd.parse_batch(broken)
+
+
+def test_a_worker_gets_the_same_tools_and_dialect() -> None:
+    own = dd.Dialect.from_toml(dd.Dialect.get("hermes").toml.replace("tool_call>", "call>"), "own")
+    read = pickle.loads(pickle.dumps(ParseColumn("text", dialect=own, tools=TOOLS)))
+    assert read.tools.names == dd.Tools(TOOLS).names and read.dialect == own
+    table = read(pa.table({"n": [1], "text": ['<call>{"name": "list_dir", "arguments": {}}</call>']}))
+    assert table.column_names == ["n", "text", "answer"]
+    assert table["answer"][0]["calls"][0]["name"].as_py() == "list_dir"

@@ -1,0 +1,115 @@
+"""What tools may be given as, and what is no tool."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+import del_dialects as dd
+
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+FUNCTION = {"name": "get_weather", "description": "Get the weather", "parameters": PARAMETERS}
+# In this dialect arguments are typed by the schema.
+TEXT = "<tool_call>\n<function=get_weather>\n<parameter=city>\n7\n</parameter>\n</function>\n</tool_call>"
+
+
+class GetWeather(BaseModel):
+    """Get the weather"""
+
+    city: str = Field(description="The city")
+    days: int = 1
+
+
+def get_weather(city: Annotated[str, "The city"], unit: Literal["C", "F"] = "C", days: int | None = None) -> str:
+    """Get the weather"""
+    return city
+
+
+class Wrapped(BaseModel):
+    type: str = "function"
+    function: dict[str, Any] = FUNCTION
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        FUNCTION,
+        [FUNCTION],
+        {"type": "function", "function": FUNCTION},
+        {"tools": [FUNCTION]},
+        [{"name": "get_weather", "description": "", "input_schema": PARAMETERS}],
+        '[{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}]',
+        b'{"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}',
+        [get_weather],
+        Wrapped(),
+    ],
+    ids=str,
+)
+def test_all_spellings_type_the_arguments(tools: Any) -> None:
+    read = dd.Tools(tools)
+    assert read.names == ["get_weather"]
+    for given in (tools, read):
+        assert dd.parse(TEXT, "qwen3-coder", given).calls[0].loads() == {"city": "7"}
+    assert dd.parse(TEXT, "qwen3-coder").calls[0].loads() == {"city": 7}
+
+
+def test_a_model_of_pydantic_is_a_tool() -> None:
+    shown = dd.render_definitions([GetWeather], "hermes")
+    assert '"name": "GetWeather"' in shown and "Get the weather" in shown and "The city" in shown
+
+
+def test_a_function_is_a_tool() -> None:
+    shown = dd.render_definitions(get_weather, "hermes")
+    assert '"enum": ["C", "F"]' in shown and '"required": ["city"]' in shown and "The city" in shown
+
+
+class Hostile(dict):  # type: ignore[type-arg]
+    def __iter__(self) -> Any:
+        raise RuntimeError("no")
+
+    def keys(self) -> Any:
+        raise RuntimeError("no")
+
+
+def endless() -> Any:
+    tool: dict[str, Any] = dict(FUNCTION)
+    tool["parameters"] = tool
+    return tool
+
+
+@pytest.mark.parametrize(
+    ("tools", "message"),
+    [
+        (7, "got 7 of type int"),
+        ([7], "got 7 of type int"),
+        ([{"name": 7}], "name"),
+        ([FUNCTION, FUNCTION], "twice"),
+        ("[", "expected JSON"),
+        ("{}", "name"),
+        ([{"name": "f", "parameters": {1, 2}}], "what JSON can say"),
+        (endless(), "what JSON can say"),
+        ([lambda x: object()], None),
+        ([object()], "expected a dict"),
+    ],
+    ids=str,
+)
+def test_what_is_no_tool_is_an_error(tools: Any, message: str | None) -> None:
+    if message is None:  # a function without annotations is one
+        assert dd.Tools(tools).names == ["<lambda>"]
+        return
+    with pytest.raises(dd.ToolsError, match=message):
+        dd.Tools(tools)
+
+
+def test_an_error_of_a_hostile_object_is_its_own() -> None:
+    with pytest.raises(RuntimeError, match="no"):
+        dd.Tools(Hostile(name="f"))
+    with pytest.raises(UnicodeEncodeError):
+        dd.Tools('{"name": "\ud800"}')
+
+
+def test_a_parameter_that_json_cannot_say() -> None:
+    def strange(x: complex) -> None: ...
+
+    with pytest.raises(dd.ToolsError, match="strange.x: expected a type that JSON has"):
+        dd.Tools(strange)

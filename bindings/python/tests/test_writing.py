@@ -1,0 +1,82 @@
+"""What is written reads back; grammars and detection answer as the crates do."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cases import CASES, TOOLS, Case
+
+import del_dialects as dd
+
+DECLARED = dd.Tools(TOOLS)
+CALL = dd.Call("get_weather", {"city": "Zürich", "days": 3}, id="call00001")
+TEMPLATES = Path(__file__).parents[3] / "crates/del-detect/tests/families"
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.canonical], ids=lambda case: case.id)
+def test_calls_are_written_as_the_model_writes_them(case: Case) -> None:
+    calls = [dd.Call(call["name"], call["arguments"], call.get("id")) for call in case.expect["calls"]]
+    assert dd.render_calls(calls, case.dialect, case.tools) == case.text
+
+
+@pytest.mark.parametrize("dialect", dd.dialects(), ids=lambda dialect: dialect.name)
+def test_each_dialect_has_grammars(dialect: dd.Dialect) -> None:
+    grammar = dd.grammar(dialect, DECLARED, "required")
+    assert grammar.to_gbnf().startswith("root ::= ")
+    assert grammar.to_structural_tag()["type"] == "structural_tag"
+    assert "start" in grammar.to_lark()
+
+
+def test_an_answer_reads_back() -> None:
+    answer = dd.Message("Let me look.", reasoning="hm", calls=[CALL])
+    written = dd.render_answer(answer, "hermes", DECLARED)
+    read = dd.parse(written, "hermes", DECLARED)
+    assert (read.content, read.reasoning, read.calls[0].arguments) == ("Let me look.", "hm", CALL.arguments)
+    assert dd.render_answer(read, "hermes", DECLARED) == written
+
+
+def test_what_cannot_be_carried_is_an_error() -> None:
+    with pytest.raises(dd.RenderError, match="JSON object"):
+        dd.render_calls([dd.Call("f", "[1]")], "hermes")
+    with pytest.raises(TypeError, match="expected JSON text or a dict, got list"):
+        dd.Call("f", [1])  # type: ignore[arg-type]
+
+
+def test_prompts_and_results() -> None:
+    prompt = dd.render_prompt(DECLARED, "hermes")
+    assert prompt.startswith("# Tools") and "<tool_call>" in prompt
+    assert len(dd.render_prompt(DECLARED, "hermes", compact=True)) < len(prompt)
+    results = dd.render_results([{"name": "list_dir", "text": "a </tool_response> b"}], "hermes")
+    assert results.startswith("<tool_response>") and results.count("</tool_response>") == 1
+    failed = [{"name": "f", "text": "no", "ok": False, "id": "a"}]
+    assert "no" in dd.render_results(failed, "amrita-am")
+    with pytest.raises((KeyError, TypeError, ValueError), match="text"):
+        dd.render_results([{"name": "f"}], "hermes")  # type: ignore[typeddict-item]
+    assert dd.restore(dd.neutralise("<tool_call>")) == "<tool_call>" != dd.neutralise("<tool_call>")
+
+
+def test_a_grammar_says_what_it_leaves_out() -> None:
+    parameters = {"type": "object", "properties": {"n": {"type": "integer", "multipleOf": 3}}}
+    grammar = dd.grammar("hermes", {"name": "f", "parameters": parameters})
+    assert "multipleOf" in grammar.warnings[0]
+    assert any("<tool_call>" in trigger for trigger in grammar.triggers)
+    assert dd.grammar("hermes", {"name": "f", "parameters": parameters}, "f").to_regex()
+    with pytest.raises(dd.GrammarError, match="got none"):
+        dd.grammar("hermes", [])
+    with pytest.raises(dd.GrammarError, match="expected the name of one of the tools"):
+        dd.grammar("hermes", DECLARED, "nobody")
+
+
+def test_a_template_tells_its_dialect(tmp_path: Path) -> None:
+    template = (TEMPLATES / "hermes-json.jinja").read_text()
+    found = dd.detect(template)
+    assert (found.dialect, found.tool_calls) == ("hermes-json", True) and found.confidence > 0.9
+    assert found.evidence and found.description is None
+    assert dd.detect(template, describe=True).description
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    assert dd.detect_file(tmp_path).dialect == "hermes-json"
+    assert dd.detect('<tool_call>{"name": "f", "arguments": {}}</tool_call>').dialect == "hermes-json"
+    with pytest.raises(dd.DetectError, match="cannot read"):
+        dd.detect_file(tmp_path / "nothing")
+    with pytest.raises(dd.DetectError):
+        dd.detect("{% for %}")

@@ -1,0 +1,322 @@
+//! One request for an answer of a model, from the client to the model server and back.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use del_agent::{Constrain, Mode};
+use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
+use serde_json::{Map, Value, json};
+
+use super::streamed::{Afterwards, Streamed};
+use super::{Proxy, insert, query};
+use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
+use crate::api::{Api, response_id, unique};
+use crate::patient::{Manner, patiently};
+use crate::refusal::Refusal;
+use crate::request::{Request, Writing, no_object};
+use crate::upstream::{ServerApi, end_to_end};
+
+/// A request and what is known of it.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    proxy: Arc<Proxy>,
+    api: Api,
+    parts: Parts,
+    /// Members of the request, as the client wrote them, that its answer is written with.
+    about: Map<String, Value>,
+    request: Request,
+    /// What came before the answer, where it is to be remembered.
+    conversation: Option<Vec<Value>>,
+}
+
+/// What an attempt comes to.
+enum Outcome {
+    Answer(Response<Body>),
+    /// There is no call in it, although one was demanded: what the model said in its place.
+    NoCall(Map<String, Value>),
+}
+
+/// A model that does not call although it has to is asked so often.
+const MOST_TRIES: u32 = 3;
+/// The longest answer that is not streamed.
+const LONGEST_ANSWER: usize = 256 << 20;
+/// The longest error that is read.
+const LONGEST_ERROR: usize = 1 << 20;
+/// Names the dialect of an answer's calls.
+const DIALECT: &str = "x-del-dialect";
+/// Names the kinds of tools that were left out, as nobody here has them.
+const DROPPED: &str = "x-del-dropped-tools";
+
+impl Exchange {
+    /// Reads the body of a request.
+    pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
+        let model = proxy.settings.model.as_deref();
+        if api == Api::Chat
+            && let Some(request) = Request::at_a_glance(&bytes, model, &proxy.tools)
+        {
+            return Ok(Self { proxy, api, parts, about: Map::new(), request, conversation: None });
+        }
+        let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+        let about = about(api, &body);
+        let earlier = match about.get("previous_response_id").and_then(Value::as_str) {
+            Some(id) => proxy.memory.get(id).ok_or_else(|| {
+                Refusal::bad_request(format!("expected the id of an earlier response, got `{id}`"))
+                    .hint("send the conversation itself, or start the proxy with a larger --response-memory")
+            })?,
+            None => Vec::new(),
+        };
+        let taken = api.take(body, earlier)?;
+        let kept = about.get("store") != Some(&Value::Bool(false));
+        let request = Request::new(bytes, taken.asked, model);
+        Ok(Self { proxy, api, parts, about, request, conversation: taken.conversation.filter(|_| kept) })
+    }
+
+    /// The answer. A client that is to get a stream is kept waiting until there is one.
+    pub(super) async fn run(self) -> Result<Response<Body>, Refusal> {
+        if !self.request.streams() {
+            return self.answer().await;
+        }
+        let mut client = self.api.client(&self.about, "0");
+        let manner = Manner {
+            content_type: client.content_type(),
+            keep_alive: client.keep_alive(),
+            after: self.proxy.settings.keep_alive,
+            failure: Box::new(move |refusal| {
+                let mut out = Vec::new();
+                client.fail(&refusal.to_string(), None, &mut out);
+                out
+            }),
+        };
+        patiently(Box::pin(self.answer()), manner).await
+    }
+
+    async fn answer(mut self) -> Result<Response<Body>, Refusal> {
+        let proxy = Arc::clone(&self.proxy);
+        let chats = proxy.settings.upstream.api == ServerApi::OpenAi;
+        let mut mode = proxy.modes.of(self.request.model());
+        let mut constrain = proxy.constrain();
+        let mut tries = 1;
+        loop {
+            let offers = self.request.offers_tools();
+            let in_prompt = mode == Mode::Prompt && (offers || self.request.speaks_of_tools());
+            if chats && self.api == Api::Chat && !offers && !in_prompt {
+                let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
+                return proxy.pass(&self.parts, "/chat/completions", body).await;
+            }
+            let written = if in_prompt {
+                let dialect = proxy.dialect(self.request.model());
+                self.request.in_prompt(Writing { dialect: &dialect, constrain })?
+            } else {
+                self.request.natively(chats)?
+            };
+            let body = written.into_bytes(proxy.settings.upstream.api);
+            let response = self.send(body).await?;
+            if response.status().is_success() {
+                match self.answered(mode, response).await? {
+                    Outcome::Answer(response) => return Ok(response),
+                    Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
+                    Outcome::NoCall(said) => {
+                        tries += 1;
+                        proxy.metrics.asked_again.inc();
+                        self.request.again(&said)?;
+                    }
+                }
+                continue;
+            }
+            let (head, said) = response.into_parts();
+            let said = proxy.text(said, LONGEST_ERROR).await?;
+            let error = ApiError::from_response(head.status.as_u16(), &said);
+            if mode == Mode::Native
+                && error.kind == ApiErrorKind::ToolsUnsupported
+                && proxy.modes.refused(self.request.model())
+            {
+                mode = Mode::Prompt;
+            } else if mode == Mode::Prompt
+                && constrain != Constrain::Off
+                && error.message.to_lowercase().contains("grammar")
+            {
+                constrain = Constrain::Off;
+            } else {
+                let headers = answer_headers(&head.headers);
+                return Err(Refusal::of_server(head.status, headers, &error.message, &said));
+            }
+        }
+    }
+
+    async fn send(&self, body: Bytes) -> Result<Response<reqwest::Body>, Refusal> {
+        let upstream = &self.proxy.settings.upstream;
+        let mut headers = upstream.forwarded(&self.parts.headers, self.proxy.gate.wants_key());
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // What another API has there means nothing to the server.
+        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
+        upstream.ask(headers, &query, body).await
+    }
+
+    fn reader(&self, mode: Mode) -> Reader {
+        let settings = &self.proxy.settings;
+        Reader {
+            dialect: settings.dialect.clone(),
+            tools: self.request.tools(),
+            one_call: self.request.wants_one_call(),
+            reads: self.request.offers_tools(),
+            offered: self.request.offered(),
+            custom: self.request.custom(),
+            restore: mode == Mode::Prompt,
+            ..Reader::new(settings.dialects)
+        }
+    }
+
+    async fn answered(&self, mode: Mode, response: Response<reqwest::Body>) -> Result<Outcome, Refusal> {
+        let (head, body) = response.into_parts();
+        let mut headers = answer_headers(&head.headers);
+        let chats = self.proxy.settings.upstream.api == ServerApi::OpenAi;
+        let dropped = self.request.dropped(chats && mode == Mode::Native);
+        if !dropped.is_empty() {
+            insert(&mut headers, DROPPED, &dropped.join(","));
+        }
+        let id = unique();
+        let client = self.api.client(&self.about, &id);
+        if self.request.streams() {
+            return self.streamed(mode, headers, body, client, &id).await;
+        }
+        let text = self.proxy.text(body, LONGEST_ANSWER).await?;
+        self.whole(mode, headers, &text, client, &id)
+    }
+
+    async fn streamed(
+        &self,
+        mode: Mode,
+        mut headers: HeaderMap,
+        body: reqwest::Body,
+        client: Box<dyn ToClient>,
+        id: &str,
+    ) -> Result<Outcome, Refusal> {
+        let upstream = &self.proxy.settings.upstream;
+        let written = (mode == Mode::Prompt).then(|| self.proxy.dialect(self.request.model()));
+        if let Some(dialect) =
+            self.proxy.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
+        {
+            insert(&mut headers, DIALECT, &dialect.name);
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let mut stream = Stream::between(self.reader(mode), ids(), upstream.api.reader(), client);
+        let demanded = self.request.demands_call();
+        if demanded || self.conversation.is_some() {
+            stream = stream.keeping();
+        }
+        let mut streamed = Streamed::new(upstream.timed(body), stream, self.afterwards(id));
+        if demanded {
+            streamed.until_call().await;
+            if streamed.lacks_call() {
+                return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
+            }
+        }
+        Ok(Outcome::Answer((StatusCode::OK, headers, Body::new(streamed)).into_response()))
+    }
+
+    fn whole(
+        &self,
+        mode: Mode,
+        mut headers: HeaderMap,
+        text: &str,
+        mut client: Box<dyn ToClient>,
+        id: &str,
+    ) -> Result<Outcome, Refusal> {
+        let server = self.proxy.settings.upstream.api.reader();
+        let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
+        let answer = answer.map_err(|trouble| match trouble {
+            Trouble::Garbage(_) => {
+                Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
+                    .hint("check the address of --upstream; it usually ends in /v1")
+            }
+            Trouble::Refused(error) => Refusal::bad_gateway(error.message),
+        })?;
+        let metrics = &self.proxy.metrics;
+        metrics.refused.inc_by(answer.refused.len() as u64);
+        if self.request.demands_call() && answer.calls == 0 {
+            return Ok(Outcome::NoCall(answer.message));
+        }
+        metrics.called(answer.dialect.as_deref(), answer.calls);
+        metrics.changed.inc_by(answer.changed.len() as u64);
+        let changed = answer.changed.join(",");
+        let refused = answer.refused.join(",");
+        let dialect = answer.dialect.unwrap_or_default();
+        for (name, value) in [(DIALECT, dialect), (CHANGED, changed), (REFUSED, refused)] {
+            if !value.is_empty() {
+                insert(&mut headers, name, &value);
+            }
+        }
+        if let Some(conversation) = &self.conversation {
+            let message = Value::Object(answer.message);
+            let conversation = conversation.iter().cloned().chain([message]).collect();
+            self.proxy.memory.put(response_id(id), conversation);
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
+    }
+
+    /// Counts what a stream held, and remembers it where it is to be remembered.
+    fn afterwards(&self, id: &str) -> Afterwards {
+        let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
+        let proxy = Arc::clone(&self.proxy);
+        Box::new(move |stream| {
+            let metrics = &proxy.metrics;
+            let (dialect, calls) = stream.calls();
+            metrics.called(dialect, calls);
+            metrics.changed.inc_by(stream.changed().count() as u64);
+            metrics.refused.inc_by(stream.refused().count() as u64);
+            metrics.failures.inc_by(u64::from(!stream.is_whole()));
+            if let (Some((mut conversation, id)), Some(message)) = (kept, stream.message()) {
+                conversation.push(Value::Object(message));
+                proxy.memory.put(id, conversation);
+            }
+        })
+    }
+}
+
+/// The members of a request that its answer is written with.
+fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
+    if api == Api::Responses {
+        return body
+            .iter()
+            .filter(|(name, _)| *name != "input")
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+    }
+    let mut about = Map::new();
+    if let Some(model) = body.get("model") {
+        about.insert("model".to_owned(), model.clone());
+    }
+    if body.contains_key("functions") {
+        about.insert("functions".to_owned(), json!(true));
+    }
+    about
+}
+
+/// The headers of a server's answer that go on to the client.
+fn answer_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = end_to_end(headers);
+    for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
+        headers.remove(name);
+    }
+    headers
+}
+
+fn no_call() -> Refusal {
+    Refusal::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "upstream_error",
+        format!("the model made no call that `tool_choice` allows, in {MOST_TRIES} tries"),
+    )
+    .hint("ask with tool_choice auto, or use a model that calls tools more readily")
+}
+
+/// Ids that no other answer has: clients put the calls of several into one conversation.
+fn ids() -> Ids {
+    Ids::new(RandomState::new().build_hasher().finish())
+}

@@ -1,0 +1,75 @@
+//! `tool_choice` is kept, whatever the server does with it.
+
+use del_agent::ToolsMode;
+use serde_json::json;
+
+use crate::model::{Model, Reply, Then, completion, event, says};
+use crate::stand::{Stand, assembled, document, streamed, told, tool, weather, with};
+
+const HERMES: &str =
+    "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>";
+
+fn paris() -> Vec<(String, String)> {
+    vec![("get_weather".to_owned(), "{\"city\": \"Paris\"}".to_owned())]
+}
+
+#[tokio::test]
+async fn a_demanded_call_is_asked_for_again() {
+    for (mode, streams) in [(ToolsMode::Native, false), (ToolsMode::Native, true), (ToolsMode::Prompt, true)]
+    {
+        // It calls once it was told so in words.
+        let model = Model::new(|seen| {
+            let told = seen.body()["messages"].to_string().contains("and say nothing else");
+            says(seen, if told { HERMES } else { "Let me think." }, 3)
+        });
+        let stand = Stand::with(model, |settings| settings.tools_mode = mode).await;
+        let body = with(weather(), json!({"tool_choice": "required"}));
+        let got = if streams {
+            assembled(&stand.events(&streamed(body)).await)
+        } else {
+            told(&stand.ask(&body).await)
+        };
+        assert_eq!(got, (String::new(), paris(), "tool_calls".to_owned()));
+        assert_eq!(stand.model.seen().len(), 2);
+        let talks = Stand::with(Model::new(|seen| says(seen, "Let me think.", 3)), |settings| {
+            settings.tools_mode = mode;
+        })
+        .await;
+        let body = with(weather(), json!({"tool_choice": "required", "stream": streams}));
+        let response = talks.post(&body).send().await.unwrap();
+        assert_eq!((response.status().as_u16(), talks.model.seen().len()), (422, 3));
+        let error = document(response).await["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(error, "the model made no call that `tool_choice` allows, in 3 tries");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_may_not_be_made_does_not_go_out() {
+    let native = |name: &str| {
+        let call = json!([{"index": 0, "id": "c", "type": "function", "function": {"name": name, "arguments": "{\"a\":1}"}}]);
+        let (whole, delta) =
+            (json!({"role": "assistant", "content": null, "tool_calls": call}), json!({"tool_calls": call}));
+        Model::new(move |seen| {
+            if seen.body()["stream"] == true {
+                let all = event(&delta, None) + &event(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n";
+                return Reply::Stream(vec![all.into_bytes()], Then::End);
+            }
+            Reply::Whole(200, "", completion(&whole, "tool_calls").to_string())
+        })
+    };
+    let stand = Stand::new(native("rm")).await;
+    let response = stand.post(&weather()).send().await.unwrap();
+    assert_eq!(response.headers()["x-del-refused-calls"], "rm");
+    let (text, calls, finish) = told(&document(response).await);
+    assert!(calls.is_empty() && finish == "stop" && text.contains("`rm`"), "{text} {finish}");
+    let text = stand.post(&streamed(weather())).send().await.unwrap().text().await.unwrap();
+    assert!(text.contains(": x-del-refused-calls: rm\n\n") && !text.contains("tool_calls\":"), "{text}");
+    // The one that is named goes out, another does not.
+    let named = |name: &str| {
+        let choice = json!({"type": "function", "function": {"name": name}});
+        with(weather(), json!({"tools": [tool("get_weather"), tool("get_time")], "tool_choice": choice}))
+    };
+    let stand = Stand::new(native("get_time")).await;
+    assert_eq!(told(&stand.ask(&named("get_time")).await).1.len(), 1);
+    assert_eq!(stand.post(&named("get_weather")).send().await.unwrap().status(), 422);
+}

@@ -1,0 +1,6 @@
+//! Anthropic's messages.
+
+pub mod from_client;
+pub mod from_server;
+pub mod to_client;
+pub mod to_server;

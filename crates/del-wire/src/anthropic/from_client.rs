@@ -1,0 +1,223 @@
+//! A request for a message as one for a chat completion.
+
+use serde_json::{Map, Value, json};
+
+use crate::asked::Asked;
+use crate::error::WireError;
+
+/// Members that mean nothing beside a chat completion, or that are read here.
+const KNOWN: &[&str] = &[
+    "system",
+    "messages",
+    "tools",
+    "tool_choice",
+    "stop_sequences",
+    "metadata",
+    "thinking",
+    "service_tier",
+    "container",
+    "context_management",
+    "mcp_servers",
+    "output_config",
+    "output_format",
+    "cache_control",
+    "betas",
+    "speed",
+    "inference_geo",
+];
+
+/// Reads the request. Members that are not known here stay in it.
+pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
+    let mut messages = Vec::new();
+    if let Some(system) = body.get("system") {
+        let text = text(system);
+        if !text.is_empty() {
+            messages.push(json!({"role": "system", "content": text}));
+        }
+    }
+    let Some(Value::Array(given)) = body.get("messages") else {
+        let got = body.get("messages").map_or_else(|| "nothing".to_owned(), Value::to_string);
+        return Err(WireError::shape("messages", "a list", &got));
+    };
+    for (place, message) in given.iter().enumerate() {
+        let role = message["role"].as_str().unwrap_or_default();
+        match role {
+            "user" => user(&message["content"], &mut messages),
+            "assistant" => messages.push(assistant(&message["content"])),
+            "system" => messages.push(json!({"role": "system", "content": text(&message["content"])})),
+            _ => {
+                let at = format!("messages[{place}].role");
+                return Err(WireError::shape(&at, "user, assistant or system", &message["role"].to_string()));
+            }
+        }
+    }
+    let (mut tools, mut dropped) = (Vec::new(), Vec::new());
+    for tool in body.get("tools").and_then(Value::as_array).into_iter().flatten() {
+        match tool.get("type").and_then(Value::as_str) {
+            None | Some("custom") => tools.push(json!({"type": "function", "function": {
+                "name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
+                "parameters": tool["input_schema"]}})),
+            Some(kind) => dropped.push(kind.to_owned()),
+        }
+    }
+    let mut out = Map::new();
+    choose(&body, &tools, &mut out)?;
+    if let Some(stop) = body.get("stop_sequences").filter(|stop| !stop.is_null()) {
+        out.insert("stop".to_owned(), stop.clone());
+    }
+    if let Some(user) = body.get("metadata").and_then(|metadata| metadata.get("user_id")?.as_str()) {
+        out.insert("user".to_owned(), json!(user));
+    }
+    if let Some(schema) = ["/output_config/format/schema", "/output_format/schema"]
+        .iter()
+        .find_map(|path| Value::Object(body.clone()).pointer(path).cloned())
+    {
+        let schema = json!({"name": "answer", "schema": schema, "strict": true});
+        out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
+    }
+    if body.get("stream") == Some(&Value::Bool(true)) {
+        out.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
+    body.retain(|name, _| !KNOWN.contains(&name.as_str()));
+    body.insert("messages".to_owned(), Value::Array(messages));
+    if !tools.is_empty() {
+        body.insert("tools".to_owned(), Value::Array(tools));
+    }
+    body.extend(out);
+    Ok(Asked { dropped, changed: true, ..Asked::of(body)? })
+}
+
+fn choose(body: &Map<String, Value>, tools: &[Value], out: &mut Map<String, Value>) -> Result<(), WireError> {
+    let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) else { return Ok(()) };
+    let chosen = match choice["type"].as_str() {
+        Some("auto") => json!("auto"),
+        Some("any") => json!("required"),
+        Some("none") => json!("none"),
+        Some("tool") => {
+            let name = &choice["name"];
+            if !tools.iter().any(|tool| tool["function"]["name"] == *name) {
+                return Err(WireError::shape(
+                    "tool_choice.name",
+                    "the name of one of the tools, other than hosted ones, which do not run here",
+                    &name.to_string(),
+                ));
+            }
+            json!({"type": "function", "function": {"name": name}})
+        }
+        _ => {
+            return Err(WireError::shape("tool_choice.type", "auto, any, tool or none", &choice.to_string()));
+        }
+    };
+    if !tools.is_empty() {
+        out.insert("tool_choice".to_owned(), chosen);
+        if choice["disable_parallel_tool_use"] == true {
+            out.insert("parallel_tool_calls".to_owned(), json!(false));
+        }
+    }
+    Ok(())
+}
+
+/// All text of a content.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// What the user says: results first, each a message, then the rest.
+fn user(content: &Value, messages: &mut Vec<Value>) {
+    let Some(blocks) = content.as_array() else {
+        messages.push(json!({"role": "user", "content": content}));
+        return;
+    };
+    let mut parts = Vec::new();
+    for block in blocks {
+        if block["type"] == "tool_result" {
+            let (result, images) = result(&block["content"], block["is_error"] == true);
+            messages.push(json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result}));
+            // A result of the other API is text alone.
+            parts.extend(images);
+        } else {
+            parts.extend(part(block));
+        }
+    }
+    if let [Value::Object(only)] = parts.as_slice()
+        && only.get("type").is_some_and(|kind| kind == "text")
+    {
+        messages.push(json!({"role": "user", "content": only["text"]}));
+    } else if !parts.is_empty() {
+        messages.push(json!({"role": "user", "content": parts}));
+    }
+}
+
+/// The text of a result, and its images.
+fn result(content: &Value, failed: bool) -> (String, Vec<Value>) {
+    let (said, images) = match content {
+        Value::Array(blocks) => {
+            let images = blocks.iter().filter(|block| block["text"].is_null()).filter_map(part).collect();
+            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            (texts.join("\n"), images)
+        }
+        other => (text(other), Vec::new()),
+    };
+    if failed && !said.to_lowercase().starts_with("error") {
+        return (format!("Error: {said}"), images);
+    }
+    (said, images)
+}
+
+/// A block as a content part; `None` for one that has no place there.
+fn part(block: &Value) -> Option<Value> {
+    let source = &block["source"];
+    let address = || match source["type"].as_str()? {
+        "base64" => {
+            Some(format!("data:{};base64,{}", source["media_type"].as_str()?, source["data"].as_str()?))
+        }
+        "url" => Some(source["url"].as_str()?.to_owned()),
+        _ => None,
+    };
+    match block["type"].as_str()? {
+        "text" => Some(json!({"type": "text", "text": block["text"]})),
+        "image" => Some(json!({"type": "image_url", "image_url": {"url": address()?}})),
+        "document" if source["type"] == "text" => Some(json!({"type": "text", "text": source["data"]})),
+        "document" => {
+            let name = block["title"].as_str().unwrap_or("document.pdf");
+            Some(json!({"type": "file", "file": {"filename": name, "file_data": address()?}}))
+        }
+        _ => None,
+    }
+}
+
+fn assistant(content: &Value) -> Value {
+    let mut message = json!({"role": "assistant", "content": text(content)});
+    let blocks = || content.as_array().into_iter().flatten();
+    let thought: Vec<&str> = blocks().filter_map(|block| block["thinking"].as_str()).collect();
+    if !thought.is_empty() {
+        message["reasoning_content"] = json!(thought.join("\n"));
+    }
+    let sealed: Vec<&Value> = blocks()
+        .filter(|block| {
+            block["type"] == "redacted_thinking"
+                || block["signature"].as_str().is_some_and(|seal| !seal.is_empty())
+        })
+        .collect();
+    if !sealed.is_empty() {
+        message["thinking_blocks"] = json!(sealed);
+    }
+    let calls: Vec<Value> = blocks()
+        .filter(|block| block["type"] == "tool_use")
+        .map(|block| {
+            let function = json!({"name": block["name"], "arguments": block["input"].to_string()});
+            json!({"id": block["id"], "type": "function", "function": function})
+        })
+        .collect();
+    if !calls.is_empty() {
+        message["tool_calls"] = Value::Array(calls);
+    }
+    message
+}

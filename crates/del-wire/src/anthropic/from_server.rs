@@ -1,0 +1,145 @@
+//! Answers of servers that speak Anthropic's messages.
+
+use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+use crate::error::{ApiError, WireError};
+use crate::fields::Fields;
+use crate::from_server::Heard;
+
+/// Reads the events of one message, or a whole one.
+#[derive(Debug, Default)]
+pub struct Messages {
+    usage: Usage,
+}
+
+const EXPECTED: &str = "a message of Anthropic's API, or an event of one";
+
+impl Messages {
+    pub(crate) fn event(&mut self, data: &str) -> Result<Heard, WireError> {
+        let fields = Fields::read(data, "event")?;
+        let kind = fields.text("type")?.unwrap_or_default();
+        let index = fields.number("index").and_then(|index| u32::try_from(index).ok());
+        let chunk = match kind.as_str() {
+            "error" => Chunk { error: Some(ApiError::from_stream(data)), ..Chunk::default() },
+            "message_stop" => return Ok(Heard::Done),
+            "ping" | "content_block_stop" => return Ok(Heard::Nothing),
+            // A server may answer at once all the same.
+            "message" => self.whole(data)?,
+            "message_start" => {
+                let message = fields.object("message")?;
+                let mut chunk = Chunk { choices: vec![Delta::default()], ..Chunk::default() };
+                if let Some(message) = message {
+                    chunk.id = message.text("id")?;
+                    chunk.model = message.text("model")?;
+                    self.count(&message);
+                }
+                chunk
+            }
+            "content_block_start" => match fields.object("content_block")? {
+                Some(block) => of(self::block(&block, index)?),
+                None => return Ok(Heard::Nothing),
+            },
+            "content_block_delta" => match fields.object("delta")? {
+                Some(delta) => of(self::delta(&delta, index)?),
+                None => return Ok(Heard::Nothing),
+            },
+            "message_delta" => {
+                self.count(&fields);
+                let mut delta = Delta::default();
+                if let Some(end) = fields.object("delta")? {
+                    finish(&end, &mut delta)?;
+                }
+                Chunk { usage: Some(self.usage), ..of(delta) }
+            }
+            "" => return Err(WireError::shape("type", EXPECTED, data)),
+            _ => return Ok(Heard::Nothing),
+        };
+        Ok(Heard::Chunk(Box::new(chunk)))
+    }
+
+    pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
+        let fields = Fields::read(body, "message")?;
+        if fields.get("error").is_some() {
+            return Ok(Chunk { error: Some(ApiError::from_stream(body)), ..Chunk::default() });
+        }
+        let blocks = fields.list("content")?.ok_or_else(|| WireError::shape("content", EXPECTED, body))?;
+        let mut delta = Delta::default();
+        for (place, json) in blocks.into_iter().enumerate() {
+            let more = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;
+            for (all, more) in [
+                (&mut delta.content, more.content),
+                (&mut delta.reasoning, more.reasoning),
+                (&mut delta.signature, more.signature),
+            ] {
+                if let Some(more) = more {
+                    all.get_or_insert_default().push_str(&more);
+                }
+            }
+            delta.calls.extend(more.calls);
+        }
+        finish(&fields, &mut delta)?;
+        self.count(&fields);
+        let (id, model) = (fields.text("id")?, fields.text("model")?);
+        Ok(Chunk { id, model, usage: Some(self.usage), ..of(delta) })
+    }
+
+    /// Here tokens that were read before are counted apart from the others.
+    fn count(&mut self, fields: &Fields<'_>) {
+        let Ok(Some(usage)) = fields.object("usage") else { return };
+        let number = |name| usage.number(name);
+        let cached = number("cache_read_input_tokens").unwrap_or(0);
+        if let Some(tokens) = number("input_tokens") {
+            let written = number("cache_creation_input_tokens").unwrap_or(0);
+            self.usage.prompt = tokens.saturating_add(cached).saturating_add(written);
+            self.usage.cached = cached;
+        }
+        self.usage.completion = number("output_tokens").unwrap_or(self.usage.completion);
+    }
+}
+
+fn of(delta: Delta) -> Chunk {
+    Chunk { choices: vec![delta], ..Chunk::default() }
+}
+
+fn finish(fields: &Fields<'_>, delta: &mut Delta) -> Result<(), WireError> {
+    let reason = fields.text("stop_reason")?;
+    delta.finish = reason.as_deref().map(|reason| match reason {
+        "refusal" => Finish::ContentFilter,
+        other => Finish::from_reason(other),
+    });
+    delta.reason = reason;
+    Ok(())
+}
+
+fn block(block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
+    let kind = block.text("type")?.unwrap_or_default();
+    let mut delta = Delta::default();
+    match kind.as_str() {
+        "text" => delta.content = block.text("text")?,
+        "thinking" => {
+            delta.reasoning = block.text("thinking")?;
+            delta.signature = block.text("signature")?.filter(|seal| !seal.is_empty());
+        }
+        "tool_use" => {
+            // It is empty in a stream, and comes later.
+            let input =
+                block.get("input").filter(|json| !json.trim_matches(['{', '}', ' ', '\n']).is_empty());
+            let (id, name) = (block.text("id")?, block.text("name")?);
+            delta.calls.push(CallDelta { index, id, name, arguments: input.map(str::to_owned) });
+        }
+        _ => {}
+    }
+    Ok(delta)
+}
+
+fn delta(fields: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
+    let mut delta = Delta {
+        content: fields.text("text")?,
+        reasoning: fields.text("thinking")?,
+        signature: fields.text("signature")?,
+        ..Delta::default()
+    };
+    if let Some(arguments) = fields.text("partial_json")?.filter(|json| !json.is_empty()) {
+        delta.calls.push(CallDelta { index, arguments: Some(arguments), ..CallDelta::default() });
+    }
+    Ok(delta)
+}

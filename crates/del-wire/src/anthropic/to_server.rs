@@ -1,0 +1,137 @@
+//! A request for a server that speaks Anthropic's messages.
+
+use serde_json::{Map, Value, json};
+
+/// The API wants a limit; this one is for requests that have none.
+const MOST_TOKENS: u64 = 8192;
+
+/// The body. Members that the API does not have are left out, for it refuses them.
+pub fn write(body: &Map<String, Value>) -> Value {
+    let mut out = Map::new();
+    for name in ["model", "temperature", "top_p", "top_k", "stream", "thinking"] {
+        if let Some(value) = body.get(name).filter(|value| !value.is_null()) {
+            out.insert(name.to_owned(), value.clone());
+        }
+    }
+    let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(*name)?.as_u64());
+    out.insert("max_tokens".to_owned(), json!(limit.unwrap_or(MOST_TOKENS)));
+    match body.get("stop") {
+        Some(stop @ Value::String(_)) => out.insert("stop_sequences".to_owned(), json!([stop])),
+        Some(stop @ Value::Array(_)) => out.insert("stop_sequences".to_owned(), stop.clone()),
+        _ => None,
+    };
+    if let Some(user) = body.get("user").and_then(Value::as_str) {
+        out.insert("metadata".to_owned(), json!({"user_id": user}));
+    }
+    let mut system = Vec::new();
+    let mut messages: Vec<Value> = Vec::new();
+    for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
+        let (role, blocks) = match message["role"].as_str().unwrap_or_default() {
+            "system" | "developer" => {
+                system.extend(text_blocks(&message["content"]));
+                continue;
+            }
+            "assistant" => ("assistant", assistant(message)),
+            "tool" | "function" => ("user", vec![result(message)]),
+            _ => ("user", content(&message["content"])),
+        };
+        if blocks.is_empty() {
+            continue;
+        }
+        // Roles take turns here.
+        match messages.last_mut() {
+            Some(last) if last["role"] == role => {
+                if let Some(Value::Array(content)) = last.get_mut("content") {
+                    content.extend(blocks);
+                }
+            }
+            _ => messages.push(json!({"role": role, "content": blocks})),
+        }
+    }
+    if !system.is_empty() {
+        out.insert("system".to_owned(), Value::Array(system));
+    }
+    out.insert("messages".to_owned(), Value::Array(messages));
+    add_tools(body, &mut out);
+    Value::Object(out)
+}
+
+fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
+    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    let tools: Vec<Value> = tools
+        .filter_map(|tool| tool.get("function"))
+        .map(|tool| {
+            let schema = tool.get("parameters").cloned().unwrap_or_else(|| json!({"type": "object"}));
+            json!({"name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
+                "input_schema": schema})
+        })
+        .collect();
+    if tools.is_empty() {
+        return;
+    }
+    out.insert("tools".to_owned(), Value::Array(tools));
+    let choice = body.get("tool_choice");
+    let mut choice = match choice.and_then(Value::as_str) {
+        Some("none") => json!({"type": "none"}),
+        Some("required" | "any") => json!({"type": "any"}),
+        _ => match choice.and_then(|choice| choice.pointer("/function/name")) {
+            Some(name) => json!({"type": "tool", "name": name}),
+            None => json!({"type": "auto"}),
+        },
+    };
+    if body.get("parallel_tool_calls") == Some(&Value::Bool(false)) && choice["type"] != "none" {
+        choice["disable_parallel_tool_use"] = json!(true);
+    }
+    out.insert("tool_choice".to_owned(), choice);
+}
+
+fn assistant(message: &Value) -> Vec<Value> {
+    let mut blocks: Vec<Value> = message["thinking_blocks"].as_array().cloned().unwrap_or_default();
+    blocks.extend(text_blocks(&message["content"]));
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let function = &call["function"];
+        let input = match &function["arguments"] {
+            Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| json!({})),
+            other => other.clone(),
+        };
+        blocks.push(json!({"type": "tool_use", "id": call["id"], "name": function["name"], "input": input}));
+    }
+    blocks
+}
+
+fn result(message: &Value) -> Value {
+    json!({"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content(&message["content"])})
+}
+
+/// The blocks of text in a content; the API takes no empty ones.
+fn text_blocks(said: &Value) -> Vec<Value> {
+    content(said).into_iter().filter(|block| block["type"] == "text").collect()
+}
+
+fn content(content: &Value) -> Vec<Value> {
+    match content {
+        Value::String(text) if !text.is_empty() => vec![json!({"type": "text", "text": text})],
+        Value::Array(parts) => parts.iter().filter_map(part).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn part(part: &Value) -> Option<Value> {
+    match part["type"].as_str()? {
+        "text" => {
+            let text = part["text"].as_str().filter(|text| !text.is_empty())?;
+            Some(json!({"type": "text", "text": text}))
+        }
+        "image_url" => Some(json!({"type": "image", "source": source(part["image_url"]["url"].as_str()?)})),
+        "file" => Some(json!({"type": "document", "source": source(part["file"]["file_data"].as_str()?)})),
+        _ => None,
+    }
+}
+
+fn source(address: &str) -> Value {
+    let inline = address.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    match inline {
+        Some((kind, data)) => json!({"type": "base64", "media_type": kind, "data": data}),
+        None => json!({"type": "url", "url": address}),
+    }
+}

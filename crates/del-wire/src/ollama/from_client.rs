@@ -1,0 +1,139 @@
+//! A request of Ollama's API as one for a chat completion.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value, json};
+
+use crate::asked::Asked;
+use crate::error::WireError;
+
+/// Reads a request for a chat.
+pub fn read_chat(body: &Map<String, Value>) -> Result<Asked, WireError> {
+    let Some(Value::Array(given)) = body.get("messages") else {
+        let got = body.get("messages").map_or_else(|| "nothing".to_owned(), Value::to_string);
+        return Err(WireError::shape("messages", "a list", &got));
+    };
+    let mut messages = Vec::with_capacity(given.len());
+    // Calls have no ids here: results come in the order of the calls, or say the tool's name.
+    let mut waiting: VecDeque<(String, String)> = VecDeque::new();
+    for (place, message) in given.iter().enumerate() {
+        messages.push(self::message(message, place, &mut waiting));
+    }
+    let mut out = options(body);
+    out.insert("messages".to_owned(), Value::Array(messages));
+    if let Some(tools) =
+        body.get("tools").filter(|tools| tools.as_array().is_some_and(|tools| !tools.is_empty()))
+    {
+        out.insert("tools".to_owned(), tools.clone());
+    }
+    Ok(Asked { changed: true, ..Asked::of(out)? })
+}
+
+/// Reads a request for the completion of one prompt.
+pub fn read_generate(body: &Map<String, Value>) -> Result<Asked, WireError> {
+    let mut messages = Vec::new();
+    if let Some(system) = body.get("system").and_then(Value::as_str).filter(|system| !system.is_empty()) {
+        messages.push(json!({"role": "system", "content": system}));
+    }
+    let mut user =
+        json!({"role": "user", "content": body.get("prompt").and_then(Value::as_str).unwrap_or_default()});
+    add_images(body.get("images"), &mut user);
+    messages.push(user);
+    let mut out = options(body);
+    out.insert("messages".to_owned(), Value::Array(messages));
+    Ok(Asked { changed: true, ..Asked::of(out)? })
+}
+
+fn message(message: &Value, place: usize, waiting: &mut VecDeque<(String, String)>) -> Value {
+    let role = message["role"].as_str().unwrap_or("user");
+    let mut out = json!({"role": role, "content": message["content"].as_str().unwrap_or_default()});
+    if role == "tool" {
+        let name = message["tool_name"].as_str().or_else(|| message["name"].as_str());
+        let known = name.and_then(|name| waiting.iter().position(|(_, tool)| tool == name)).unwrap_or(0);
+        let id = message["tool_call_id"].as_str().map(str::to_owned);
+        let taken = waiting.remove(known).map(|(id, _)| id);
+        out["tool_call_id"] = json!(id.or(taken).unwrap_or_else(|| format!("call_{place}")));
+    }
+    if let Some(thought) = message["thinking"].as_str().filter(|thought| !thought.is_empty()) {
+        out["reasoning_content"] = json!(thought);
+    }
+    if let Some(calls) = message["tool_calls"].as_array().filter(|calls| !calls.is_empty()) {
+        waiting.clear();
+        let calls = calls.iter().enumerate().map(|(number, call)| {
+            let function = &call["function"];
+            let id = call["id"].as_str().map_or_else(|| format!("call_{place}_{number}"), str::to_owned);
+            waiting.push_back((id.clone(), function["name"].as_str().unwrap_or_default().to_owned()));
+            let arguments = match &function["arguments"] {
+                Value::String(text) => text.clone(),
+                Value::Null => "{}".to_owned(),
+                other => other.to_string(),
+            };
+            json!({"id": id, "type": "function", "function": {"name": function["name"], "arguments": arguments}})
+        });
+        out["tool_calls"] = calls.collect();
+    }
+    add_images(message.get("images"), &mut out);
+    out
+}
+
+/// Images are given beside the text, in base 64 and without a type.
+fn add_images(images: Option<&Value>, message: &mut Value) {
+    let images: Vec<&str> =
+        images.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    if images.is_empty() {
+        return;
+    }
+    let mut parts = vec![json!({"type": "text", "text": message["content"]})];
+    parts.extend(images.iter().map(|image| {
+        let url = if image.starts_with("data:") {
+            (*image).to_owned()
+        } else {
+            format!("data:{};base64,{image}", media_type(image))
+        };
+        json!({"type": "image_url", "image_url": {"url": url}})
+    }));
+    message["content"] = Value::Array(parts);
+}
+
+/// Every format of images begins with bytes of its own.
+fn media_type(base64: &str) -> &'static str {
+    match base64.as_bytes() {
+        [b'/', b'9', b'j', ..] => "image/jpeg",
+        [b'R', b'0', b'l', b'G', ..] => "image/gif",
+        [b'U', b'k', b'l', b'G', ..] => "image/webp",
+        _ => "image/png",
+    }
+}
+
+/// What is asked beside the conversation.
+fn options(body: &Map<String, Value>) -> Map<String, Value> {
+    const RENAMED: [(&str, &str); 2] = [("num_predict", "max_tokens"), ("repeat_penalty", "repeat_penalty")];
+    const SAME: [&str; 8] =
+        ["temperature", "top_p", "top_k", "min_p", "seed", "stop", "presence_penalty", "frequency_penalty"];
+    let mut out = Map::new();
+    out.insert("model".to_owned(), body.get("model").cloned().unwrap_or_else(|| json!("")));
+    let given = body.get("options").and_then(Value::as_object);
+    let same = SAME.iter().map(|name| (*name, *name));
+    for (theirs, ours) in RENAMED.into_iter().chain(same) {
+        // A limit below zero is none.
+        let value = given.and_then(|given| given.get(theirs));
+        if let Some(value) = value.filter(|value| theirs != "num_predict" || value.as_i64() > Some(0)) {
+            out.insert(ours.to_owned(), value.clone());
+        }
+    }
+    match body.get("format") {
+        Some(Value::String(word)) if word == "json" => {
+            out.insert("response_format".to_owned(), json!({"type": "json_object"}));
+        }
+        Some(schema @ Value::Object(_)) => {
+            let schema = json!({"name": "answer", "schema": schema, "strict": true});
+            out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
+        }
+        _ => {}
+    }
+    if body.get("stream") != Some(&Value::Bool(false)) {
+        out.insert("stream".to_owned(), json!(true));
+        out.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
+    out
+}

@@ -1,0 +1,152 @@
+//! Answers in the shape of Ollama's API: a JSON object on each line.
+
+use serde_json::{Map, Value, json};
+
+use crate::chunk::Usage;
+use crate::told::{Block, Blocks, Piece, ToClient, Told};
+
+/// Writes answers of Ollama's API. Of several choices the first is told.
+#[derive(Debug)]
+pub struct Ollama {
+    model: String,
+    created: String,
+    /// It answers a request for the completion of one prompt.
+    generate: bool,
+    /// Calls go out whole.
+    open: Vec<(u32, String, String)>,
+    reason: Option<String>,
+    usage: Usage,
+}
+
+impl Ollama {
+    /// Nothing yet. `created` is the time as RFC 3339 has it; `generate` completes a prompt in place of a chat.
+    pub fn new(model: impl Into<String>, created: impl Into<String>, generate: bool) -> Self {
+        Self {
+            model: model.into(),
+            created: created.into(),
+            generate,
+            open: Vec::new(),
+            reason: None,
+            usage: Usage::default(),
+        }
+    }
+
+    fn line(&self, text: &str, thinking: &str, calls: &[Value], done: bool) -> Value {
+        let mut line = Map::from_iter([
+            ("model".to_owned(), json!(self.model)),
+            ("created_at".to_owned(), json!(self.created)),
+        ]);
+        let mut message = Map::new();
+        let into = if self.generate { &mut line } else { &mut message };
+        if !self.generate {
+            into.insert("role".to_owned(), json!("assistant"));
+        }
+        into.insert(if self.generate { "response" } else { "content" }.to_owned(), json!(text));
+        if !thinking.is_empty() {
+            into.insert("thinking".to_owned(), json!(thinking));
+        }
+        if !calls.is_empty() {
+            into.insert("tool_calls".to_owned(), json!(calls));
+        }
+        if !self.generate {
+            line.insert("message".to_owned(), Value::Object(message));
+        }
+        line.insert("done".to_owned(), json!(done));
+        if done {
+            let reason = if self.reason.as_deref() == Some("length") { "length" } else { "stop" };
+            line.insert("done_reason".to_owned(), json!(reason));
+            for (name, number) in [
+                ("total_duration", 0),
+                ("load_duration", 0),
+                ("prompt_eval_count", self.usage.prompt),
+                ("prompt_eval_duration", 0),
+                ("eval_count", self.usage.completion),
+                ("eval_duration", 0),
+            ] {
+                line.insert(name.to_owned(), json!(number));
+            }
+        }
+        Value::Object(line)
+    }
+
+    fn piece(&mut self, piece: &Piece) -> Option<Value> {
+        match piece {
+            Piece::Text(text) => Some(self.line(text, "", &[], false)),
+            Piece::Reasoning(text) => Some(self.line("", text, &[], false)),
+            Piece::Call { index, name, .. } => {
+                self.open.push((*index, name.clone(), String::new()));
+                None
+            }
+            Piece::Arguments { index, json } => {
+                if let Some((_, _, arguments)) = self.open.iter_mut().find(|(call, ..)| call == index) {
+                    arguments.push_str(json);
+                }
+                None
+            }
+            Piece::CallEnd { index } => {
+                let place = self.open.iter().position(|(call, ..)| call == index)?;
+                let (_, name, arguments) = self.open.remove(place);
+                Some(self.line("", "", &[call(*index, &name, &arguments)], false))
+            }
+            Piece::Signature(_) | Piece::Custom { .. } => None,
+        }
+    }
+}
+
+impl ToClient for Ollama {
+    fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
+        self.usage = told.chunk.usage.unwrap_or(self.usage);
+        for new in told.choices.iter().filter(|new| new.index == 0) {
+            for line in new.pieces.iter().filter_map(|piece| self.piece(piece)) {
+                write(&line, out);
+            }
+            self.reason = new.reason.clone().or_else(|| self.reason.take());
+        }
+    }
+
+    fn done(&mut self, _: &[(&str, String)], out: &mut Vec<u8>) {
+        write(&self.line("", "", &[], true), out);
+    }
+
+    fn fail(&mut self, message: &str, _: Option<&str>, out: &mut Vec<u8>) {
+        write(&json!({"error": message}), out);
+    }
+
+    fn whole(&mut self, told: &Told<'_>) -> String {
+        self.usage = told.chunk.usage.unwrap_or_default();
+        let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
+        if let Some(new) = told.choices.first() {
+            self.reason.clone_from(&new.reason);
+            for block in Blocks::of(&new.pieces).whole() {
+                match block {
+                    Block::Text(more) => text.push_str(more),
+                    Block::Reasoning { text: more, .. } => thinking.push_str(more),
+                    Block::Call { name, arguments, .. } => {
+                        calls.push(call(u32::try_from(calls.len()).unwrap_or(u32::MAX), name, arguments));
+                    }
+                    Block::Custom { .. } => {}
+                }
+            }
+        }
+        self.line(&text, &thinking, &calls, true).to_string()
+    }
+
+    fn content_type(&self) -> &'static str {
+        "application/x-ndjson"
+    }
+
+    /// Clients read each line as JSON, but none of the white space between.
+    fn keep_alive(&self) -> &'static str {
+        ""
+    }
+}
+
+fn call(index: u32, name: &str, arguments: &str) -> Value {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
+    json!({"function": {"index": index, "name": name, "arguments": arguments}})
+}
+
+fn write(line: &Value, out: &mut Vec<u8>) {
+    out.extend_from_slice(line.to_string().as_bytes());
+    out.push(b'\n');
+}

@@ -1,0 +1,4 @@
+//! OpenAI's Responses.
+
+pub mod from_client;
+pub mod to_client;

@@ -1,0 +1,278 @@
+//! A request for a response as one for a chat completion.
+
+use serde_json::{Map, Value, json};
+
+use crate::asked::Asked;
+use crate::error::WireError;
+
+/// Members that are read here, or that mean nothing beside a chat completion.
+const KNOWN: &[&str] = &[
+    "input",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "text",
+    "reasoning",
+    "max_output_tokens",
+    "previous_response_id",
+    "store",
+    "include",
+    "truncation",
+    "background",
+    "conversation",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "max_tool_calls",
+    "client_metadata",
+    "metadata",
+    "context_management",
+    "stream_options",
+];
+
+/// What a request says.
+#[derive(Debug)]
+pub struct Read {
+    /// The request for a chat completion.
+    pub asked: Asked,
+    /// The conversation without the instructions, which hold for one answer alone.
+    pub conversation: Vec<Value>,
+}
+
+/// Reads the request. `earlier` is the conversation that it goes on with; members that are not known here stay in it.
+pub fn read(mut body: Map<String, Value>, earlier: Vec<Value>) -> Result<Read, WireError> {
+    for name in ["background", "conversation", "prompt"] {
+        let wanted = body.get(name).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
+        if wanted {
+            let got = body.get(name).map(Value::to_string).unwrap_or_default();
+            return Err(WireError::shape(name, "left out: nothing is kept here but earlier responses", &got));
+        }
+    }
+    let mut items = Items { messages: earlier, thought: None };
+    match body.get("input") {
+        Some(Value::String(text)) => items.messages.push(json!({"role": "user", "content": text})),
+        Some(Value::Array(list)) => {
+            for (place, item) in list.iter().enumerate() {
+                items.add(item, place)?;
+            }
+        }
+        other => {
+            let got = other.map_or_else(|| "nothing".to_owned(), Value::to_string);
+            return Err(WireError::shape("input", "a string or a list", &got));
+        }
+    }
+    let conversation = items.messages;
+    let mut messages = conversation.clone();
+    if let Some(text) = body.get("instructions").and_then(Value::as_str).filter(|text| !text.is_empty()) {
+        messages.insert(0, json!({"role": "system", "content": text}));
+    }
+    join_system(&mut messages);
+    let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
+    ask(&body, &mut out);
+    body.retain(|name, _| !KNOWN.contains(&name.as_str()));
+    body.extend(out);
+    Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
+}
+
+/// What is asked beside the conversation.
+fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) {
+    let tools: Vec<Value> =
+        body.get("tools").and_then(Value::as_array).into_iter().flatten().flat_map(tool).collect();
+    if !tools.is_empty() {
+        out.insert("tools".to_owned(), Value::Array(tools));
+        if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
+            let choice = match (choice["type"].as_str(), choice.get("name")) {
+                (Some("function"), Some(name)) => json!({"type": "function", "function": {"name": name}}),
+                _ => choice.clone(),
+            };
+            out.insert("tool_choice".to_owned(), choice);
+        }
+    }
+    for (theirs, ours) in [("/max_output_tokens", "max_tokens"), ("/reasoning/effort", "reasoning_effort")] {
+        let (first, rest) = theirs[1..].split_once('/').unwrap_or((&theirs[1..], ""));
+        let value = body.get(first).map(|value| if rest.is_empty() { value } else { &value[rest] });
+        if let Some(value) = value.filter(|value| !value.is_null()) {
+            out.insert(ours.to_owned(), value.clone());
+        }
+    }
+    let format = body.get("text").map(|text| &text["format"]);
+    match format.and_then(|format| format["type"].as_str()) {
+        Some("json_object") => {
+            out.insert("response_format".to_owned(), json!({"type": "json_object"}));
+        }
+        Some("json_schema") => {
+            let mut schema = format.and_then(Value::as_object).cloned().unwrap_or_default();
+            schema.shift_remove("type");
+            out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
+        }
+        _ => {}
+    }
+    if body.get("stream") == Some(&Value::Bool(true)) {
+        out.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
+}
+
+/// A tool, or the tools of a named group of them, with what belongs to a function in a member of its own.
+fn tool(tool: &Value) -> Vec<Value> {
+    let kind = tool["type"].as_str().unwrap_or("function");
+    match kind {
+        "function" | "custom" => {
+            let mut inner = tool.as_object().cloned().unwrap_or_default();
+            inner.shift_remove("type");
+            // Servers other than its makers' refuse some schemas under it.
+            inner.shift_remove("strict");
+            vec![json!({"type": kind, kind: inner})]
+        }
+        _ => vec![json!({"type": kind})],
+    }
+}
+
+/// Instructions at the beginning become one message: many templates take one alone.
+fn join_system(messages: &mut Vec<Value>) {
+    while let [first, second, ..] = messages.as_mut_slice() {
+        let texts = [&*first, &*second].map(|message| match (&message["role"], &message["content"]) {
+            (Value::String(role), Value::String(text)) if role == "system" => Some(text.clone()),
+            _ => None,
+        });
+        let [Some(one), Some(two)] = texts else { return };
+        first["content"] = json!(format!("{one}\n\n{two}"));
+        messages.remove(1);
+    }
+}
+
+/// Items that become messages.
+struct Items {
+    messages: Vec<Value>,
+    /// What the model thought before its next item.
+    thought: Option<String>,
+}
+
+impl Items {
+    fn add(&mut self, item: &Value, place: usize) -> Result<(), WireError> {
+        let kind = item["type"].as_str().unwrap_or("message");
+        match kind {
+            "message" => self.message(item, place)?,
+            "function_call" => {
+                self.call(&item["call_id"], &item["name"], item["arguments"].as_str().unwrap_or("{}"));
+            }
+            "custom_tool_call" => {
+                let arguments = json!({"input": item["input"]}).to_string();
+                self.call(&item["call_id"], &item["name"], &arguments);
+            }
+            "function_call_output" | "custom_tool_call_output" => self.result(item),
+            "reasoning" => {
+                let of = |name: &str| item[name].as_array().into_iter().flatten();
+                let texts: Vec<&str> =
+                    of("content").chain(of("summary")).filter_map(|part| part["text"].as_str()).collect();
+                if !texts.is_empty() {
+                    self.thought = Some(texts.join("\n"));
+                }
+            }
+            "item_reference" => {
+                let got = item.to_string();
+                return Err(WireError::shape(
+                    &format!("input[{place}]"),
+                    "an item in full, for none is kept here",
+                    &got,
+                ));
+            }
+            // What hosted tools did, and other records that no model reads.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, item: &Value, place: usize) -> Result<(), WireError> {
+        let role = match item["role"].as_str() {
+            Some("developer") => "system",
+            Some(role @ ("user" | "assistant" | "system")) => role,
+            _ => {
+                let at = format!("input[{place}].role");
+                return Err(WireError::shape(
+                    &at,
+                    "user, assistant, system or developer",
+                    &item["role"].to_string(),
+                ));
+            }
+        };
+        let mut message = json!({"role": role, "content": content(&item["content"])});
+        if role == "assistant" {
+            self.think(&mut message);
+        }
+        self.messages.push(message);
+        Ok(())
+    }
+
+    fn think(&mut self, message: &mut Value) {
+        if let Some(thought) = self.thought.take() {
+            message["reasoning_content"] = json!(thought);
+        }
+    }
+
+    /// Adds a call to what the model said last.
+    fn call(&mut self, id: &Value, name: &Value, arguments: &str) {
+        if !self.messages.last().is_some_and(|last| last["role"] == "assistant") || self.thought.is_some() {
+            let mut message = json!({"role": "assistant", "content": ""});
+            self.think(&mut message);
+            self.messages.push(message);
+        }
+        let call = json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+        if let Some(last) = self.messages.last_mut() {
+            match last.get_mut("tool_calls") {
+                Some(Value::Array(calls)) => calls.push(call),
+                _ => last["tool_calls"] = json!([call]),
+            }
+        }
+    }
+
+    fn result(&mut self, item: &Value) {
+        let output = content(&item["output"]);
+        let (text, images) = match output {
+            Value::Array(parts) => {
+                let (texts, images): (Vec<Value>, Vec<Value>) =
+                    parts.into_iter().partition(|part| part["type"] == "text");
+                let texts: Vec<&str> = texts.iter().filter_map(|part| part["text"].as_str()).collect();
+                (texts.join("\n"), images)
+            }
+            Value::String(text) => (text, Vec::new()),
+            other => (other.to_string(), Vec::new()),
+        };
+        self.messages.push(json!({"role": "tool", "tool_call_id": item["call_id"], "content": text}));
+        // A result of the other API is text alone.
+        if !images.is_empty() {
+            self.messages.push(json!({"role": "user", "content": images}));
+        }
+    }
+}
+
+/// Content as chat completions have it: text where it is nothing but text.
+fn content(content: &Value) -> Value {
+    let Some(list) = content.as_array() else { return content.clone() };
+    let parts: Vec<Value> = list.iter().filter_map(part).collect();
+    if parts.iter().all(|part| part["type"] == "text") {
+        let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+        return json!(texts.join("\n"));
+    }
+    Value::Array(parts)
+}
+
+fn part(part: &Value) -> Option<Value> {
+    match part["type"].as_str()? {
+        "input_text" | "output_text" | "text" | "summary_text" => {
+            Some(json!({"type": "text", "text": part["text"]}))
+        }
+        "refusal" => Some(json!({"type": "text", "text": part["refusal"]})),
+        "input_image" => {
+            let mut image = json!({"url": part["image_url"]});
+            if part["detail"].is_string() {
+                image["detail"] = part["detail"].clone();
+            }
+            Some(json!({"type": "image_url", "image_url": image}))
+        }
+        "input_file" => Some(json!({"type": "file", "file": {
+            "filename": part["filename"], "file_data": part["file_data"]}})),
+        _ => None,
+    }
+}

@@ -1,0 +1,259 @@
+//! What a client is told of an answer, whatever its API: pieces of choices, in their order.
+
+use std::fmt::Debug;
+
+use serde_json::{Map, Value, json};
+
+use crate::chunk::Chunk;
+use crate::native::call_json;
+
+/// Something new of a choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// More of what the model thought.
+    Reasoning(String),
+    /// The server's seal on the thinking before it.
+    Signature(String),
+    /// More text.
+    Text(String),
+    /// A call begins. Its arguments begin with the next piece.
+    Call {
+        /// Its number in the choice.
+        index: u32,
+        /// Its id, which no other call has.
+        id: String,
+        /// The tool.
+        name: String,
+    },
+    /// More of the arguments of a call that has begun.
+    Arguments {
+        /// Its number.
+        index: u32,
+        /// JSON text.
+        json: String,
+    },
+    /// The call is whole. One that breaks off has no such piece.
+    CallEnd {
+        /// Its number.
+        index: u32,
+    },
+    /// A whole call of a tool that takes a text in place of arguments.
+    Custom {
+        /// Its number.
+        index: u32,
+        /// Its id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// What it is to work on.
+        input: String,
+    },
+}
+
+/// What one text of the server, streamed or whole, tells the client.
+#[derive(Debug)]
+pub struct Told<'a> {
+    /// The server's own words, where they are a chat completion or a chunk of one.
+    pub raw: Option<&'a str>,
+    /// The same, read.
+    pub chunk: &'a Chunk,
+    /// What is new of the choices.
+    pub choices: Vec<ToldChoice>,
+}
+
+/// What is new of one choice.
+#[derive(Debug, Default)]
+pub struct ToldChoice {
+    /// Its number.
+    pub index: u32,
+    /// Its place among those of the chunk, where it stands there.
+    pub place: Option<usize>,
+    /// Nothing was told of it before.
+    pub first: bool,
+    /// In their order.
+    pub pieces: Vec<Piece>,
+    /// Why it has ended, in the words of chat completions.
+    pub reason: Option<String>,
+}
+
+/// Writes answers in the shape of one API.
+pub trait ToClient: Debug + Send {
+    /// What is new, as a part of a stream.
+    fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>);
+
+    /// The stream is over. `remarks` are names and values of what headers would say of an answer that comes at once.
+    fn done(&mut self, remarks: &[(&str, String)], out: &mut Vec<u8>);
+
+    /// The stream breaks off; `raw` is what the server said of it, where it said so as JSON.
+    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>);
+
+    /// An answer that comes at once.
+    fn whole(&mut self, told: &Told<'_>) -> String;
+
+    /// The type of a stream.
+    fn content_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+
+    /// What keeps a silent stream alive.
+    fn keep_alive(&self) -> &'static str {
+        ": keep-alive\n\n"
+    }
+}
+
+/// A part of a message: neighbours of one kind are one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// What the model thought.
+    Reasoning {
+        /// The thought.
+        text: String,
+        /// The server's seal on it.
+        signature: Option<String>,
+    },
+    /// What it said.
+    Text(String),
+    /// A call.
+    Call {
+        /// Its id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// JSON text of an object, once it is whole.
+        arguments: String,
+        /// Nothing of it is missing.
+        whole: bool,
+    },
+    /// A call of a tool that takes a text.
+    Custom {
+        /// Its id.
+        id: String,
+        /// The tool.
+        name: String,
+        /// What it is to work on.
+        input: String,
+    },
+}
+
+/// The blocks of a message while they come.
+#[derive(Debug, Clone, Default)]
+pub struct Blocks {
+    list: Vec<Block>,
+    /// The places of calls, by their numbers.
+    calls: Vec<(u32, usize)>,
+}
+
+impl Blocks {
+    /// Those that these pieces amount to.
+    pub fn of<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> Self {
+        let mut blocks = Self::default();
+        pieces.into_iter().for_each(|piece| blocks.add(piece));
+        blocks
+    }
+
+    /// Adds a piece.
+    pub fn add(&mut self, piece: &Piece) {
+        match piece {
+            Piece::Reasoning(more) => match self.list.last_mut() {
+                Some(Block::Reasoning { text, signature: None }) => text.push_str(more),
+                _ => self.list.push(Block::Reasoning { text: more.clone(), signature: None }),
+            },
+            Piece::Signature(more) => {
+                let thought = self.list.iter_mut().rev().find_map(|block| match block {
+                    Block::Reasoning { signature, .. } => Some(signature),
+                    _ => None,
+                });
+                match thought {
+                    Some(signature) => signature.get_or_insert_default().push_str(more),
+                    None => {
+                        self.list
+                            .push(Block::Reasoning { text: String::new(), signature: Some(more.clone()) });
+                    }
+                }
+            }
+            Piece::Text(more) => match self.list.last_mut() {
+                Some(Block::Text(text)) => text.push_str(more),
+                _ => self.list.push(Block::Text(more.clone())),
+            },
+            Piece::Call { index, id, name } => {
+                self.calls.push((*index, self.list.len()));
+                let (id, name) = (id.clone(), name.clone());
+                self.list.push(Block::Call { id, name, arguments: String::new(), whole: false });
+            }
+            Piece::Arguments { index, json } => {
+                if let Some(Block::Call { arguments, .. }) = self.call(*index) {
+                    arguments.push_str(json);
+                }
+            }
+            Piece::CallEnd { index } => {
+                if let Some(Block::Call { whole, .. }) = self.call(*index) {
+                    *whole = true;
+                }
+            }
+            Piece::Custom { id, name, input, .. } => {
+                self.list.push(Block::Custom { id: id.clone(), name: name.clone(), input: input.clone() });
+            }
+        }
+    }
+
+    fn call(&mut self, index: u32) -> Option<&mut Block> {
+        let (_, place) = self.calls.iter().rev().find(|(known, _)| *known == index)?;
+        self.list.get_mut(*place)
+    }
+
+    /// All of them, without calls that broke off.
+    pub fn whole(&self) -> impl Iterator<Item = &Block> {
+        self.list.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
+    }
+
+    /// The message of a chat completion.
+    pub fn message(&self) -> Map<String, Value> {
+        let (mut content, mut reasoning) = (None::<String>, None::<String>);
+        let mut calls = Vec::new();
+        let mut thinking = Vec::new();
+        for block in self.whole() {
+            match block {
+                Block::Text(text) => content.get_or_insert_default().push_str(text),
+                Block::Reasoning { text, signature } => {
+                    reasoning.get_or_insert_default().push_str(text);
+                    if let Some(signature) = signature {
+                        thinking.push(json!({"type": "thinking", "thinking": text, "signature": signature}));
+                    }
+                }
+                Block::Call { id, name, arguments, .. } => {
+                    let (name, arguments) = (name.clone(), arguments.clone());
+                    calls.push(call_json(id, &del_dialects::Call { id: None, name, arguments }));
+                }
+                Block::Custom { id, name, input } => {
+                    calls.push(json!({"id": id, "type": "custom", "custom": {"name": name, "input": input}}));
+                }
+            }
+        }
+        let mut message = Map::from_iter([
+            ("role".to_owned(), json!("assistant")),
+            ("content".to_owned(), content.map_or(Value::Null, Value::String)),
+        ]);
+        if let Some(reasoning) = reasoning {
+            message.insert("reasoning_content".to_owned(), json!(reasoning));
+        }
+        if !thinking.is_empty() {
+            message.insert("thinking_blocks".to_owned(), Value::Array(thinking));
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".to_owned(), Value::Array(calls));
+        }
+        message
+    }
+}
+
+/// One server-sent event with a name.
+pub(crate) fn named_event(name: &str, data: &Value, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());
+}
+
+/// What headers would say, as comments of a stream.
+pub(crate) fn comments(remarks: &[(&str, String)], out: &mut Vec<u8>) {
+    for (name, value) in remarks {
+        out.extend_from_slice(format!(": {name}: {value}\n\n").as_bytes());
+    }
+}

@@ -1,0 +1,182 @@
+"""One question, the call that it takes, its result and the answer, with the Python client of each API, in front of
+`scripted.py`: at once and streamed, for a model that calls by the API, one whose calls leak, and one that takes no tools.
+"""
+
+import argparse
+import sys
+
+import anthropic
+import ollama
+import openai
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "description": "The city's name."}},
+    "required": ["city"],
+}
+ABOUT = "Get the weather of a city."
+QUESTION = "What is the weather in Paris?"
+RESULT = "sunny, 21 degrees"
+CITY = {"city": "Paris"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("base_url", help="the proxy's, ending in /v1")
+    base = parser.parse_args().base_url
+    root = base.removesuffix("/v1")
+    chat = openai.OpenAI(base_url=base, api_key="none", max_retries=0)
+    messages = anthropic.Anthropic(base_url=root, api_key="none", max_retries=0)
+    local = ollama.Client(host=root)
+    lines = 0
+    for model in ("native", "leaked", "prompt"):
+        for streamed in (False, True):
+            for converse, client in (
+                (completions, chat), (responses, chat), (remembered, chat), (claude, messages), (llama, local),
+            ):
+                print(f"{converse.__name__} {model} {'streamed' if streamed else 'at once'}")
+                converse(client, model, streamed)
+                lines += 1
+    others(chat, messages, local)
+    print(f"{lines} conversations")
+
+
+def completions(client, model, streamed):
+    tools = [{"type": "function", "function": {"name": "get_weather", "description": ABOUT, "parameters": SCHEMA}}]
+    said = [{"role": "user", "content": QUESTION}]
+
+    def ask():
+        if not streamed:
+            return client.chat.completions.create(model=model, messages=said, tools=tools).choices[0]
+        with client.chat.completions.stream(model=model, messages=said, tools=tools) as stream:
+            return stream.get_final_completion().choices[0]
+
+    choice = ask()
+    call = choice.message.tool_calls[0]
+    check(choice.finish_reason, "tool_calls")
+    check((call.function.name, call.function.arguments.replace(" ", "")), ("get_weather", '{"city":"Paris"}'))
+    arguments = {"name": call.function.name, "arguments": call.function.arguments}
+    said += [
+        {"role": "assistant", "content": choice.message.content,
+         "tool_calls": [{"id": call.id, "type": "function", "function": arguments}]},
+        {"role": "tool", "tool_call_id": call.id, "content": RESULT},
+    ]
+    choice = ask()
+    check((choice.finish_reason, "21" in choice.message.content), ("stop", True))
+
+
+def ask_response(client, streamed, **request):
+    if not streamed:
+        return client.responses.create(**request)
+    with client.responses.stream(**request) as stream:
+        kinds = [event.type for event in stream]
+        final = stream.get_final_response()
+    check((kinds[0], kinds[-1]), ("response.created", "response.completed"))
+    return final
+
+
+def called(response):
+    calls = [item for item in response.output if item.type == "function_call"]
+    check([(call.name, call.arguments.replace(" ", "")) for call in calls], [("get_weather", '{"city":"Paris"}')])
+    return calls[0]
+
+
+RESPONSE_TOOLS = [{"type": "function", "name": "get_weather", "description": ABOUT, "parameters": SCHEMA}]
+
+
+def responses(client, model, streamed):
+    items = [{"role": "user", "content": QUESTION}]
+    request = {"model": model, "input": items, "tools": RESPONSE_TOOLS, "instructions": "Be brief."}
+    response = ask_response(client, streamed, **request)
+    call = called(response)
+    items += [item.model_dump(exclude_none=True) for item in response.output]
+    items.append({"type": "function_call_output", "call_id": call.call_id, "output": RESULT})
+    response = ask_response(client, streamed, **request)
+    check(("21" in response.output_text, response.status, response.usage.input_tokens), (True, "completed", 11))
+
+
+def remembered(client, model, streamed):
+    request = {"model": model, "tools": RESPONSE_TOOLS}
+    response = ask_response(client, streamed, input=QUESTION, **request)
+    output = [{"type": "function_call_output", "call_id": called(response).call_id, "output": RESULT}]
+    response = ask_response(client, streamed, input=output, previous_response_id=response.id, **request)
+    check("21" in response.output_text, True)
+
+
+def claude(client, model, streamed):
+    tools = [{"name": "get_weather", "description": ABOUT, "input_schema": SCHEMA}]
+    said = [{"role": "user", "content": QUESTION}]
+
+    def ask():
+        request = {"model": model, "max_tokens": 1000, "system": "Be brief.", "messages": said, "tools": tools}
+        if not streamed:
+            return client.messages.create(**request)
+        with client.messages.stream(**request) as stream:
+            return stream.get_final_message()
+
+    message = ask()
+    calls = [block for block in message.content if block.type == "tool_use"]
+    check((message.stop_reason, [(call.name, call.input) for call in calls]), ("tool_use", [("get_weather", CITY)]))
+    said += [
+        {"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in message.content]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": calls[0].id, "content": RESULT}]},
+    ]
+    message = ask()
+    check((message.stop_reason, message.usage.input_tokens), ("end_turn", 11))
+    check("21" in message.content[0].text, True)
+
+
+def llama(client, model, streamed):
+    tools = [{"type": "function", "function": {"name": "get_weather", "description": ABOUT, "parameters": SCHEMA}}]
+    said = [{"role": "user", "content": QUESTION}]
+
+    def ask():
+        if not streamed:
+            answer = client.chat(model=model, messages=said, tools=tools)
+            return answer.message.content or "", answer.message.tool_calls or [], answer.done_reason
+        text, calls, reason = "", [], None
+        for part in client.chat(model=model, messages=said, tools=tools, stream=True):
+            text += part.message.content or ""
+            calls += part.message.tool_calls or []
+            reason = part.done_reason or reason
+        return text, calls, reason
+
+    _, calls, reason = ask()
+    check(([(call.function.name, call.function.arguments) for call in calls], reason), ([("get_weather", CITY)], "stop"))
+    said.append({"role": "assistant", "content": "", "tool_calls": [call.model_dump() for call in calls]})
+    said.append({"role": "tool", "tool_name": "get_weather", "content": RESULT})
+    text, calls, _ = ask()
+    check(("21" in text, len(calls)), (True, 0))
+
+
+def others(chat, messages, local):
+    """What is asked beside conversations, and errors in each API's shape."""
+    check([model.id for model in chat.models.list()], ["native", "leaked", "prompt"])
+    check([model.id for model in messages.models.list()], ["native", "leaked", "prompt"])
+    check([model.model for model in local.list().models], ["native", "leaked", "prompt"])
+    check("tools" in local.show("native").capabilities, True)
+    check("21" in local.generate(model="native", prompt=QUESTION).response, True)
+    tokens = messages.messages.count_tokens(model="native", messages=[{"role": "user", "content": QUESTION}])
+    check(tokens.input_tokens > 5, True)
+    for ask, error in (
+        (lambda: chat.responses.create(model="native", input="x", previous_response_id="resp_none"),
+         openai.BadRequestError),
+        (lambda: messages.messages.create(model="native", max_tokens=5, messages=[{"role": "bot", "content": ""}]),
+         anthropic.BadRequestError),
+        (lambda: local.show("none"), ollama.ResponseError),
+    ):
+        try:
+            ask()
+        except error as told:
+            check(len(str(told)) > 20 and "{}" not in str(told), True)
+        else:
+            sys.exit(f"expected {error.__name__}")
+
+
+def check(got, expected):
+    if got != expected:
+        sys.exit(f"expected {expected!r}, got {got!r}")
+
+
+if __name__ == "__main__":
+    main()

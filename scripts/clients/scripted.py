@@ -1,0 +1,124 @@
+"""A model server for exact tests of clients: it calls the tool that a request offers, and answers with its result.
+
+The model's name says how it calls: `native` by the API, `leaked` as text although it was given tools, and `prompt` as
+text because it refuses tools. Prints its address on one line.
+"""
+
+import http.server
+import json
+import re
+
+TOOLS = {
+    "get_weather": lambda asked: {"city": "Paris"},
+    # How agents write a file: Claude Code, and Codex by a shell.
+    "Write": lambda asked: {"file_path": path(asked), "content": "written by the model\n"},
+    "exec_command": lambda asked: {"cmd": f"printf 'written by the model\\n' > {path(asked)}"},
+    "shell_command": lambda asked: {"command": f"printf 'written by the model\\n' > {path(asked)}"},
+    "shell": lambda asked: {"command": ["sh", "-c", f"printf 'written by the model\\n' > {path(asked)}"]},
+}
+ANSWER = "It is sunny, 21 degrees."
+
+
+def path(asked):
+    return re.search(r"(/\S+?/written\.txt)", asked).group(1)
+
+
+def text_of(message):
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content)
+    return content or ""
+
+
+def reply(request):
+    """What the model says: text, and calls of the API."""
+    messages = request["messages"]
+    said = "\n".join(text_of(message) for message in messages)
+    last = messages[-1]
+    results = last["role"] == "tool" or "<tool_response>" in text_of(last)
+    offered = [tool["function"]["name"] for tool in request.get("tools", [])]
+    known = offered or [name for name in TOOLS if f'"name": "{name}"' in text_of(messages[0])]
+    callable_tools = [name for name in TOOLS if name in known]
+    if results or not callable_tools:
+        return ANSWER, None
+    name = callable_tools[0]
+    arguments = TOOLS[name](said)
+    if request["model"] == "native":
+        return "", {"name": name, "arguments": json.dumps(arguments)}
+    call = json.dumps({"name": name, "arguments": arguments})
+    return f"I will look.\n<tool_call>\n{call}\n</tool_call>", None
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def send(self, status, body):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        if self.path.endswith("/models"):
+            models = [{"id": name, "object": "model", "created": 1, "owned_by": "test"}
+                      for name in ("native", "leaked", "prompt")]
+            self.send(200, {"object": "list", "data": models})
+        else:
+            self.send(404, {"error": {"message": f"no {self.path}"}})
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if not self.path.endswith("/chat/completions"):
+            return self.send(404, {"error": {"message": f"no {self.path}"}})
+        if request["model"] == "prompt" and request.get("tools"):
+            return self.send(400, {"error": {"message": "this model does not support tools"}})
+        text, call = reply(request)
+        usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+        head = {"id": "chatcmpl-1", "created": 1, "model": request["model"]}
+        calls = [{"id": "call_1", "type": "function", "function": call}] if call else None
+        reason = "tool_calls" if call else "stop"
+        if not request.get("stream"):
+            message = {"role": "assistant", "content": text or None}
+            if calls:
+                message["tool_calls"] = calls
+            choice = {"index": 0, "message": message, "finish_reason": reason}
+            return self.send(200, {**head, "object": "chat.completion", "choices": [choice], "usage": usage})
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        deltas = [{"role": "assistant", "content": ""}]
+        deltas += [{"content": text[at : at + 5]} for at in range(0, len(text), 5)]
+        if call:
+            start = {"index": 0, "id": "call_1", "type": "function", "function": {"name": call["name"], "arguments": ""}}
+            deltas.append({"tool_calls": [start]})
+            written = call["arguments"]
+            deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": written[at : at + 7]}}]}
+                       for at in range(0, len(written), 7)]
+        for delta in deltas:
+            self.event({**head, "object": "chat.completion.chunk",
+                        "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        self.event({**head, "object": "chat.completion.chunk",
+                    "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+        if request.get("stream_options", {}).get("include_usage"):
+            self.event({**head, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        self.chunk(b"data: [DONE]\n\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def event(self, event):
+        self.chunk(b"data: " + json.dumps(event).encode() + b"\n\n")
+
+    def chunk(self, data):
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
+
+
+if __name__ == "__main__":
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
+    server.serve_forever()
