@@ -62,6 +62,9 @@ async fn send(request: &WebRequest) -> reqwest::Result<WebAnswer> {
     let client = Client::builder()
         .redirect(redirect::Policy::none())
         .no_proxy()
+        // What is unpacked has no bound that the sender keeps.
+        .no_gzip()
+        .no_zstd()
         .timeout(request.timeout)
         .resolve_to_addrs(&request.host, &request.addresses)
         .build()?;

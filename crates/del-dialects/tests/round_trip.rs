@@ -4,7 +4,7 @@
 mod reading;
 
 use del_dialects::dialect::Frame;
-use del_dialects::{Call, CallResult, Dialect, Dialects, End, Message, Part, RenderError, Start, Tool};
+use del_dialects::{Call, CallResult, Dialect, Dialects, End, Message, Part, RenderError, Start, Tool, Turn};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -167,6 +167,13 @@ fn may_go_on(call: &Call) -> bool {
     arguments.as_object().is_some_and(|fields| fields.values().any(begins))
 }
 
+/// A turn in which these tools are declared as well.
+fn declaring(calls: &[Call]) -> Turn {
+    let mut turn = turn();
+    reading::declare(&mut turn, calls);
+    turn
+}
+
 proptest! {
     #![proptest_config(config())]
 
@@ -179,7 +186,7 @@ proptest! {
                 Err(error) => return Err(TestCaseError::fail(format!("{}: {error}", dialect.name))),
             };
             for end in [End::End, End::Cut] {
-                let (message, _) = read(dialect.parser(turn()), chunks(&text, cut), end);
+                let (message, _) = read(dialect.parser(declaring(&calls)), chunks(&text, cut), end);
                 if end == End::End || !calls.iter().any(may_go_on) {
                     prop_assert_eq!(message.calls.len(), calls.len(), "{} {:?}", &dialect.name, &text);
                 }
@@ -202,7 +209,7 @@ proptest! {
         let answer = answer(&texts, &calls, &order);
         for dialect in Dialects::builtin().iter() {
             let Ok(text) = dialect.render_answer(&answer, &tools()) else { continue };
-            let (message, _) = read(dialect.parser(turn()), chunks(&text, cut), End::End);
+            let (message, _) = read(dialect.parser(declaring(&calls)), chunks(&text, cut), End::End);
             prop_assert_eq!(seen(&message), seen(&answer), "{} {:?}", &dialect.name, &text);
         }
     }

@@ -16,7 +16,7 @@ use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_plain_tag, is_wordy};
 pub(super) use thought::Role;
 use thought::{EDGES, Thought};
-pub(super) use walk::{Body, Step, Walk};
+pub(super) use walk::{Body, MIN_NAMED, Step, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
 #[derive(Debug)]
@@ -274,7 +274,9 @@ impl Plan {
                 }
             }
         }
-        for closer in walk.value_closers().filter(|closer| is_distinct(closer)) {
+        // A word means as much where one dialect is read, and it is no word of a sentence.
+        let word = |closer: &str| walk.alone && closer.len() >= MIN_DISTINCT && closer.contains('_');
+        for closer in walk.value_closers().filter(|closer| is_distinct(closer) || word(closer)) {
             let mark = self.mark(closer);
             mark.values.push(number);
             if (walk.alone || is_token(closer)) && !closer.ends_with('/') {

@@ -136,7 +136,9 @@ impl Engine {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let word = io.end == Some(End::End) && io.text[start..].trim_end().bytes().all(plain);
         let bracket = io.end == Some(End::End) && walk.is_bare() && io.text[start..].trim_end().len() == 1;
-        let marked = opening.marked && !word && !bracket && !opening.is_worded(plan);
+        // A mark that means nothing without a name behind it may be a sign of its own.
+        let sign = io.end == Some(End::End) && walk.needs_declared();
+        let marked = opening.marked && !word && !bracket && !sign && !opening.is_worded(plan);
         // Where white space stands between calls, the last word behind one may be all that the model had to say.
         let spaced = io.end == Some(End::End) && io.text[io.at..start].trim().is_empty();
         let named = io.text[start..].trim_end();

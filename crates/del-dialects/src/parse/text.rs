@@ -2,7 +2,7 @@
 
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Headed, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
+use super::plan::{Dropped, Headed, MIN_NAMED, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::tail::before;
 use super::{Engine, Fence, Flow, Io, State};
 use crate::dialect::is_token;
@@ -49,8 +49,10 @@ impl Engine {
                     io.at = io.look;
                     return Flow::More;
                 }
+                let short =
+                    |hit: Match| hit.end - hit.start < MIN_NAMED && plan.holds_more(&io.text[hit.start..]);
                 if let Some(hit) = hit.filter(|hit| hit.end < io.text.len())
-                    && plan.is_half(&io.text[hit.start..])
+                    && (plan.is_half(&io.text[hit.start..]) || short(hit))
                 {
                     self.say(io, hit.start);
                     return Flow::More;

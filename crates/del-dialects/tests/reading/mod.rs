@@ -323,7 +323,7 @@ pub fn declare(turn: &mut Turn, calls: &[Call]) {
         let arguments: BTreeMap<String, &serde_json::value::RawValue> =
             serde_json::from_str(&call.arguments).unwrap_or_default();
         let properties: serde_json::Map<String, serde_json::Value> =
-            arguments.into_iter().map(|(key, _)| (key, serde_json::json!({}))).collect();
+            arguments.into_keys().map(|key| (key, serde_json::json!({}))).collect();
         let parameters = serde_json::json!({"type": "object", "properties": properties}).into();
         Tool { name: call.name.clone(), description: String::new(), parameters }
     });

@@ -63,8 +63,9 @@ fn rule_12_names_have_a_limit() {
             let text = sample.replace("get_weather", &long);
             let limits = Limits { name: 60, ..Limits::default() };
             for chars in [1, 7, 10_000] {
-                let (message, _) =
-                    read(dialect.parser(limited(limits.clone())), chunks(&text, chars), End::End);
+                let mut turn = limited(limits.clone());
+                crate::reading::declare(&mut turn, &[call(&long, "{}")]);
+                let (message, _) = read(dialect.parser(turn), chunks(&text, chars), End::End);
                 assert_eq!(message.calls.len(), usize::from(fits), "{} {letters}", dialect.name);
             }
         }

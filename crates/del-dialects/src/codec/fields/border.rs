@@ -132,8 +132,10 @@ impl Lookahead<'_> {
     /// The value ends where its closer is missing, or where words stand behind it.
     fn ends_unclosed(&self, found: Found, border: Option<usize>, resume: usize) -> Verdict {
         let at = border.unwrap_or(found.start);
-        let closes = !self.given.form.value_close.is_empty();
-        Self::ends(at, closes.then_some(at), resume)
+        let Given { form, tool, .. } = *self.given;
+        let tokens = || form.open.iter().all(|open| crate::dialect::is_token(open));
+        let sure = form.value_close.is_empty() && (tool.is_some() || tokens());
+        Self::ends(at, (!sure).then_some(at), resume)
     }
 
     /// A closer. `json` says that it may stand inside a string of JSON.

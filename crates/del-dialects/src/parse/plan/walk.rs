@@ -54,7 +54,7 @@ pub(in crate::parse) enum Step {
 }
 
 /// A delimiter of fewer bytes opens a call only with the name of a declared tool behind it.
-const MIN_NAMED: usize = 3;
+pub(in crate::parse) const MIN_NAMED: usize = 3;
 
 /// How the arguments are read.
 #[derive(Debug)]
@@ -321,14 +321,18 @@ impl Walk {
         }
     }
 
-    /// What ends a value: all of the mark, or what stands in it before the key.
+    /// What ends a value: all of the mark, or what stands in it before the key; where values have no mark of their own, or one
+    /// that is their key, what ends the call.
     pub(in crate::parse) fn value_closers(&self) -> impl Iterator<Item = &str> {
+        let unclosed = matches!(self.dialect.codec(), Codec::Fields(form) if form.value_close.is_empty() || (form.repeats_key() && !form.xml));
+        let call = self.closers().filter(move |_| unclosed).flat_map(|(_, mark)| &mark.read);
         let closers = match self.dialect.codec() {
             Codec::Fields(form) => &form.value_close[..],
             Codec::Object(Literal::Loose(loose)) if !loose.quoted_keys => &loose.quotes[..],
             _ => &[],
         };
-        closers.iter().map(|mark| mark.split("{key}").next().unwrap_or(mark).trim())
+        let closers = closers.iter().chain(call);
+        closers.map(|mark| mark.split("{key}").next().unwrap_or(mark).trim())
     }
 
     pub(in crate::parse) fn body(&self) -> Body {
