@@ -40,7 +40,8 @@ pub(crate) fn number(word: &str, family: Family) -> Option<(Cow<'_, str>, Option
         b'+' => ("", &word[1..]),
         _ => ("", word),
     };
-    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+    // A point alone is none.
+    if !digits.strip_prefix('.').unwrap_or(digits).starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let python = family == Family::Python;
