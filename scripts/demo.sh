@@ -208,7 +208,7 @@ hand_over_server() {
 The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)
 Try: $(quoted "$del" -p "Read the file notes.txt and tell me what it says.") \\
     --base-url $base_url --model $model --working-dir $(quoted "$root/scripts/sample") \\
-    --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on
+    --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on --definitions short
 END
     server_pid=
 }
