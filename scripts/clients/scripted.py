@@ -7,20 +7,22 @@ text because it refuses tools. Prints its address on one line.
 import http.server
 import json
 import re
+import shlex
 
 TOOLS = {
     "get_weather": lambda asked: {"city": "Paris"},
     # How agents write a file: Claude Code, and Codex by a shell.
     "Write": lambda asked: {"file_path": path(asked), "content": "written by the model\n"},
-    "exec_command": lambda asked: {"cmd": f"printf 'written by the model\\n' > {path(asked)}"},
-    "shell_command": lambda asked: {"command": f"printf 'written by the model\\n' > {path(asked)}"},
-    "shell": lambda asked: {"command": ["sh", "-c", f"printf 'written by the model\\n' > {path(asked)}"]},
+    "exec_command": lambda asked: {"cmd": f"printf 'written by the model\\n' > {shlex.quote(path(asked))}"},
+    "shell_command": lambda asked: {"command": f"printf 'written by the model\\n' > {shlex.quote(path(asked))}"},
+    "shell": lambda asked: {"command": ["sh", "-c", f"printf 'written by the model\\n' > {shlex.quote(path(asked))}"]},
 }
 ANSWER = "It is sunny, 21 degrees."
 
 
 def path(asked):
-    return re.search(r"(/\S+?/written\.txt)", asked).group(1)
+    """The file that the agent was asked to write; there may be blanks in its path."""
+    return re.search(r"Write the file (/[^\n]+?/written\.txt)", asked).group(1)
 
 
 def text_of(message):
