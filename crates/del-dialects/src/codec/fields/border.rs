@@ -9,7 +9,7 @@ use super::header::{Header, MAX_HEADER};
 use super::lookahead::{AHEAD, Follow, Found, Lookahead, Outline, Own, Searched};
 use super::marks::{Border, Next};
 use super::{FieldsProgress, FieldsReader, Given, On, Phase, Stop};
-use crate::dialect::KeyKind;
+use crate::dialect::{FieldForm, KeyKind, is_token};
 use crate::scan::{Anchored, Scan, is_word};
 use crate::schema::may_have;
 use crate::turn::End;
@@ -95,6 +95,11 @@ impl FieldsReader {
     }
 }
 
+/// True where only a token of the model's markup opens a field.
+fn opens_with_tokens(form: &FieldForm) -> bool {
+    form.open.iter().all(|open| is_token(open))
+}
+
 /// How far behind `from` the place `to` lies.
 fn distance(from: u64, to: u64) -> usize {
     usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)
@@ -133,8 +138,7 @@ impl Lookahead<'_> {
     fn ends_unclosed(&self, found: Found, border: Option<usize>, resume: usize) -> Verdict {
         let at = border.unwrap_or(found.start);
         let Given { form, tool, .. } = *self.given;
-        let tokens = || form.open.iter().all(|open| crate::dialect::is_token(open));
-        let sure = form.value_close.is_empty() && (tool.is_some() || tokens());
+        let sure = form.value_close.is_empty() && (tool.is_some() || opens_with_tokens(form));
         Self::ends(at, (!sure).then_some(at), resume)
     }
 
@@ -277,7 +281,7 @@ impl Lookahead<'_> {
             && ((form.framed && !self.field.compact)
                 || tool.is_some()
                 || form.value_close.is_empty()
-                || form.open.iter().all(|open| crate::dialect::is_token(open))
+                || opens_with_tokens(form)
                 || (words && form.repeats_key() && super::elements::is_key(key)))
     }
 
