@@ -173,8 +173,8 @@ impl Plan {
             && self.text.pending(&scan) == 0
     }
 
-    /// True where only declared tools can be called, in the first dialect.
-    pub(crate) fn needs_declared(&self) -> bool {
+    /// True where a name that is not declared may be text, in the first dialect: it needs one, or has no marks.
+    pub(crate) fn asks_for_declared(&self) -> bool {
         self.walks.first().is_some_and(|walk| walk.is_bare() || walk.needs_declared())
     }
 

@@ -99,7 +99,7 @@ impl Dialect {
         text: &str,
     ) -> Result<(), RenderError> {
         let mut turn = Turn::new(tools);
-        if self.plan().needs_declared() {
+        if self.plan().asks_for_declared() {
             turn.tools = with_called(meant, tools).into();
         }
         let (mut parser, mut collect) = (self.parser(turn), Collect::new());
