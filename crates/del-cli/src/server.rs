@@ -54,6 +54,8 @@ pub(crate) struct Server {
     key: Option<Key>,
     /// Somebody named it; otherwise it was merely found here.
     given: bool,
+    /// It was asked what it is, and answered.
+    met: bool,
     /// What it serves, as far as it says.
     pub(crate) models: Vec<String>,
     /// It is llama.cpp.
@@ -87,30 +89,63 @@ const IDLE: Duration = Duration::from_secs(4);
 const PROBE: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(5);
 
+impl ServerOptions {
+    /// The key that they name, or else the `usual` one.
+    fn key(&self, usual: bool) -> Result<Option<Key>> {
+        let key = match &self.api_key_env {
+            Some(name) => Some(variable(name).ok_or_else(|| {
+                Exit::Configuration
+                    .because(format!("the variable {name}, named by {}, is not set", self.names[1]))
+            })?),
+            None if usual => variable("OPENAI_API_KEY"),
+            None => None,
+        };
+        Ok(key.map(if self.anthropic { Key::Anthropic } else { Key::Bearer }))
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
 impl Server {
     /// Finds the server that the options, the environment or this machine have.
     pub(crate) async fn find(options: &ServerOptions) -> Result<Self> {
         tls::prepare();
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let given = options
             .base_url
             .clone()
             .or_else(|| variable("OPENAI_BASE_URL"))
             .or_else(|| Some(ollama_address(&variable("OLLAMA_HOST")?)));
-        let key = match &options.api_key_env {
-            Some(name) => Some(variable(name).ok_or_else(|| {
-                Exit::Configuration
-                    .because(format!("the variable {name}, named by {}, is not set", options.names[1]))
-            })?),
-            // A server that was merely found gets no key.
-            None if given.is_some() => variable("OPENAI_API_KEY"),
-            None => None,
-        };
-        let key = key.map(if options.anthropic { Key::Anthropic } else { Key::Bearer });
+        // A server that was merely found gets no key.
+        let key = options.key(given.is_some())?;
         match given {
-            Some(base) => Self::at(&base, key, options.names).await,
+            Some(base) => {
+                let mut server = Self { given: true, ..Self::new(&base, key)? };
+                server.meet(options.names).await?;
+                Ok(server)
+            }
             None => Self::probe(key, options.names).await,
         }
+    }
+
+    /// The server that the options name, which is not asked anything yet. It gets the usual key only where that is so
+    /// wanted.
+    pub(crate) fn named(options: &ServerOptions, usual_key: bool) -> Result<Self> {
+        tls::prepare();
+        let base = options.base_url.as_deref().unwrap_or_default();
+        Ok(Self { given: true, ..Self::new(base, options.key(usual_key)?)? })
+    }
+
+    /// Refuses what is no address of a server.
+    pub(crate) fn check(base: &str) -> Result<()> {
+        tls::prepare();
+        Self::new(base, None).map(drop)
+    }
+
+    /// True when it was asked what it is, and answered.
+    pub(crate) fn is_met(&self) -> bool {
+        self.met
     }
 
     /// A request for an answer.
@@ -176,30 +211,32 @@ impl Server {
         None
     }
 
-    async fn at(base: &str, key: Option<Key>, [address, key_name]: [&str; 2]) -> Result<Self> {
-        let mut server = Self { given: true, ..Self::new(base, key)? };
-        match server.list(ASK).await {
-            Listing::Unreachable(reason) => Err(Exit::Failed.because(format!(
-                "cannot reach the model server at {} ({reason}); start it, or give another address with {address}",
-                server.base
-            ))),
-            Listing::Refused(status) => Err(Exit::Authentication.because(format!(
-                "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
-                 {key_name}",
-                server.base,
-                status.as_u16()
-            ))),
-            Listing::Models { names, llama_cpp } => {
-                server.learn(names, llama_cpp).await;
-                Ok(server)
+    /// Asks it what it is. `names` are those of the options for its address and its key.
+    pub(crate) async fn meet(&mut self, [address, key_name]: [&str; 2]) -> Result<()> {
+        match self.list(ASK).await {
+            Listing::Unreachable(reason) => {
+                return Err(Exit::Failed.because(format!(
+                    "cannot reach the model server at {} ({reason}); start it, or give another address with {address}",
+                    self.base
+                )));
             }
-            Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !server.base.ends_with("/v1") => {
-                server.beneath_v1().await;
-                Ok(server)
+            Listing::Refused(status) => {
+                return Err(Exit::Authentication.because(format!(
+                    "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
+                     {key_name}",
+                    self.base,
+                    status.as_u16()
+                )));
+            }
+            Listing::Models { names, llama_cpp } => self.learn(names, llama_cpp).await,
+            Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !self.base.ends_with("/v1") => {
+                self.beneath_v1().await;
             }
             // Some servers list nothing; whether this one answers shows with the first question.
-            Listing::Unknown(_) => Ok(server),
+            Listing::Unknown(_) => {}
         }
+        self.met = true;
+        Ok(())
     }
 
     async fn probe(key: Option<Key>, [address, _]: [&str; 2]) -> Result<Self> {
@@ -208,6 +245,7 @@ impl Server {
             if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
                 say(format!("found a model server at {}", server.base));
                 server.learn(names, llama_cpp).await;
+                server.met = true;
                 return Ok(server);
             }
         }
@@ -242,6 +280,7 @@ impl Server {
             direct,
             key,
             given: false,
+            met: false,
             models,
             llama_cpp,
             takes_tools: None,

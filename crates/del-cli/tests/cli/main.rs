@@ -17,6 +17,7 @@ mod mcp;
 mod parse;
 mod policy;
 mod render;
+mod routes;
 mod sandbox;
 mod scenarios;
 mod screen;
