@@ -10,8 +10,8 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse, policy,
-    render, serve, sessions, task, tools, undo,
+    acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
+    policy, render, serve, sessions, task, tools, undo,
 };
 use crate::config::Config;
 use crate::session::SessionOptions;
@@ -107,6 +107,7 @@ pub(crate) enum Command {
     Models(models::Options),
     Doctor(doctor::Options),
     Serve(serve::Options),
+    Acp(Box<acp::Options>),
     Config(config::Options),
     Completions(completions::Options),
     Man(man::Options),

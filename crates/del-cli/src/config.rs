@@ -227,8 +227,8 @@ fn with_defaults(command: Command, path: &[&str], settings: &[&Setting]) -> Comm
 impl Key {
     fn holds(&self, path: &[&str]) -> bool {
         match self.scope {
-            Scope::Assistant => path.is_empty(),
-            Scope::Server => matches!(path, [] | ["models" | "doctor"]),
+            Scope::Assistant => matches!(path, [] | ["acp"]),
+            Scope::Server => matches!(path, [] | ["acp" | "models" | "doctor"]),
             Scope::All => true,
         }
     }

@@ -27,6 +27,9 @@ pub(crate) struct ServerTools {
     /// No MCP servers
     #[arg(long, conflicts_with = "mcp_config")]
     no_mcp: bool,
+    /// Those that another program brings.
+    #[arg(skip)]
+    brought: Vec<Server>,
 }
 
 /// The servers that a directory brings along, if there are any, and whether the user trusts them.
@@ -47,12 +50,20 @@ const A_WHILE: Duration = Duration::from_secs(1);
 const LONGEST: u64 = 1 << 20;
 
 impl ServerTools {
+    /// Another program brings these, in its user's name.
+    pub(crate) fn bring(&mut self, servers: Vec<Server>) {
+        self.brought = servers;
+    }
+
     /// Begins to start the servers of this run, in the background; `None` when there are none.
     pub(crate) fn start(&self, directory: &Path, asked: &mut Asked) -> Result<Option<Servers>> {
         if self.no_mcp {
             return Ok(None);
         }
         let mut servers = Vec::new();
+        let mut brought = Config::default();
+        brought.servers.clone_from(&self.brought);
+        add(&mut servers, brought);
         for path in &self.mcp_config {
             if !path.is_file() {
                 return Err(Exit::Configuration.because(format!("there is no file {}", path.display())));

@@ -47,6 +47,8 @@ pub(crate) struct Session {
     pub(crate) turns: u32,
     /// What the user and the project want models to know.
     pub(crate) memory: Memory,
+    /// The program that asks its user, in place of the person at the terminal.
+    host: Option<Asked>,
     /// Instructions that the user added in this conversation.
     pub(crate) added: String,
     agent: Agent,
@@ -84,7 +86,9 @@ impl Session {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cancel = interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));
-        hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
+        let mut asked =
+            if options.hosted { Asked::Nobody } else { Asked::find(false, common.color, &cancel) };
+        hands.begin_to_connect(&options.servers, &mut asked)?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,
@@ -128,6 +132,7 @@ impl Session {
         }
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
+        let host = options.hosted.then_some(Asked::Nobody);
         let (common, options) = (common.clone(), options.clone());
         let mut session = Self {
             catalog,
@@ -138,6 +143,7 @@ impl Session {
             record,
             turns: 0,
             memory,
+            host,
             added: String::new(),
             agent,
             revision: 0,
@@ -150,6 +156,11 @@ impl Session {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Another program is asked what needs consent.
+    pub(crate) fn let_host_ask(&mut self, host: Asked) {
+        self.host = Some(host);
     }
 
     /// Waits for the MCP servers that still start, and offers their tools. False when the user wants to wait no more.
@@ -269,7 +280,19 @@ impl Session {
         cancel: &Cancel,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
-        let mut asked = Asked::find(false, self.common.color, cancel);
+        let mut asked = self.host.take().unwrap_or_else(|| Asked::find(false, self.common.color, cancel));
+        let outcome = self.work_with(input, cancel, &mut asked, screen);
+        self.host = Some(asked).filter(|_| self.options.hosted);
+        outcome
+    }
+
+    fn work_with(
+        &mut self,
+        input: Input<'_>,
+        cancel: &Cancel,
+        asked: &mut Asked,
+        screen: &mut dyn Screen,
+    ) -> Result<Result<Done, Failure>> {
         self.turns = 0;
         let mut effect = self.step(input, screen);
         loop {
@@ -280,7 +303,7 @@ impl Session {
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
                 Effect::Run(calls) => {
                     screen.turn_over(false);
-                    let results = self.hands.run(&calls, cancel, &mut asked, screen);
+                    let results = self.hands.run(&calls, cancel, asked, screen);
                     let input = if cancel.is_cancelled() {
                         Input::Cancel
                     } else {

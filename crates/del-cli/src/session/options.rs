@@ -1,7 +1,10 @@
 //! What a conversation is set to, as options have it.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
 use del_agent::{Constrain, ToolsMode};
+use del_mcp::Server;
 use del_tools::Toolset;
 
 use crate::hands::{Consenting, Workplace};
@@ -15,6 +18,9 @@ use crate::servers::ServerTools;
 pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) server: ServerOptions,
+    /// Another program works with this one: nobody sits at the terminal.
+    #[arg(skip)]
+    pub(super) hosted: bool,
     #[command(flatten)]
     pub(super) keeping: Keeping,
     /// The dialect of the model's calls, or `auto`: written in the model's own, read in all [default: auto, or that of
@@ -47,6 +53,21 @@ pub(crate) struct SessionOptions {
     /// Does not show the model's thinking
     #[arg(long)]
     pub(crate) hide_reasoning: bool,
+}
+
+impl SessionOptions {
+    /// Whether a conversation was asked for that goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.keeping.goes_on()
+    }
+
+    /// The same for a program that works in `directory` and `more`, and brings MCP servers.
+    pub(crate) fn for_a_host(mut self, directory: &Path, more: &[PathBuf], servers: Vec<Server>) -> Self {
+        self.hosted = true;
+        self.workplace.lie_in(directory, more);
+        self.servers.bring(servers);
+        self
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
