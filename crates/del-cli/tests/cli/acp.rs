@@ -266,7 +266,7 @@ fn a_conversation_is_taken_up_with_another_model_and_the_editors_own_servers() {
         ask(&agent, &session, "What is in it?").await?;
         Ok(session)
     });
-    let (_, seen) = drive(start(&server, home.path(), &["-m", "scripted"]), "no", async |agent, seen| {
+    let ((), seen) = drive(start(&server, home.path(), &["-m", "scripted"]), "no", async |agent, seen| {
         let own = McpServerStdio::new("more tools", env!("CARGO_BIN_EXE_del"))
             .args(vec!["mcp".into(), "serve".into()]);
         let load =
