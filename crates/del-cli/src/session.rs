@@ -29,6 +29,7 @@ use crate::exit::Exit;
 use crate::hands::{Hands, Onlooker, told};
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
+use crate::project::Project;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -84,11 +85,9 @@ impl Session {
         let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let cancel = interrupt.begin();
+        interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));
-        let mut asked =
-            if options.hosted { Asked::Nobody } else { Asked::find(false, common.color, &cancel) };
-        hands.begin_to_connect(&options.servers, &mut asked)?;
+        hands.begin_to_connect(&options.servers, &options.project)?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,
@@ -161,6 +160,11 @@ impl Session {
     /// Another program is asked what needs consent.
     pub(crate) fn let_host_ask(&mut self, host: Asked) {
         self.host = Some(host);
+    }
+
+    /// What the directory brings along.
+    pub(crate) fn project(&self) -> &Project {
+        &self.options.project
     }
 
     /// Waits for the MCP servers that still start, and offers their tools. False when the user wants to wait no more.

@@ -1,6 +1,7 @@
 //! What a conversation is set to, as options have it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use del_agent::{Constrain, ToolsMode};
@@ -9,6 +10,8 @@ use del_tools::Toolset;
 
 use crate::hands::{Consenting, Workplace};
 use crate::keeping::Keeping;
+use crate::project::{Follow, Project};
+use crate::say;
 use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
 use crate::servers::ServerTools;
@@ -44,6 +47,12 @@ pub(crate) struct SessionOptions {
     pub(super) consenting: Consenting,
     #[command(flatten)]
     pub(super) servers: ServerTools,
+    /// Whether to follow what the directory brings along (.del, .mcp.json) and you trust
+    #[arg(long = "project", value_enum, value_name = "WHEN", default_value = "auto")]
+    follow: Follow,
+    /// What of it is followed
+    #[arg(skip)]
+    pub(crate) project: Arc<Project>,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,
@@ -63,6 +72,18 @@ impl SessionOptions {
 
     /// The same for a program that works in `directory` and `more`, and brings MCP servers.
     pub(crate) fn for_a_host(mut self, directory: &Path, more: &[PathBuf], servers: Vec<Server>) -> Self {
+        let project = match directory.canonicalize() {
+            Ok(directory) if self.follow != Follow::Off => Project::find_servers(&directory),
+            _ => Project::default(),
+        };
+        let left_out = project.names(|part| !part.is_trusted());
+        if !left_out.is_empty() && self.servers.are_wanted() {
+            say(format!(
+                "{} is left out: you have not agreed to it; `del trust` shows it and asks",
+                left_out.join(", ")
+            ));
+        }
+        self.project = Arc::new(project);
         self.hosted = true;
         self.workplace.lie_in(directory, more);
         self.servers.bring(servers);
