@@ -388,7 +388,9 @@ impl Agent {
             Hybrid::new(&self.tools).filter(|_| self.settings.tools_mode == ToolsMode::Hybrid)?;
         for entry in entries {
             if let Entry::Assistant { calls, .. } = entry {
-                calls.iter().for_each(|call| hybrid.take(call));
+                for call in calls {
+                    hybrid.take(call);
+                }
             }
         }
         Some(hybrid)

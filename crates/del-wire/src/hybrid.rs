@@ -47,6 +47,11 @@ impl<'a> Hybrid<'a> {
         }
     }
 
+    /// The model has the definition of this tool from now on.
+    pub fn define(&mut self, name: &str) {
+        self.take(&Call { id: None, name: name.to_owned(), arguments: String::new() });
+    }
+
     /// Takes the calls in messages of the API.
     pub fn read(&mut self, messages: &[Value]) {
         let messages = messages.iter().filter_map(Value::as_object);

@@ -7,13 +7,13 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use del_agent::{Constrain, Mode};
+use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
 use serde_json::{Map, Value, json};
 
-use super::streamed::{Afterwards, Streamed};
+use super::streamed::{Afterwards, Coming, Next, Streamed};
 use super::{Proxy, insert, query};
-use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
+use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{Api, response_id, unique};
 use crate::patient::{Manner, patiently};
 use crate::refusal::Refusal;
@@ -31,17 +31,26 @@ pub(super) struct Exchange {
     request: Request,
     /// What came before the answer, where it is to be remembered.
     conversation: Option<Vec<Value>>,
+    /// What the model has said in this answer, and how often it asked for definitions.
+    said: String,
+    rounds: u32,
 }
 
 /// What an attempt comes to.
 enum Outcome {
     Answer(Response<Body>),
+    /// A stream, of which nothing has gone out.
+    Stream(HeaderMap, Box<Streamed>),
+    /// It asks for definitions.
+    Asking(Asking),
     /// There is no call in it, although one was demanded: what the model said in its place.
     NoCall(Map<String, Value>),
 }
 
 /// A model that does not call although it has to is asked so often.
 const MOST_TRIES: u32 = 3;
+/// A model may ask for definitions so often before it is told all of them.
+const MOST_ROUNDS: u32 = 5;
 /// The longest answer that is not streamed.
 const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
@@ -58,7 +67,7 @@ impl Exchange {
         if api == Api::Chat
             && let Some(request) = Request::at_a_glance(&bytes, model, &proxy.tools)
         {
-            return Ok(Self { proxy, api, parts, about: Map::new(), request, conversation: None });
+            return Ok(Self::on_its_way(proxy, api, parts, Map::new(), request, None));
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
@@ -72,7 +81,20 @@ impl Exchange {
         let taken = api.take(body, earlier)?;
         let kept = about.get("store") != Some(&Value::Bool(false));
         let request = Request::new(bytes, taken.asked, model);
-        Ok(Self { proxy, api, parts, about, request, conversation: taken.conversation.filter(|_| kept) })
+        let conversation = taken.conversation.filter(|_| kept);
+        Ok(Self::on_its_way(proxy, api, parts, about, request, conversation))
+    }
+
+    fn on_its_way(
+        proxy: Arc<Proxy>,
+        api: Api,
+        parts: Parts,
+        about: Map<String, Value>,
+        mut request: Request,
+        conversation: Option<Vec<Value>>,
+    ) -> Self {
+        request.set_hybrid(proxy.settings.tools_mode == ToolsMode::Hybrid);
+        Self { proxy, api, parts, about, request, conversation, said: String::new(), rounds: 0 }
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -107,22 +129,15 @@ impl Exchange {
                 let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
                 return proxy.pass(&self.parts, "/chat/completions", body).await;
             }
-            let written = if in_prompt {
-                let dialect = proxy.dialect(self.request.model());
-                self.request.in_prompt(Writing {
-                    dialect: &dialect,
-                    constrain,
-                    words: proxy.settings.words.as_ref(),
-                    detail: proxy.settings.detail,
-                })?
-            } else {
-                self.request.natively(chats)?
-            };
-            let body = written.into_bytes(proxy.settings.upstream.api);
-            let response = self.send(body).await?;
+            let response = self.send(self.written(in_prompt, constrain)?).await?;
             if response.status().is_success() {
                 match self.answered(mode, response).await? {
                     Outcome::Answer(response) => return Ok(response),
+                    Outcome::Stream(headers, mut streamed) => {
+                        streamed.further(Box::new(move |asking| self.further(asking, mode, constrain)));
+                        return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
+                    }
+                    Outcome::Asking(asking) => self.define(asking)?,
                     Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
                     Outcome::NoCall(said) => {
                         tries += 1;
@@ -152,6 +167,56 @@ impl Exchange {
         }
     }
 
+    /// What the model server is asked.
+    fn written(&self, in_prompt: bool, constrain: Constrain) -> Result<Bytes, Refusal> {
+        let settings = &self.proxy.settings;
+        let written = if in_prompt {
+            let dialect = self.proxy.dialect(self.request.model());
+            self.request.in_prompt(Writing {
+                dialect: &dialect,
+                constrain,
+                words: settings.words.as_ref(),
+                detail: settings.detail,
+            })?
+        } else {
+            self.request.natively(settings.upstream.api == ServerApi::OpenAi)?
+        };
+        Ok(written.into_bytes(settings.upstream.api))
+    }
+
+    /// The model asks for definitions: it gets them, or all of them where it asked too often.
+    fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
+        if !asking.said.is_empty() {
+            let between = if self.said.is_empty() { "" } else { "\n\n" };
+            self.said = [&self.said, between, &asking.said].concat();
+        }
+        self.request.define(asking, &mut ids())?;
+        self.rounds += 1;
+        self.request.set_hybrid(self.rounds < MOST_ROUNDS);
+        Ok(())
+    }
+
+    /// A stream asks for definitions: what it goes on with.
+    fn further(mut self, asking: Asking, mode: Mode, constrain: Constrain) -> Coming {
+        Box::pin(async move {
+            self.define(asking)?;
+            let response = self.send(self.written(mode == Mode::Prompt, constrain)?).await?;
+            let (head, body) = response.into_parts();
+            if !head.status.is_success() {
+                let said = self.proxy.text(body, LONGEST_ERROR).await?;
+                let error = ApiError::from_response(head.status.as_u16(), &said);
+                return Err(Refusal::of_server(head.status, HeaderMap::new(), &error.message, &said));
+            }
+            let upstream = &self.proxy.settings.upstream;
+            Ok(Next {
+                body: upstream.timed(body),
+                reader: self.reader(mode),
+                server: upstream.api.reader(),
+                further: Box::new(move |asking| self.further(asking, mode, constrain)),
+            })
+        })
+    }
+
     async fn send(&self, body: Bytes) -> Result<Response<reqwest::Body>, Refusal> {
         let upstream = &self.proxy.settings.upstream;
         let mut headers = upstream.forwarded(&self.parts.headers, self.proxy.gate.wants_key());
@@ -170,6 +235,8 @@ impl Exchange {
             reads: self.request.offers_tools(),
             offered: self.request.offered(),
             custom: self.request.custom(),
+            defined: self.request.defined(),
+            before: self.said.clone(),
             restore: mode == Mode::Prompt,
             ..Reader::new(settings.dialects)
         }
@@ -179,7 +246,8 @@ impl Exchange {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
         let chats = self.proxy.settings.upstream.api == ServerApi::OpenAi;
-        let dropped = self.request.dropped(chats && mode == Mode::Native);
+        let as_it_came = chats && mode == Mode::Native && self.request.hybrid().is_none();
+        let dropped = self.request.dropped(as_it_came);
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
         }
@@ -217,11 +285,14 @@ impl Exchange {
         let mut streamed = Streamed::new(upstream.timed(body), stream, self.afterwards(id));
         if demanded {
             streamed.until_call().await;
+            if let Some(asking) = streamed.take_asking() {
+                return Ok(Outcome::Asking(asking));
+            }
             if streamed.lacks_call() {
                 return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
             }
         }
-        Ok(Outcome::Answer((StatusCode::OK, headers, Body::new(streamed)).into_response()))
+        Ok(Outcome::Stream(headers, Box::new(streamed)))
     }
 
     fn whole(
@@ -243,6 +314,9 @@ impl Exchange {
         })?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
+        if let Some(asking) = answer.asking {
+            return Ok(Outcome::Asking(asking));
+        }
         if self.request.demands_call() && answer.calls == 0 {
             return Ok(Outcome::NoCall(answer.message));
         }
