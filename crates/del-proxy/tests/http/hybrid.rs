@@ -262,9 +262,12 @@ async fn under_a_grammar_the_model_asks_first() {
 #[tokio::test]
 async fn a_server_that_fails_in_the_second_round_is_told_of() {
     let failing = || {
-        Model::new(|seen| match defines(seen) {
-            true => Reply::Whole(500, "", r#"{"error":{"message":"out of memory"}}"#.into()),
-            false => says(seen, ASKS, 9),
+        Model::new(|seen| {
+            if defines(seen) {
+                Reply::Whole(500, "", r#"{"error":{"message":"out of memory"}}"#.into())
+            } else {
+                says(seen, ASKS, 9)
+            }
         })
     };
     let stand = hybrid(failing()).await;
