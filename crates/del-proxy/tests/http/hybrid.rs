@@ -47,7 +47,7 @@ fn native() -> Model {
 }
 
 async fn hybrid(model: Model) -> Stand {
-    Stand::with(model, |settings| settings.tools_mode = ToolsMode::Hybrid).await
+    Stand::with(model, |settings| settings.routes[0].tools_mode = ToolsMode::Hybrid).await
 }
 
 /// A request that says nothing of a city but in the definition.
@@ -223,8 +223,8 @@ async fn a_named_dialect_means_the_prompt() {
     let call = "<am:tool_call name=\"get_weather\">\n<city>Paris</city>\n</am:tool_call>";
     let model = Model::new(move |seen| says(seen, if defines(seen) { call } else { ASKS }, 6));
     let stand = Stand::with(model, |settings| {
-        settings.tools_mode = ToolsMode::Hybrid;
-        settings.dialect = Some(amrita);
+        settings.routes[0].tools_mode = ToolsMode::Hybrid;
+        settings.routes[0].dialect = Some(amrita);
     })
     .await;
     let (text, calls, _) = assembled(&stand.events(&streamed(ask())).await);
@@ -245,9 +245,9 @@ async fn under_a_grammar_the_model_asks_first() {
             says(seen, if defines(seen) { CALLS } else { asks }, 8)
         }),
         |settings| {
-            settings.tools_mode = ToolsMode::Hybrid;
-            settings.constrain = Constrain::On;
-            settings.upstream.llama_cpp = true;
+            settings.routes[0].tools_mode = ToolsMode::Hybrid;
+            settings.routes[0].constrain = Constrain::On;
+            settings.routes[0].upstreams[0].llama_cpp = true;
         },
     )
     .await;
