@@ -32,6 +32,7 @@ use crate::hooks::Hooks;
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
 use crate::project::{self, Project};
+use crate::prompts::Prompt;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -158,10 +159,16 @@ impl Session {
             common,
             options,
         };
+        session.let_skills()?;
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Commands and skills in files, the user's own and those of the project.
+    pub(crate) fn prompts(&self) -> &Arc<[Prompt]> {
+        &self.options.prompts
     }
 
     /// What the directory brings along.
