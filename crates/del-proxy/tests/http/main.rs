@@ -8,6 +8,8 @@ mod errors;
 mod gate;
 mod model;
 mod modes;
+mod pools;
+mod routes;
 mod servers;
 mod stand;
 mod texts;
