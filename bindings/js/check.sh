@@ -26,7 +26,17 @@ main() {
     ln -sfn "$here/node_modules/smol-toml" "$app/node_modules/smol-toml"
     ln -sfn "$here/node_modules/@types" "$app/node_modules/@types"
     (cd "$app/test" && sed "s#\.\./\.\./tsconfig#$here/tsconfig#" -i types/tsconfig.json &&
-        "$here/node_modules/.bin/tsc" -p types && DEL_ROOT=$root node --test ./*.test.js)
+        "$here/node_modules/.bin/tsc" -p types && DEL_ROOT=$root node --test --test-reporter=dot ./*.test.js)
+    middleware
+}
+
+# The middleware, with the package that was unpacked beside it.
+middleware() {
+    cd "$here/ai-sdk"
+    quiet npm ci --no-audit --no-fund
+    ln -sfn "$app/node_modules/del-dialects" node_modules/del-dialects
+    npm run --silent build
+    node --test --test-reporter=dot test/*.test.js
 }
 
 measure() {

@@ -1,7 +1,5 @@
 //! Dialects, by name or described anew.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -22,8 +20,8 @@ pub struct Dialect {
 impl Dialect {
     /// A built-in dialect by its name, or by a name that another engine has for it.
     pub fn named(name: &str) -> Result<Dialect, JsValue> {
-        if let Some(dialect) = alone(name) {
-            return Ok(Self { dialect });
+        if let Some(dialect) = Dialects::alone(name) {
+            return Ok(Self { dialect: Arc::clone(dialect) });
         }
         let all = Dialects::builtin();
         if let Some(dialect) = all.get(name) {
@@ -71,20 +69,6 @@ impl Dialect {
     pub fn toml(&self) -> String {
         self.dialect.text.clone()
     }
-}
-
-/// A built-in dialect by its own name: of nearly a hundred descriptions only this one is compiled.
-fn alone(name: &str) -> Option<Arc<del_dialects::Dialect>> {
-    thread_local! {
-        static KNOWN: RefCell<BTreeMap<&'static str, Arc<del_dialects::Dialect>>> = RefCell::default();
-    }
-    let (name, toml) = Dialects::sources().iter().find(|(known, _)| *known == name)?;
-    KNOWN.with_borrow_mut(|known| {
-        if !known.contains_key(name) {
-            known.insert(name, Arc::new(del_dialects::Dialect::from_toml(name, toml).ok()?));
-        }
-        known.get(name).cloned()
-    })
 }
 
 /// The names of all built-in dialects, in the order in which `auto` prefers them.

@@ -56,6 +56,7 @@ impl Dialect {
         choice: &str,
         level: &str,
         one_call: bool,
+        remind: bool,
     ) -> Result<String, JsValue> {
         let messages: Vec<Value> = given("messages", messages)?;
         let choice = match choice {
@@ -65,7 +66,7 @@ impl Dialect {
             name => ToolChoice::Named(name.to_owned()),
         };
         let prompt = Prompt::new(&self.dialect, &tools.tools).choosing(choice);
-        let mut prompt = prompt.detail(detail(level)?).one_call(one_call);
+        let mut prompt = prompt.detail(detail(level)?).one_call(one_call).reminding(remind);
         prompt.read(&messages).map_err(|wrong| error("cannot_render", &wrong))?;
         Ok(Value::Array(prompt.into_messages()).to_string())
     }

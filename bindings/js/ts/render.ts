@@ -42,6 +42,8 @@ export interface MessageOptions {
   detail?: Detail | undefined;
   /** False asks for one call at most. */
   parallel?: boolean | undefined;
+  /** Says behind results which question they are for: very small models forget it. */
+  remind?: boolean | undefined;
 }
 
 /**
@@ -95,9 +97,9 @@ export function renderMessages(
 ): ChatMessage[] {
   const written = json("messages", messages);
   const [choice, detail] = [checked("choice", options.choice ?? "auto"), checked("detail", options.detail ?? "full")];
-  const once = options.parallel === false;
+  const [once, remind] = [options.parallel === false, Boolean(options.remind)];
   const rendered = withDialect(dialect, (raw) =>
-    withTools(options.tools, (tools) => raw.renderMessages(written, tools, choice, detail, once)),
+    withTools(options.tools, (tools) => raw.renderMessages(written, tools, choice, detail, once, remind)),
   );
   return JSON.parse(rendered) as ChatMessage[];
 }
