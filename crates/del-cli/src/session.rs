@@ -445,7 +445,8 @@ fn words(
     runtime: &Runtime,
 ) -> Result<Option<Words>> {
     let constrained = settings.constrain == Constrain::On && server.llama_cpp;
-    if !options.template.is_needed(settings.tools_mode, constrained) {
+    let in_prompt = constrained || settings.tools_mode == ToolsMode::Hybrid && settings.dialect.is_some();
+    if !options.template.is_needed(settings.tools_mode, in_prompt) {
         return Ok(None);
     }
     runtime.block_on(options.template.words(server, &settings.model, catalog, common))

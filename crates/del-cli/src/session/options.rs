@@ -74,6 +74,8 @@ pub(crate) enum ToolsModeOption {
     Native,
     /// In the system prompt, in the dialect
     Prompt,
+    /// First the names, then the definitions that the model asks for: for dozens of tools
+    Hybrid,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -89,6 +91,7 @@ impl From<ToolsModeOption> for ToolsMode {
             ToolsModeOption::Auto => Self::Auto,
             ToolsModeOption::Native => Self::Native,
             ToolsModeOption::Prompt => Self::Prompt,
+            ToolsModeOption::Hybrid => Self::Hybrid,
         }
     }
 }
