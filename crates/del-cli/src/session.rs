@@ -32,6 +32,7 @@ use crate::hooks::Hooks;
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
 use crate::project::{self, Project};
+use crate::prompts::Prompt;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -162,6 +163,7 @@ impl Session {
             common,
             options,
         };
+        session.let_skills()?;
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
@@ -171,6 +173,11 @@ impl Session {
     /// Another program is asked what needs consent.
     pub(crate) fn let_host_ask(&mut self, host: Asked) {
         self.host = Some(host);
+    }
+
+    /// Commands and skills in files, the user's own and those of the project.
+    pub(crate) fn prompts(&self) -> &Arc<[Prompt]> {
+        &self.options.prompts
     }
 
     /// What the directory brings along.

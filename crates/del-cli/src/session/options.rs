@@ -12,6 +12,7 @@ use crate::hands::{Consenting, Workplace};
 use crate::hooks::Hook;
 use crate::keeping::Keeping;
 use crate::project::{Follow, Project};
+use crate::prompts::Prompt;
 use crate::say;
 use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
@@ -57,6 +58,9 @@ pub(crate) struct SessionOptions {
     /// Commands that are told what happens
     #[arg(skip)]
     pub(crate) hooks: Vec<Hook>,
+    /// Commands and skills in files.
+    #[arg(skip)]
+    pub(crate) prompts: Arc<[Prompt]>,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,

@@ -18,6 +18,7 @@ mod man;
 mod mcp;
 mod parse;
 mod policy;
+mod prompts;
 mod render;
 mod sandbox;
 mod scenarios;
