@@ -11,11 +11,12 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse, policy,
-    render, serve, sessions, task, tools, trust, undo,
+    acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
+    policy, render, serve, sessions, task, tools, trust, undo,
 };
 use crate::config::Config;
 use crate::project::{self, Project};
+use crate::prompts;
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -70,7 +71,8 @@ impl Cli {
             // They work whatever the file says.
             return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit()));
         }
-        let mut layers = Config::load()?.layers(given.get_one("profile").map(String::as_str))?;
+        let config = Config::load()?;
+        let mut layers = config.layers(given.get_one("profile").map(String::as_str))?;
         let project = match given.subcommand_name() {
             None => project::decide(&given, &layers)?,
             Some(_) => Project::default(),
@@ -79,6 +81,11 @@ impl Cli {
         let matches = Self::matches(layers.apply(Self::command(), &given), &words);
         let matches = matches.unwrap_or_else(|error| error.exit());
         let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let hooks = config.hooks.into_iter().chain(project.hooks()).collect();
+        cli.assistant.session.hooks = hooks;
+        let mut prompts = prompts::own();
+        prompts::add(&mut prompts, project.prompts());
+        cli.assistant.session.prompts = prompts.into();
         cli.assistant.session.project = Arc::new(project);
         Ok(cli)
     }
@@ -121,6 +128,7 @@ pub(crate) enum Command {
     Models(models::Options),
     Doctor(doctor::Options),
     Serve(serve::Options),
+    Acp(Box<acp::Options>),
     Config(config::Options),
     Completions(completions::Options),
     Man(man::Options),

@@ -6,6 +6,8 @@ use del_tools::visible;
 
 use super::{Kind, Part, Project};
 use crate::config::{Layers, Setting};
+use crate::hooks::{self, Hook};
+use crate::prompts::{self, Prompt};
 
 impl Project {
     /// What these parts would change, to the last word, where `layers` is what the user's own files set.
@@ -16,8 +18,12 @@ impl Project {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n  {}", one_line(&self.name(part)));
             match &part.kind {
-                Kind::Settings(settings) => tell_settings(&mut text, settings, layers),
+                Kind::Settings(config) => {
+                    tell_settings(&mut text, &config.settings, layers);
+                    tell_hooks(&mut text, &config.hooks);
+                }
                 Kind::Servers(config) => tell_servers(&mut text, config),
+                Kind::Prompt(prompt) => tell_prompt(&mut text, prompt),
             }
         }
         visible(&text).into_owned()
@@ -34,6 +40,23 @@ fn tell_settings(text: &mut String, settings: &[Setting], layers: &Layers) {
         let _ =
             write!(text, "\n    without {} (line {}): {}", refused.key, refused.line, one_line(&refused.why));
     }
+}
+
+fn tell_hooks(text: &mut String, hooks: &[Hook]) {
+    if !hooks.is_empty() {
+        text.push_str("\n    hooks: commands that would run, with your rights and outside of the sandbox");
+        for line in hooks::lines(hooks).lines() {
+            let _ = write!(text, "\n      {line}");
+        }
+    }
+}
+
+fn tell_prompt(text: &mut String, prompt: &Prompt) {
+    let what = match prompt.kind {
+        prompts::Kind::Command => format!("words for the model behind /{}", prompt.name),
+        prompts::Kind::Skill => format!("a skill, which the model may read by itself: {}", prompt.name),
+    };
+    let _ = write!(text, ": {what}\n    {}", one_line(&prompt.description));
 }
 
 fn tell_servers(text: &mut String, config: &del_mcp::Config) {

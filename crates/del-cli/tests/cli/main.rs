@@ -1,6 +1,7 @@
 //! The program as users run it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod acp;
 mod assistant;
 mod config;
 mod consent;
@@ -12,10 +13,12 @@ mod dialects;
 mod doctor;
 mod exec;
 mod grammar;
+mod hooks;
 mod man;
 mod mcp;
 mod parse;
 mod policy;
+mod prompts;
 mod render;
 mod routes;
 mod sandbox;

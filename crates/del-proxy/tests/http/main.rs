@@ -6,6 +6,7 @@ mod choices;
 mod ends;
 mod errors;
 mod gate;
+mod hybrid;
 mod model;
 mod modes;
 mod pools;
