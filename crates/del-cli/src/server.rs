@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use del_detect::Material;
-use del_proxy::Upstream;
+use del_proxy::{Engine, Upstream};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
@@ -58,8 +58,8 @@ pub(crate) struct Server {
     met: bool,
     /// What it serves, as far as it says.
     pub(crate) models: Vec<String>,
-    /// It is llama.cpp.
-    pub(crate) llama_cpp: bool,
+    /// The program that it is, where that takes a grammar.
+    engine: Option<Engine>,
     /// Whether the model's template takes tools, if the server says so.
     pub(crate) takes_tools: Option<bool>,
     /// Tokens of context, if the server says so.
@@ -70,7 +70,7 @@ pub(crate) struct Server {
 enum Listing {
     Models {
         names: Vec<String>,
-        llama_cpp: bool,
+        engine: Option<Engine>,
     },
     Refused(StatusCode),
     Unreachable(String),
@@ -143,6 +143,11 @@ impl Server {
         Self::new(base, None).map(drop)
     }
 
+    /// True when it is llama.cpp.
+    pub(crate) fn llama_cpp(&self) -> bool {
+        self.engine == Some(Engine::LlamaCpp)
+    }
+
     /// True when it was asked what it is, and answered.
     pub(crate) fn is_met(&self) -> bool {
         self.met
@@ -157,7 +162,7 @@ impl Server {
     /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named. A
     /// connection has to stand within `connect`.
     pub(crate) fn into_upstream(self, connect: Duration) -> Result<Upstream> {
-        let Self { base, direct, key, given, llama_cpp, takes_tools, .. } = self;
+        let Self { base, direct, key, given, engine, takes_tools, .. } = self;
         let pooled = client(direct)
             .connect_timeout(connect)
             .pool_max_idle_per_host(MOST_IDLE)
@@ -167,7 +172,7 @@ impl Server {
         let key = key.map(|(Key::Bearer(key) | Key::Anthropic(key))| key);
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
         upstream.passes_keys = given;
-        upstream.llama_cpp = llama_cpp;
+        upstream.engine = engine;
         upstream.takes_tools = takes_tools;
         Ok(upstream)
     }
@@ -228,7 +233,7 @@ impl Server {
                     status.as_u16()
                 )));
             }
-            Listing::Models { names, llama_cpp } => self.learn(names, llama_cpp).await,
+            Listing::Models { names, engine } => self.learn(names, engine).await,
             Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !self.base.ends_with("/v1") => {
                 self.beneath_v1().await;
             }
@@ -242,9 +247,9 @@ impl Server {
     async fn probe(key: Option<Key>, [address, _]: [&str; 2]) -> Result<Self> {
         for (port, _) in PORTS {
             let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
-            if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
+            if let Listing::Models { names, engine } = server.list(PROBE).await {
                 say(format!("found a model server at {}", server.base));
-                server.learn(names, llama_cpp).await;
+                server.learn(names, engine).await;
                 server.met = true;
                 return Ok(server);
             }
@@ -271,7 +276,7 @@ impl Server {
         // No proxy of the environment stands before this machine.
         let direct = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
         let base = base.trim_end_matches("/chat/completions").to_owned();
-        let (models, llama_cpp) = (Vec::new(), false);
+        let (models, engine) = (Vec::new(), None);
         let client = client(direct).connect_timeout(CONNECT).read_timeout(SILENCE).pool_max_idle_per_host(0);
         let client = client.build()?;
         Ok(Self {
@@ -282,7 +287,7 @@ impl Server {
             given: false,
             met: false,
             models,
-            llama_cpp,
+            engine,
             takes_tools: None,
             context: None,
         })
@@ -319,26 +324,32 @@ impl Server {
             return Listing::Unknown(Some(status));
         };
         let names = models.iter().filter_map(|model| Some(model["id"].as_str()?.to_owned())).collect();
-        let by_owner = models.iter().any(|model| model["owned_by"] == "llamacpp");
-        Listing::Models { names, llama_cpp: by_header || by_owner }
+        let by = |owner: &str| models.iter().any(|model| model["owned_by"] == owner);
+        let engine = match () {
+            () if by_header || by("llamacpp") => Some(Engine::LlamaCpp),
+            () if by("vllm") => Some(Engine::Vllm),
+            () if by("sglang") => Some(Engine::Sglang),
+            () => None,
+        };
+        Listing::Models { names, engine }
     }
 
     /// The address may lack the part that the API lies under.
     async fn beneath_v1(&mut self) {
         let beneath = format!("{}/v1", self.base);
         let given = std::mem::replace(&mut self.base, beneath);
-        if let Listing::Models { names, llama_cpp } = self.list(ASK).await {
+        if let Listing::Models { names, engine } = self.list(ASK).await {
             say(format!("the API is at {}", self.base));
-            self.learn(names, llama_cpp).await;
+            self.learn(names, engine).await;
         } else {
             self.base = given;
         }
     }
 
-    async fn learn(&mut self, models: Vec<String>, llama_cpp: bool) {
+    async fn learn(&mut self, models: Vec<String>, engine: Option<Engine>) {
         self.models = models;
-        self.llama_cpp = llama_cpp;
-        if !llama_cpp {
+        self.engine = engine;
+        if !self.llama_cpp() {
             return;
         }
         let root = self.base.trim_end_matches("/v1");

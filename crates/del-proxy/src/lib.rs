@@ -32,4 +32,4 @@ mod upstream;
 pub use proxy::Proxy;
 pub use server::serve;
 pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};
-pub use upstream::{ServerApi, Upstream};
+pub use upstream::{Engine, ServerApi, Upstream};

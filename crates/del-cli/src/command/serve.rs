@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{Proxy, ServerApi};
+use del_proxy::{Engine, Proxy, ServerApi};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -80,6 +80,9 @@ struct RouteOptions {
     /// The API that the model server speaks
     #[arg(long, value_enum, value_name = "API", default_value = "openai")]
     upstream_api: ServerApiOption,
+    /// The program of the model server, for its way to take a grammar; `auto` by what it says of its models
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto")]
+    engine: EngineOption,
     /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
     #[arg(long, value_name = "VAR")]
     upstream_key_env: Option<String>,
@@ -92,7 +95,7 @@ struct RouteOptions {
     /// How the model learns of the tools
     #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
     tools_mode: ToolsModeOption,
-    /// Holds calls to a grammar (llama.cpp, tools in the prompt): auto where a request demands a call, on until there
+    /// Holds calls to a grammar (llama.cpp, vLLM, SGLang; tools in the prompt): auto where a request demands a call, on until there
     /// is a result
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,
@@ -148,6 +151,34 @@ enum ServerApiOption {
     Anthropic,
     /// Ollama's own chat
     Ollama,
+}
+
+/// The programs that take a grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EngineOption {
+    /// As it says
+    Auto,
+    /// llama.cpp
+    LlamaCpp,
+    /// vLLM
+    Vllm,
+    /// `SGLang`
+    Sglang,
+    /// One that takes none
+    Other,
+}
+
+impl EngineOption {
+    /// The engine, where the server says that it is this one.
+    fn of(self, said: Option<Engine>) -> Option<Engine> {
+        match self {
+            Self::Auto => said,
+            Self::LlamaCpp => Some(Engine::LlamaCpp),
+            Self::Vllm => Some(Engine::Vllm),
+            Self::Sglang => Some(Engine::Sglang),
+            Self::Other => None,
+        }
+    }
 }
 
 impl From<ServerApiOption> for ServerApi {

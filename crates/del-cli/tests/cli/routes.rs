@@ -141,7 +141,6 @@ fn a_hangup_reads_the_file_anew_and_a_broken_one_changes_nothing() {
     let line = next(&mut err);
     assert_eq!(line, "del: the configuration was read anew: 1 routes\n");
     assert_eq!(said(&proxy, "m"), "two");
-    drop(hang_up);
     assert_eq!(proxy.end("-TERM"), Some(0));
 }
 

@@ -19,7 +19,7 @@ use crate::held::Held;
 use crate::patient::{Manner, patiently};
 use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
-use crate::request::{Request, Writing, no_object};
+use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
 use crate::upstream::{ServerApi, end_to_end};
@@ -145,6 +145,7 @@ impl Exchange {
         let mut turn = route.pool.turn(&proxy.metrics);
         let mut mode = route.mode(self.request.model());
         let mut constrain = route.constrain();
+        let mut hold = route.engine.map(Hold::of);
         let mut tries = 1;
         loop {
             let offers = self.request.offers_tools();
@@ -153,12 +154,12 @@ impl Exchange {
                 let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
                 return proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await;
             }
-            let response = self.send(&mut turn, self.written(in_prompt, constrain)?).await?;
+            let response = self.send(&mut turn, self.written(in_prompt, constrain, hold)?).await?;
             if response.status().is_success() {
                 match self.answered(mode, response).await {
                     Ok(Outcome::Answer(response)) => return Ok(response),
                     Ok(Outcome::Stream(headers, mut streamed)) => {
-                        streamed.further(Box::new(move |asking| self.further(asking, mode, constrain)));
+                        streamed.further(Box::new(move |asking| self.further(asking, mode, constrain, hold)));
                         return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
                     }
                     Ok(Outcome::Asking(asking)) => {
@@ -187,11 +188,12 @@ impl Exchange {
                 && route.refused_tools(self.request.model())
             {
                 mode = Mode::Prompt;
-            } else if mode == Mode::Prompt
-                && constrain != Constrain::Off
-                && error.message.to_lowercase().contains("grammar")
+            } else if mode == Mode::Prompt && constrain != Constrain::Off && Hold::is_meant_by(&error.message)
             {
-                constrain = Constrain::Off;
+                hold = hold.and_then(Hold::next);
+                if hold.is_none() {
+                    constrain = Constrain::Off;
+                }
             } else {
                 let headers = answer_headers(&head.headers);
                 return Err(Refusal::of_server(head.status, headers, &error.message, &said));
@@ -201,13 +203,14 @@ impl Exchange {
     }
 
     /// What the model server is asked.
-    fn written(&self, in_prompt: bool, constrain: Constrain) -> Result<Bytes, Refusal> {
+    fn written(&self, in_prompt: bool, constrain: Constrain, hold: Option<Hold>) -> Result<Bytes, Refusal> {
         let settings = &self.route.settings;
         let written = if in_prompt {
             let dialect = self.route.dialect(self.request.model());
             self.request.in_prompt(Writing {
                 dialect: &dialect,
                 constrain,
+                hold,
                 words: settings.words.as_ref(),
                 detail: settings.detail,
             })?
@@ -230,12 +233,12 @@ impl Exchange {
     }
 
     /// A stream asks for definitions: what it goes on with.
-    fn further(mut self, asking: Asking, mode: Mode, constrain: Constrain) -> Coming {
+    fn further(mut self, asking: Asking, mode: Mode, constrain: Constrain, hold: Option<Hold>) -> Coming {
         Box::pin(async move {
             self.define(asking)?;
             let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
             let mut turn = route.pool.turn(&proxy.metrics);
-            let response = self.send(&mut turn, self.written(mode == Mode::Prompt, constrain)?).await?;
+            let response = self.send(&mut turn, self.written(mode == Mode::Prompt, constrain, hold)?).await?;
             let (head, body) = response.into_parts();
             if !head.status.is_success() {
                 let said = text(body, LONGEST_ERROR).await?;
@@ -246,7 +249,7 @@ impl Exchange {
                 body,
                 reader: self.reader(mode),
                 server: route.api.reader(),
-                further: Box::new(move |asking| self.further(asking, mode, constrain)),
+                further: Box::new(move |asking| self.further(asking, mode, constrain, hold)),
             })
         })
     }

@@ -49,7 +49,7 @@ pub(super) struct Asked {
 }
 
 /// The options that belong to one server: those at the top of a file are not for its routes.
-const OF_A_SERVER: [&str; 4] = ["upstream", "upstream-api", "upstream-key-env", "model"];
+const OF_A_SERVER: [&str; 5] = ["upstream", "upstream-api", "upstream-key-env", "engine", "model"];
 
 /// Collects what is wrong.
 struct Check {
@@ -99,6 +99,7 @@ impl Plan {
                 first.get_or_insert_with(|| server.base.clone());
                 let mut upstream = server.into_upstream(options.connect_timeout)?;
                 upstream.api = options.upstream_api.into();
+                upstream.engine = options.engine.of(upstream.engine);
                 upstream.first_byte = options.first_byte_timeout;
                 upstream.between_bytes = options.idle_timeout;
                 upstreams.push(upstream);
