@@ -3,6 +3,7 @@
 //! There is no input or output here: bytes come in and bytes go out, so that an answer can be cut anywhere in a test.
 
 mod choice;
+mod series;
 mod stream;
 mod whole;
 
@@ -12,7 +13,9 @@ use std::sync::Arc;
 use del_dialects::{Dialect, Dialects, Tool, Turn};
 use del_wire::Reading;
 
+pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
+pub(crate) use self::stream::is_plain;
 pub use self::whole::{Answer, Trouble, translate, translate_between};
 
 /// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.
@@ -39,6 +42,8 @@ pub struct Reader {
     pub custom: Arc<BTreeSet<String>>,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
+    /// The calls of tools that run here: every call gets a new id, and the model is told what became of the others.
+    pub runs: bool,
 }
 
 /// Which tools a model may call.
@@ -66,6 +71,7 @@ impl Reader {
             offered: Offered::Any,
             custom: Arc::default(),
             restore: false,
+            runs: false,
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Metrics {
     pub(crate) refused: Count,
     pub(crate) asked_again: Count,
     pub(crate) failures: Count,
+    executed: Count,
+    executed_badly: Count,
 }
 
 type Count = Counter<u64, AtomicU64>;
@@ -81,6 +83,8 @@ impl Metrics {
                 "asked_again",
                 "Requests that were repeated as a demanded call did not come",
             ),
+            executed: counter("calls_executed", "Calls of injected tools that ran here, or were denied"),
+            executed_badly: counter("calls_failed", "Those of them that failed or were denied"),
             failures: counter("upstream_failures", "Answers of the model server that broke off"),
             registry,
             requests,
@@ -102,6 +106,12 @@ impl Metrics {
             let written = Written { dialect: dialect.to_owned() };
             self.calls.get_or_create(&written).inc_by(u64::try_from(calls).unwrap_or(u64::MAX));
         }
+    }
+
+    /// So many calls of injected tools have results, and so many of these are errors.
+    pub(crate) fn executed(&self, calls: usize, failed: usize) {
+        self.executed.inc_by(calls as u64);
+        self.executed_badly.inc_by(failed as u64);
     }
 
     /// All of it as text.

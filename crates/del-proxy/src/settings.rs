@@ -7,6 +7,7 @@ use del_agent::{Constrain, ToolsMode};
 use del_dialects::{Detail, Dialect, Dialects};
 use del_wire::Words;
 
+use crate::execution::Executor;
 use crate::upstream::Upstream;
 
 /// How a proxy works.
@@ -38,6 +39,10 @@ pub struct Settings {
     pub keep_alive: Duration,
     /// What is counted can be asked for at `/metrics`.
     pub metrics: bool,
+    /// Has tools that the model is offered beside those of the client, and runs calls of them.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// How many requests to the model one request of a client may cost, where calls run here.
+    pub max_turns: u32,
     /// The key that clients have to show. What listens on more than loopback needs one.
     pub key: Option<String>,
 }
@@ -58,6 +63,8 @@ impl Settings {
             memory: 64 << 20,
             keep_alive: Duration::from_secs(15),
             metrics: false,
+            executor: None,
+            max_turns: 25,
             key: None,
         }
     }

@@ -1,16 +1,20 @@
 //! `del serve`: a proxy in front of a model server, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
+mod execute;
+
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{ServerApi, Settings, SettingsError};
+use del_proxy::{Executor, ServerApi, Settings, SettingsError};
 use del_wire::Words;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use self::execute::Execution;
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
@@ -73,6 +77,8 @@ pub(crate) struct Options {
     /// After how long a silence of the model server a streaming client is told that it is still there
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
     keep_alive: Duration,
+    #[command(flatten)]
+    execution: Execution,
 }
 
 /// The APIs of model servers.
@@ -116,6 +122,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
              --api-key-env"
         )));
     }
+    let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = Stop::listen()?;
@@ -138,6 +145,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             memory: options.response_memory,
             keep_alive: options.keep_alive,
             metrics: options.metrics,
+            executor,
+            max_turns: options.execution.max_turns,
             key,
             ..Settings::new(upstream)
         };

@@ -11,6 +11,7 @@ use del_agent::{Constrain, Mode};
 use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
 use serde_json::{Map, Value, json};
 
+use super::injected::{Injected, recall};
 use super::streamed::{Afterwards, Streamed};
 use super::{Proxy, insert, query};
 use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
@@ -23,14 +24,23 @@ use crate::upstream::{ServerApi, end_to_end};
 /// A request and what is known of it.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    proxy: Arc<Proxy>,
-    api: Api,
+    pub(super) proxy: Arc<Proxy>,
+    pub(super) api: Api,
     parts: Parts,
     /// Members of the request, as the client wrote them, that its answer is written with.
-    about: Map<String, Value>,
-    request: Request,
+    pub(super) about: Map<String, Value>,
+    pub(super) request: Request,
     /// What came before the answer, where it is to be remembered.
-    conversation: Option<Vec<Value>>,
+    pub(super) conversation: Option<Vec<Value>>,
+    /// The tools that run here.
+    injected: Option<Injected>,
+}
+
+/// How the server is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) mode: Mode,
+    pub(super) constrain: Constrain,
 }
 
 /// What an attempt comes to.
@@ -41,24 +51,33 @@ enum Outcome {
 }
 
 /// A model that does not call although it has to is asked so often.
-const MOST_TRIES: u32 = 3;
+pub(super) const MOST_TRIES: u32 = 3;
 /// The longest answer that is not streamed.
-const LONGEST_ANSWER: usize = 256 << 20;
+pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
 const LONGEST_ERROR: usize = 1 << 20;
 /// Names the dialect of an answer's calls.
-const DIALECT: &str = "x-del-dialect";
+pub(super) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
-const DROPPED: &str = "x-del-dropped-tools";
+pub(super) const DROPPED: &str = "x-del-dropped-tools";
 
 impl Exchange {
     /// Reads the body of a request.
     pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
         let model = proxy.settings.model.as_deref();
         if api == Api::Chat
+            && proxy.settings.executor.is_none()
             && let Some(request) = Request::at_a_glance(&bytes, model, &proxy.tools)
         {
-            return Ok(Self { proxy, api, parts, about: Map::new(), request, conversation: None });
+            return Ok(Self {
+                proxy,
+                api,
+                parts,
+                about: Map::new(),
+                request,
+                conversation: None,
+                injected: None,
+            });
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
@@ -69,10 +88,18 @@ impl Exchange {
             })?,
             None => Vec::new(),
         };
-        let taken = api.take(body, earlier)?;
+        let mut taken = api.take(body, earlier)?;
+        let injected = match &proxy.settings.executor {
+            Some(executor) => {
+                recall(&mut taken.asked, &proxy.memory);
+                Injected::add(&mut taken.asked, executor.tools())?
+            }
+            None => None,
+        };
         let kept = about.get("store") != Some(&Value::Bool(false));
         let request = Request::new(bytes, taken.asked, model);
-        Ok(Self { proxy, api, parts, about, request, conversation: taken.conversation.filter(|_| kept) })
+        let conversation = taken.conversation.filter(|_| kept);
+        Ok(Self { proxy, api, parts, about, request, conversation, injected })
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -96,55 +123,68 @@ impl Exchange {
 
     async fn answer(mut self) -> Result<Response<Body>, Refusal> {
         let proxy = Arc::clone(&self.proxy);
-        let chats = proxy.settings.upstream.api == ServerApi::OpenAi;
-        let mut mode = proxy.modes.of(self.request.model());
-        let mut constrain = proxy.constrain();
+        if let (Some(injected), Some(executor)) = (self.injected.take(), &proxy.settings.executor) {
+            return self.in_turns(injected, Arc::clone(executor)).await;
+        }
+        let mut way = self.way();
+        let told = self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
+        if proxy.settings.upstream.api == ServerApi::OpenAi && self.api == Api::Chat && !told {
+            let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
+            return proxy.pass(&self.parts, "/chat/completions", body).await;
+        }
         let mut tries = 1;
         loop {
-            let offers = self.request.offers_tools();
-            let in_prompt = mode == Mode::Prompt && (offers || self.request.speaks_of_tools());
-            if chats && self.api == Api::Chat && !offers && !in_prompt {
-                let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-                return proxy.pass(&self.parts, "/chat/completions", body).await;
+            let response = self.ask(&mut way).await?;
+            match self.answered(way.mode, response).await? {
+                Outcome::Answer(response) => return Ok(response),
+                Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
+                Outcome::NoCall(said) => {
+                    tries += 1;
+                    proxy.metrics.asked_again.inc();
+                    self.request.again(&said)?;
+                }
             }
-            let written = if in_prompt {
+        }
+    }
+
+    pub(super) fn way(&self) -> Way {
+        Way { mode: self.proxy.modes.of(self.request.model()), constrain: self.proxy.constrain() }
+    }
+
+    /// What the server answers, asked in the `way` that it can be.
+    pub(super) async fn ask(&self, way: &mut Way) -> Result<Response<reqwest::Body>, Refusal> {
+        let proxy = &self.proxy;
+        let api = proxy.settings.upstream.api;
+        loop {
+            let offers = self.request.offers_tools();
+            let written = if way.mode == Mode::Prompt && (offers || self.request.speaks_of_tools()) {
                 let dialect = proxy.dialect(self.request.model());
                 self.request.in_prompt(Writing {
                     dialect: &dialect,
-                    constrain,
+                    constrain: way.constrain,
                     words: proxy.settings.words.as_ref(),
                     detail: proxy.settings.detail,
                 })?
             } else {
-                self.request.natively(chats)?
+                self.request.natively(api == ServerApi::OpenAi)?
             };
-            let body = written.into_bytes(proxy.settings.upstream.api);
-            let response = self.send(body).await?;
+            let response = self.send(written.into_bytes(api)).await?;
             if response.status().is_success() {
-                match self.answered(mode, response).await? {
-                    Outcome::Answer(response) => return Ok(response),
-                    Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
-                    Outcome::NoCall(said) => {
-                        tries += 1;
-                        proxy.metrics.asked_again.inc();
-                        self.request.again(&said)?;
-                    }
-                }
-                continue;
+                return Ok(response);
             }
             let (head, said) = response.into_parts();
             let said = proxy.text(said, LONGEST_ERROR).await?;
             let error = ApiError::from_response(head.status.as_u16(), &said);
-            if mode == Mode::Native
+            if way.mode == Mode::Native
                 && error.kind == ApiErrorKind::ToolsUnsupported
                 && proxy.modes.refused(self.request.model())
             {
-                mode = Mode::Prompt;
-            } else if mode == Mode::Prompt
-                && constrain != Constrain::Off
+                way.mode = Mode::Prompt;
+            } else if way.mode == Mode::Prompt
+                && way.constrain != Constrain::Off
                 && error.message.to_lowercase().contains("grammar")
             {
-                constrain = Constrain::Off;
+                way.constrain = Constrain::Off;
             } else {
                 let headers = answer_headers(&head.headers);
                 return Err(Refusal::of_server(head.status, headers, &error.message, &said));
@@ -161,7 +201,7 @@ impl Exchange {
         upstream.ask(headers, &query, body).await
     }
 
-    fn reader(&self, mode: Mode) -> Reader {
+    pub(super) fn reader(&self, mode: Mode) -> Reader {
         let settings = &self.proxy.settings;
         Reader {
             dialect: settings.dialect.clone(),
@@ -171,6 +211,7 @@ impl Exchange {
             offered: self.request.offered(),
             custom: self.request.custom(),
             restore: mode == Mode::Prompt,
+            runs: self.proxy.settings.executor.is_some() && self.request.offers_tools(),
             ..Reader::new(settings.dialects)
         }
     }
@@ -234,13 +275,7 @@ impl Exchange {
     ) -> Result<Outcome, Refusal> {
         let server = self.proxy.settings.upstream.api.reader();
         let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
-        let answer = answer.map_err(|trouble| match trouble {
-            Trouble::Garbage(_) => {
-                Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
-                    .hint("check the address of --upstream; it usually ends in /v1")
-            }
-            Trouble::Refused(error) => Refusal::bad_gateway(error.message),
-        })?;
+        let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
         if self.request.demands_call() && answer.calls == 0 {
@@ -304,7 +339,7 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The headers of a server's answer that go on to the client.
-fn answer_headers(headers: &HeaderMap) -> HeaderMap {
+pub(super) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
     let mut headers = end_to_end(headers);
     for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
         headers.remove(name);
@@ -312,7 +347,18 @@ fn answer_headers(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-fn no_call() -> Refusal {
+/// What the server says is no answer.
+pub(super) fn no_answer(trouble: Trouble) -> Refusal {
+    match trouble {
+        Trouble::Garbage(_) => {
+            Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
+                .hint("check the address of --upstream; it usually ends in /v1")
+        }
+        Trouble::Refused(error) => Refusal::bad_gateway(error.message),
+    }
+}
+
+pub(super) fn no_call() -> Refusal {
     Refusal::new(
         StatusCode::UNPROCESSABLE_ENTITY,
         "upstream_error",
@@ -322,6 +368,6 @@ fn no_call() -> Refusal {
 }
 
 /// Ids that no other answer has: clients put the calls of several into one conversation.
-fn ids() -> Ids {
+pub(super) fn ids() -> Ids {
     Ids::new(RandomState::new().build_hasher().finish())
 }
