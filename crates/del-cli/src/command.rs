@@ -19,4 +19,5 @@ pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod task;
 pub(crate) mod tools;
+pub(crate) mod trust;
 pub(crate) mod undo;

@@ -18,6 +18,7 @@ pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::project::Project;
 use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
@@ -108,7 +109,12 @@ impl Hands {
         asked: &mut Asked,
         cancel: &Cancel,
     ) -> anyhow::Result<()> {
-        self.begin_to_connect(options, asked)?;
+        let project = if options.are_wanted() {
+            servers::of_project(self.toolbox.directory(), asked, cancel)
+        } else {
+            Project::default()
+        };
+        self.begin_to_connect(options, &project)?;
         self.take_in_servers(workplace, cancel);
         Ok(())
     }
@@ -117,9 +123,9 @@ impl Hands {
     pub(crate) fn begin_to_connect(
         &mut self,
         options: &ServerTools,
-        asked: &mut Asked,
+        project: &Project,
     ) -> anyhow::Result<()> {
-        self.servers = options.start(self.toolbox.directory(), asked)?;
+        self.servers = options.start(self.toolbox.directory(), project)?;
         Ok(())
     }
 

@@ -18,6 +18,7 @@ mod input;
 mod instructions;
 mod interrupt;
 mod keeping;
+mod project;
 mod record;
 mod screen;
 mod server;
@@ -28,6 +29,7 @@ mod table;
 mod terminal;
 mod tls;
 mod todo;
+mod trust;
 mod web;
 mod wrap;
 
@@ -71,6 +73,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
         Some(Command::Mcp(options)) => command::mcp::run(&options, &common),
         Some(Command::Sessions(options)) => command::sessions::run(&options, &common),
+        Some(Command::Trust(options)) => command::trust::run(&options, &common),
         Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Doctor(options)) => command::doctor::run(&options, &common),

@@ -29,6 +29,7 @@ use crate::exit::Exit;
 use crate::hands::{Hands, Onlooker, told};
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
+use crate::project::Project;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -82,9 +83,9 @@ impl Session {
         let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let cancel = interrupt.begin();
+        interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));
-        hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
+        hands.begin_to_connect(&options.servers, &options.project)?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,
@@ -150,6 +151,11 @@ impl Session {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// What the directory brings along.
+    pub(crate) fn project(&self) -> &Project {
+        &self.options.project
     }
 
     /// Waits for the MCP servers that still start, and offers their tools. False when the user wants to wait no more.

@@ -102,16 +102,9 @@ impl Written<'_> {
 const LONGEST_CALL: u64 = 1024;
 
 impl Request {
-    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion. `model` takes the
-    /// place of the one that the client names.
-    pub(crate) fn new(bytes: Bytes, mut asked: Asked, model: Option<&str>) -> Self {
-        let mut bytes = (!asked.changed).then_some(bytes);
-        if let Some(name) = model
-            && asked.body.get("model").and_then(Value::as_str) != Some(name)
-        {
-            asked.body.insert("model".to_owned(), json!(name));
-            bytes = None;
-        }
+    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion.
+    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Self {
+        let bytes = (!asked.changed).then_some(bytes);
         let tools = match asked.body.get("tools") {
             None | Some(Value::Null) => Ok(Arc::default()),
             Some(tools) => tools::read(tools).map(Into::into),
@@ -122,11 +115,9 @@ impl Request {
 
     /// The same of a request that says nothing unusual, without reading more of it than has to be: its messages are the
     /// server's affair. `None` where all of it has to be read.
-    pub(crate) fn at_a_glance(bytes: &Bytes, model: Option<&str>, known: &Mutex<KnownTools>) -> Option<Self> {
+    pub(crate) fn at_a_glance(bytes: &Bytes, known: &Mutex<KnownTools>) -> Option<Self> {
         let glance: Glance<'_> = serde_json::from_slice(bytes).ok()?;
-        let renamed = model.is_some_and(|model| *model != *glance.model);
-        if renamed || glance.functions.is_some() || !glance.messages.get().starts_with('[') || is_deep(bytes)
-        {
+        if glance.functions.is_some() || !glance.messages.get().starts_with('[') || is_deep(bytes) {
             return None;
         }
         let tools = match glance.tools {
@@ -155,6 +146,19 @@ impl Request {
             Asked::of(body).map_err(|error| Refusal::bad_request(error.to_string()))
         });
         read.as_ref().map_err(Clone::clone)
+    }
+
+    /// Asks for this model in the place of the one that the client names.
+    pub(crate) fn rename(&mut self, model: &str) -> Result<(), Refusal> {
+        if self.facts.model != model {
+            self.asked()?;
+            if let Some(Ok(asked)) = self.asked.get_mut() {
+                asked.body.insert("model".to_owned(), json!(model));
+            }
+            self.bytes = None;
+            model.clone_into(&mut self.facts.model);
+        }
+        Ok(())
     }
 
     /// The body for a server that is told of the tools: `as_it_came` where that can be.

@@ -18,6 +18,7 @@ use word::Word;
 use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::exit::{self, Exit};
+use crate::project::Part;
 use crate::screen::ahead::{self, Typed};
 use crate::screen::look::Look;
 use crate::screen::stage::{self, Stage};
@@ -127,6 +128,10 @@ impl Chat {
         say(&format!("in {}", visible(&self.session.hands.toolbox.directory().display().to_string())));
         if let Some(files) = self.session.memory.named() {
             say(&self.paint.dim(format!("follows {}", visible(&files))));
+        }
+        let trusted = self.session.project().names(Part::is_trusted);
+        if !trusted.is_empty() {
+            say(&self.paint.dim(format!("trusts {}", visible(&trusted.join(", ")))));
         }
         self.say_mode();
         let starting = self.session.hands.starting_servers();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{Executor, ServerApi, Settings, SettingsError};
+use del_proxy::{ClientKey, Executor, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
 use del_wire::Words;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -133,22 +133,25 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         upstream.api = options.upstream_api.into();
         upstream.first_byte = options.first_byte_timeout;
         upstream.between_bytes = options.idle_timeout;
-        let settings = Settings {
-            dialects: catalog.all(),
+        let route = RouteSettings {
             dialect,
             words,
             detail: options.template.detail(),
             tools_mode: options.tools_mode.into(),
             constrain: options.constrain.into(),
             model: options.model.clone(),
+            ..RouteSettings::new(vec![upstream])
+        };
+        let settings = Settings {
+            dialects: catalog.all(),
             max_body: options.max_body,
             memory: options.response_memory,
             keep_alive: options.keep_alive,
             metrics: options.metrics,
             executor,
             max_turns: options.execution.max_turns,
-            key,
-            ..Settings::new(upstream)
+            keys: key.into_iter().map(|key| ClientKey::new("default", key)).collect(),
+            ..Settings::new(vec![route])
         };
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let reason = crate::input::plain(&error);
@@ -158,7 +161,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let mut out = std::io::stdout();
         writeln!(out, "listening on http://{}/v1, in front of {behind}", listener.local_addr()?)?;
         out.flush()?;
-        serve(listener, settings, stop).await
+        let proxy = Proxy::new(settings, listener.local_addr()?);
+        serve(listener, proxy.map_err(|error| Exit::Failed.because(error.to_string()))?, stop).await
     })
 }
 
@@ -188,9 +192,9 @@ impl Options {
 }
 
 /// Serves until a signal comes, and ends what is under way; a second signal ends the program at once.
-async fn serve(listener: TcpListener, settings: Settings, mut stop: Stop) -> Result<Exit> {
+async fn serve(listener: TcpListener, proxy: Arc<Proxy>, mut stop: Stop) -> Result<Exit> {
     let (told, tell) = tokio::sync::oneshot::channel();
-    let serving = del_proxy::serve(listener, settings, async {
+    let serving = del_proxy::serve(listener, proxy, async {
         let _ = tell.await;
     });
     tokio::pin!(serving);

@@ -1,11 +1,14 @@
 //! What a conversation is set to, as options have it.
 
+use std::sync::Arc;
+
 use clap::{Args, ValueEnum};
 use del_agent::{Constrain, ToolsMode};
 use del_tools::Toolset;
 
 use crate::hands::{Consenting, Workplace};
 use crate::keeping::Keeping;
+use crate::project::{Follow, Project};
 use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
 use crate::servers::ServerTools;
@@ -38,6 +41,12 @@ pub(crate) struct SessionOptions {
     pub(super) consenting: Consenting,
     #[command(flatten)]
     pub(super) servers: ServerTools,
+    /// Whether to follow what the directory brings along (.del, .mcp.json) and you trust
+    #[arg(long = "project", value_enum, value_name = "WHEN", default_value = "auto")]
+    follow: Follow,
+    /// What of it is followed
+    #[arg(skip)]
+    pub(crate) project: Arc<Project>,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,

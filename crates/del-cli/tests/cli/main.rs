@@ -26,5 +26,6 @@ mod sessions;
 mod surface;
 mod task;
 mod tools;
+mod trust;
 mod undo;
 mod web;

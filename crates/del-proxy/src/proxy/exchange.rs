@@ -13,18 +13,24 @@ use serde_json::{Map, Value, json};
 
 use super::injected::{Injected, recall};
 use super::streamed::{Afterwards, Streamed};
-use super::{Proxy, insert, query};
+use super::{Proxy, Setup, insert, query, text};
 use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{Api, response_id, unique};
+use crate::held::Held;
 use crate::patient::{Manner, patiently};
+use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
 use crate::request::{Request, Writing, no_object};
+use crate::route::Route;
+use crate::timed::Timed;
 use crate::upstream::{ServerApi, end_to_end};
 
 /// A request and what is known of it.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) proxy: Arc<Proxy>,
+    pub(super) setup: Arc<Setup>,
+    pub(super) route: Arc<Route>,
     pub(super) api: Api,
     parts: Parts,
     /// Members of the request, as the client wrote them, that its answer is written with.
@@ -48,6 +54,8 @@ enum Outcome {
     Answer(Response<Body>),
     /// There is no call in it, although one was demanded: what the model said in its place.
     NoCall(Map<String, Value>),
+    /// The server broke off before anything of it went out.
+    BrokenOff(Refusal),
 }
 
 /// A model that does not call although it has to is asked so often.
@@ -64,20 +72,13 @@ pub(super) const DROPPED: &str = "x-del-dropped-tools";
 impl Exchange {
     /// Reads the body of a request.
     pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
-        let model = proxy.settings.model.as_deref();
+        let setup = proxy.setup();
         if api == Api::Chat
-            && proxy.settings.executor.is_none()
-            && let Some(request) = Request::at_a_glance(&bytes, model, &proxy.tools)
+            && setup.settings.executor.is_none()
+            && let Some(request) = Request::at_a_glance(&bytes, &proxy.tools)
         {
-            return Ok(Self {
-                proxy,
-                api,
-                parts,
-                about: Map::new(),
-                request,
-                conversation: None,
-                injected: None,
-            });
+            let asked = (Map::new(), request, None, None);
+            return Self::on_its_way(proxy, setup, api, parts, asked);
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
@@ -89,7 +90,7 @@ impl Exchange {
             None => Vec::new(),
         };
         let mut taken = api.take(body, earlier)?;
-        let injected = match &proxy.settings.executor {
+        let injected = match &setup.settings.executor {
             Some(executor) => {
                 recall(&mut taken.asked, &proxy.memory);
                 Injected::add(&mut taken.asked, executor.tools())?
@@ -97,9 +98,28 @@ impl Exchange {
             None => None,
         };
         let kept = about.get("store") != Some(&Value::Bool(false));
-        let request = Request::new(bytes, taken.asked, model);
-        let conversation = taken.conversation.filter(|_| kept);
-        Ok(Self { proxy, api, parts, about, request, conversation, injected })
+        let request = Request::new(bytes, taken.asked);
+        let asked = (about, request, taken.conversation.filter(|_| kept), injected);
+        Self::on_its_way(proxy, setup, api, parts, asked)
+    }
+
+    fn on_its_way(
+        proxy: Arc<Proxy>,
+        setup: Arc<Setup>,
+        api: Api,
+        parts: Parts,
+        (about, mut request, conversation, injected): (
+            Map<String, Value>,
+            Request,
+            Option<Vec<Value>>,
+            Option<Injected>,
+        ),
+    ) -> Result<Self, Refusal> {
+        let route = setup.routes.of(request.model())?;
+        if let Some(model) = &route.settings.model {
+            request.rename(model)?;
+        }
+        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, injected })
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -111,7 +131,7 @@ impl Exchange {
         let manner = Manner {
             content_type: client.content_type(),
             keep_alive: client.keep_alive(),
-            after: self.proxy.settings.keep_alive,
+            after: self.setup.settings.keep_alive,
             failure: Box::new(move |refusal| {
                 let mut out = Vec::new();
                 client.fail(&refusal.to_string(), None, &mut out);
@@ -121,63 +141,83 @@ impl Exchange {
         patiently(Box::pin(self.answer()), manner).await
     }
 
-    async fn answer(mut self) -> Result<Response<Body>, Refusal> {
-        let proxy = Arc::clone(&self.proxy);
-        if let (Some(injected), Some(executor)) = (self.injected.take(), &proxy.settings.executor) {
+    /// The answer takes a place in its route until it has gone out.
+    async fn answer(self) -> Result<Response<Body>, Refusal> {
+        let place = self.route.enter()?;
+        let answer = self.asked().await?;
+        Ok(match place {
+            Some(place) => answer.map(|body| Body::new(Held::new(body, place))),
+            None => answer,
+        })
+    }
+
+    async fn asked(mut self) -> Result<Response<Body>, Refusal> {
+        let (proxy, setup, route) =
+            (Arc::clone(&self.proxy), Arc::clone(&self.setup), Arc::clone(&self.route));
+        if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
             return self.in_turns(injected, Arc::clone(executor)).await;
         }
         let mut way = self.way();
-        let told = self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
-        if proxy.settings.upstream.api == ServerApi::OpenAi && self.api == Api::Chat && !told {
+        let of_tools =
+            self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
+        if route.chats() && self.api == Api::Chat && !of_tools {
             let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-            return proxy.pass(&self.parts, "/chat/completions", body).await;
+            return proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await;
         }
+        let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;
         loop {
-            let response = self.ask(&mut way).await?;
-            match self.answered(way.mode, response).await? {
-                Outcome::Answer(response) => return Ok(response),
-                Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
-                Outcome::NoCall(said) => {
+            let response = self.ask(&mut way, &mut turn).await?;
+            match self.answered(way.mode, response).await {
+                Ok(Outcome::Answer(response)) => return Ok(response),
+                Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
+                Ok(Outcome::NoCall(said)) => {
                     tries += 1;
                     proxy.metrics.asked_again.inc();
                     self.request.again(&said)?;
+                    turn.anew();
                 }
+                Ok(Outcome::BrokenOff(_)) if turn.goes_on() => {
+                    proxy.metrics.retried.inc();
+                }
+                Ok(Outcome::BrokenOff(refusal)) | Err(refusal) => return Err(refusal),
             }
         }
     }
 
     pub(super) fn way(&self) -> Way {
-        Way { mode: self.proxy.modes.of(self.request.model()), constrain: self.proxy.constrain() }
+        Way { mode: self.route.mode(self.request.model()), constrain: self.route.constrain() }
     }
 
-    /// What the server answers, asked in the `way` that it can be.
-    pub(super) async fn ask(&self, way: &mut Way) -> Result<Response<reqwest::Body>, Refusal> {
-        let proxy = &self.proxy;
-        let api = proxy.settings.upstream.api;
+    /// What a server answers, asked in the `way` that it can be.
+    pub(super) async fn ask(&self, way: &mut Way, turn: &mut Turn<'_>) -> Result<Response<Timed>, Refusal> {
+        let route = &self.route;
         loop {
             let offers = self.request.offers_tools();
             let written = if way.mode == Mode::Prompt && (offers || self.request.speaks_of_tools()) {
-                let dialect = proxy.dialect(self.request.model());
+                let dialect = route.dialect(self.request.model());
                 self.request.in_prompt(Writing {
                     dialect: &dialect,
                     constrain: way.constrain,
-                    words: proxy.settings.words.as_ref(),
-                    detail: proxy.settings.detail,
+                    words: route.settings.words.as_ref(),
+                    detail: route.settings.detail,
                 })?
             } else {
-                self.request.natively(api == ServerApi::OpenAi)?
+                self.request.natively(route.chats())?
             };
-            let response = self.send(written.into_bytes(api)).await?;
+            let sent = self.setup.sent(&self.parts.headers, written.into_bytes(route.api));
+            // What another API has there means nothing to the server.
+            let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
+            let response = turn.ask(Question::Answer(&query), &sent).await?;
             if response.status().is_success() {
                 return Ok(response);
             }
             let (head, said) = response.into_parts();
-            let said = proxy.text(said, LONGEST_ERROR).await?;
+            let said = text(said, LONGEST_ERROR).await?;
             let error = ApiError::from_response(head.status.as_u16(), &said);
             if way.mode == Mode::Native
                 && error.kind == ApiErrorKind::ToolsUnsupported
-                && proxy.modes.refused(self.request.model())
+                && route.refused_tools(self.request.model())
             {
                 way.mode = Mode::Prompt;
             } else if way.mode == Mode::Prompt
@@ -189,38 +229,28 @@ impl Exchange {
                 let headers = answer_headers(&head.headers);
                 return Err(Refusal::of_server(head.status, headers, &error.message, &said));
             }
+            turn.anew();
         }
     }
 
-    async fn send(&self, body: Bytes) -> Result<Response<reqwest::Body>, Refusal> {
-        let upstream = &self.proxy.settings.upstream;
-        let mut headers = upstream.forwarded(&self.parts.headers, self.proxy.gate.wants_key());
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // What another API has there means nothing to the server.
-        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
-        upstream.ask(headers, &query, body).await
-    }
-
     pub(super) fn reader(&self, mode: Mode) -> Reader {
-        let settings = &self.proxy.settings;
         Reader {
-            dialect: settings.dialect.clone(),
+            dialect: self.route.settings.dialect.clone(),
             tools: self.request.tools(),
             one_call: self.request.wants_one_call(),
             reads: self.request.offers_tools(),
             offered: self.request.offered(),
             custom: self.request.custom(),
             restore: mode == Mode::Prompt,
-            runs: self.proxy.settings.executor.is_some() && self.request.offers_tools(),
-            ..Reader::new(settings.dialects)
+            runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
+            ..Reader::new(self.setup.settings.dialects)
         }
     }
 
-    async fn answered(&self, mode: Mode, response: Response<reqwest::Body>) -> Result<Outcome, Refusal> {
+    async fn answered(&self, mode: Mode, response: Response<Timed>) -> Result<Outcome, Refusal> {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
-        let chats = self.proxy.settings.upstream.api == ServerApi::OpenAi;
-        let dropped = self.request.dropped(chats && mode == Mode::Native);
+        let dropped = self.request.dropped(self.route.chats() && mode == Mode::Native);
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
         }
@@ -229,33 +259,34 @@ impl Exchange {
         if self.request.streams() {
             return self.streamed(mode, headers, body, client, &id).await;
         }
-        let text = self.proxy.text(body, LONGEST_ANSWER).await?;
-        self.whole(mode, headers, &text, client, &id)
+        match text(body, LONGEST_ANSWER).await {
+            Ok(text) => self.whole(mode, headers, &text, client, &id),
+            Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
+        }
     }
 
     async fn streamed(
         &self,
         mode: Mode,
         mut headers: HeaderMap,
-        body: reqwest::Body,
+        body: Timed,
         client: Box<dyn ToClient>,
         id: &str,
     ) -> Result<Outcome, Refusal> {
-        let upstream = &self.proxy.settings.upstream;
-        let written = (mode == Mode::Prompt).then(|| self.proxy.dialect(self.request.model()));
+        let written = (mode == Mode::Prompt).then(|| self.route.dialect(self.request.model()));
         if let Some(dialect) =
-            self.proxy.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
+            self.route.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
         {
             insert(&mut headers, DIALECT, &dialect.name);
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let mut stream = Stream::between(self.reader(mode), ids(), upstream.api.reader(), client);
+        let mut stream = Stream::between(self.reader(mode), ids(), self.route.api.reader(), client);
         let demanded = self.request.demands_call();
         if demanded || self.conversation.is_some() {
             stream = stream.keeping();
         }
-        let mut streamed = Streamed::new(upstream.timed(body), stream, self.afterwards(id));
+        let mut streamed = Streamed::new(body, stream, self.afterwards(id));
         if demanded {
             streamed.until_call().await;
             if streamed.lacks_call() {
@@ -273,7 +304,7 @@ impl Exchange {
         mut client: Box<dyn ToClient>,
         id: &str,
     ) -> Result<Outcome, Refusal> {
-        let server = self.proxy.settings.upstream.api.reader();
+        let server = self.route.api.reader();
         let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
         let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;

@@ -25,7 +25,7 @@ use crate::answer::{Answer, CHANGED, REFUSED, Relay, Series, Stream, is_plain, t
 use crate::api::{Api, response_id, unique};
 use crate::execution::Executor;
 use crate::refusal::Refusal;
-use crate::upstream::ServerApi;
+use crate::timed::Timed;
 
 /// Names the tools that ran here, in their order.
 const EXECUTED: &str = "x-del-executed";
@@ -88,7 +88,9 @@ impl Exchange {
         executor: Arc<dyn Executor>,
     ) -> Result<Response<Body>, Refusal> {
         let mut way = self.way();
-        let response = self.ask(&mut way).await?;
+        let route = Arc::clone(&self.route);
+        let proxy = Arc::clone(&self.proxy);
+        let response = self.ask(&mut way, &mut route.pool.turn(&proxy.metrics)).await?;
         let (streams, id) = (self.request.streams(), unique());
         let client = self.api.client(&self.about, &id);
         let mut headers = answer_headers(response.headers());
@@ -136,8 +138,7 @@ impl Exchange {
     }
 
     fn remark(&self, injected: &Injected, mode: Mode, headers: &mut HeaderMap) {
-        let chats = self.proxy.settings.upstream.api == ServerApi::OpenAi;
-        let dropped = self.request.dropped(chats && mode == Mode::Native);
+        let dropped = self.request.dropped(self.route.chats() && mode == Mode::Native);
         for (name, list) in [(DROPPED, dropped), (NOT_INJECTED, &injected.clashes)] {
             if !list.is_empty() {
                 insert(headers, name, &list.join(","));
@@ -152,7 +153,7 @@ impl Turns {
     }
 
     /// All of it, as it comes.
-    async fn stream(mut self, response: Response<reqwest::Body>) {
+    async fn stream(mut self, response: Response<Timed>) {
         let ended = self.run(response).await;
         let mut out = std::mem::take(&mut self.pending);
         match ended {
@@ -179,12 +180,15 @@ impl Turns {
     }
 
     /// Turn by turn, to the end: its reason. `None` where a stream broke off, which the client was told.
-    async fn run(&mut self, first: Response<reqwest::Body>) -> Result<Option<String>, Refusal> {
+    async fn run(&mut self, first: Response<Timed>) -> Result<Option<String>, Refusal> {
         let mut response = Some(first);
         loop {
             let response = match response.take() {
                 Some(response) => response,
-                None => self.exchange.ask(&mut self.way).await?,
+                None => {
+                    let (proxy, route) = (Arc::clone(&self.exchange.proxy), Arc::clone(&self.exchange.route));
+                    self.exchange.ask(&mut self.way, &mut route.pool.turn(&proxy.metrics)).await?
+                }
             };
             self.turn += 1;
             self.series().begin(self.exchange.request.demands_call());
@@ -195,18 +199,18 @@ impl Turns {
         }
     }
 
-    async fn hear(&self, response: Response<reqwest::Body>) -> Result<Option<Heard>, Refusal> {
-        let (exchange, upstream) = (&self.exchange, &self.exchange.proxy.settings.upstream);
+    async fn hear(&self, response: Response<Timed>) -> Result<Option<Heard>, Refusal> {
+        let (exchange, api) = (&self.exchange, self.exchange.route.api);
         let reader = exchange.reader(self.way.mode);
         let mut relay = Relay(Arc::clone(&self.series));
-        let body = response.into_body();
+        let mut body = response.into_body();
         if self.out.is_none() {
-            let text = exchange.proxy.text(body, LONGEST_ANSWER).await?;
-            let answer = translate_between(&reader, ids(), &text, upstream.api.reader(), &mut relay);
+            let text = super::text(body, LONGEST_ANSWER).await?;
+            let answer = translate_between(&reader, ids(), &text, api.reader(), &mut relay);
             return answer.map(|answer| Some(Heard::from(answer))).map_err(no_answer);
         }
-        let stream = Stream::between(reader, ids(), upstream.api.reader(), Box::new(relay));
-        let (mut stream, mut body) = (stream.keeping(), upstream.timed(body));
+        let stream = Stream::between(reader, ids(), api.reader(), Box::new(relay));
+        let mut stream = stream.keeping();
         let mut out = Vec::new();
         while !stream.is_over() {
             let frame =
@@ -297,7 +301,7 @@ impl Turns {
         let mut said = Vec::new();
         if !heard.broken.is_empty() {
             let cut = self.series().reason() == Some("length") && calls_of(&heard.message).is_empty();
-            let dialect = self.exchange.proxy.dialect(self.exchange.request.model());
+            let dialect = self.exchange.route.dialect(self.exchange.request.model());
             said.push(broken_calls(&heard.broken, cut, |name| {
                 let tool = tools.iter().find(|tool| tool.name == name)?;
                 match self.way.mode {
@@ -334,7 +338,7 @@ impl Turns {
     }
 
     fn most_turns(&self) -> u32 {
-        self.exchange.proxy.settings.max_turns.max(1)
+        self.exchange.setup.settings.max_turns.max(1)
     }
 
     /// Runs calls, and adds their results. Gives back why to stop, if the model makes the same call without end.

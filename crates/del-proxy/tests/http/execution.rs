@@ -326,7 +326,7 @@ async fn leaked_calls_run_and_a_guess_is_told_to_whoever_runs_them() {
             let call = "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"city\": \"Paris\" \"day\": 1}}\n</tool_call>";
             answers(seen, call, &json!([]))
         });
-        let bench = bench(model, |settings| settings.tools_mode = mode).await;
+        let bench = bench(model, |settings| settings.routes[0].tools_mode = mode).await;
         assert_eq!(bench.stand.message(&question()).await["content"], "Done.");
         let log = bench.log.lock().unwrap();
         assert_eq!(log.len(), 1);

@@ -9,6 +9,8 @@ mod execution;
 mod gate;
 mod model;
 mod modes;
+mod pools;
+mod routes;
 mod servers;
 mod stand;
 mod texts;
