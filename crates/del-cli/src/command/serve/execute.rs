@@ -17,10 +17,10 @@ use crate::screen::look::Look;
 
 /// What runs here, where, and with which consent.
 #[derive(Debug, Clone, Args)]
-#[command(mut_args(|arg| if arg.get_id() == "execute" { arg } else { arg.requires("execute") }))]
+#[command(mut_args(|arg| if NEED_EXECUTE.contains(&arg.get_id().as_str()) { arg.requires("execute") } else { arg }))]
 pub(super) struct Execution {
     /// Offers the model the built-in tools and runs its calls of them here: reading without a question, the rest by rule
-    #[arg(long, help_heading = HEADING)]
+    #[arg(long)]
     execute: bool,
     /// The set of tools: core, del or all
     #[arg(long, value_name = "SET", default_value = "core")]
@@ -33,6 +33,22 @@ pub(super) struct Execution {
     #[arg(long, value_name = "N", default_value = "25", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: u32,
 }
+
+/// The options that mean nothing where no calls run.
+const NEED_EXECUTE: [&str; 12] = [
+    "toolset",
+    "max_turns",
+    "working_dir",
+    "allow_dir",
+    "sandbox",
+    "allow_network",
+    "hide_secrets",
+    "tools",
+    "approval_mode",
+    "no_questions",
+    "allow_tool",
+    "deny_tool",
+];
 
 /// The tools over the working directory, for each request anew.
 #[derive(Debug)]
@@ -125,5 +141,3 @@ impl Onlooker for Teller<'_> {
         (self.tell)(lines::result(self.look, result, false));
     }
 }
-
-const HEADING: &str = "Running calls here";
