@@ -230,6 +230,10 @@ impl Agent {
         let state = std::mem::replace(&mut self.state, State::Idle);
         match (state, input) {
             (State::Idle, Input::Start(text)) => self.start(text, watch),
+            (State::Idle, Input::GoOn(text)) => {
+                self.entries.push(Entry::User { text: text.to_owned() });
+                self.next_turn(watch)
+            }
             (State::Idle, Input::Compact(focus)) => self.compact(focus, watch),
             (state, Input::Cancel) => self.cancel(state, watch),
             (State::Asking { tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {

@@ -70,7 +70,8 @@ impl Cli {
             // They work whatever the file says.
             return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit()));
         }
-        let mut layers = Config::load()?.layers(given.get_one("profile").map(String::as_str))?;
+        let config = Config::load()?;
+        let mut layers = config.layers(given.get_one("profile").map(String::as_str))?;
         let project = match given.subcommand_name() {
             None => project::decide(&given, &layers)?,
             Some(_) => Project::default(),
@@ -79,6 +80,8 @@ impl Cli {
         let matches = Self::matches(layers.apply(Self::command(), &given), &words);
         let matches = matches.unwrap_or_else(|error| error.exit());
         let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let hooks = config.hooks.into_iter().chain(project.hooks()).collect();
+        cli.assistant.session.hooks = hooks;
         cli.assistant.session.project = Arc::new(project);
         Ok(cli)
     }

@@ -17,6 +17,7 @@ pub(crate) use layers::{Layers, Refused};
 
 use crate::exit::Exit;
 use crate::folders;
+use crate::hooks::{self, Hook};
 use crate::input::read_text;
 
 /// A value in a file.
@@ -47,6 +48,7 @@ pub(crate) struct Config {
     profiles: Vec<(String, Vec<Setting>)>,
     /// The profile that holds where none is asked for, and its line.
     profile: Option<(String, usize)>,
+    pub(crate) hooks: Vec<Hook>,
 }
 
 /// Whose file it is, which says what may stand in it.
@@ -108,6 +110,10 @@ impl Config {
                 }
                 ("profile", DeValue::String(wanted)) if whose == Whose::User => {
                     config.profile = Some((wanted.to_string(), file.line(name.span().start)));
+                }
+                ("hooks", DeValue::Table(_)) => {
+                    config.hooks = hooks::in_toml(text, whose == Whose::Project)
+                        .map_err(|(at, message)| file.wrong(at.start, message))?;
                 }
                 _ => drop(own.insert(name, value)),
             }

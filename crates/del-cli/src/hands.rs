@@ -1,5 +1,6 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
+mod heeding;
 mod workplace;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::hooks::{Hooks, Told};
 use crate::project::Project;
 use crate::screen::stage;
 use crate::servers::{self, ServerTools};
@@ -43,6 +45,10 @@ pub(crate) struct Hands {
     offered: Vec<Tool>,
     /// Files that were changed, as they were before the first change; nothing where there was none.
     before: BTreeMap<String, Option<Arc<[u8]>>>,
+    /// Whoever is told of calls, and may object.
+    pub(crate) hooks: Hooks,
+    /// Why nothing more is to be done, where a hook wants that.
+    stopped: Option<String>,
 }
 
 /// Whoever watches calls run.
@@ -51,6 +57,8 @@ pub(crate) trait Onlooker {
     fn call(&mut self, call: &Call);
     /// It changes files so, and nobody is asked.
     fn change(&mut self, _change: &str) {}
+    /// A hook said something, or failed to.
+    fn hook(&mut self, _told: &Told) {}
     /// A call has ended.
     fn result(&mut self, call: &Call, result: &ToolResult);
 }
@@ -96,6 +104,8 @@ impl Hands {
             planning: false,
             offered: Vec::new(),
             before: BTreeMap::new(),
+            hooks: Hooks::default(),
+            stopped: None,
         };
         hands.offer();
         Ok(hands)
@@ -217,11 +227,7 @@ impl Hands {
             if batch.is_empty() {
                 let call = &rest[0].call;
                 watch.call(call);
-                let result = if self.planning && call.name == todo::NAME {
-                    self.plan.take(call)
-                } else {
-                    self.run_watched(&rest[0], cancel, asked, watch)
-                };
+                let result = self.run_watched(&rest[0], cancel, asked, watch);
                 self.remember(&result);
                 watch.result(call, &result);
                 results.push(result);
@@ -252,8 +258,12 @@ impl Hands {
         if cancel.is_cancelled() {
             return cancelled();
         }
-        let mut plan = match self.gate.plan(&self.toolbox, &call.name, &call.arguments) {
-            Ok(plan) => plan,
+        if self.planning && call.name == todo::NAME {
+            return self.plan.take(call);
+        }
+        let planned = self.gate.plan(&self.toolbox, &call.name, &call.arguments);
+        let (mut plan, told) = match planned.and_then(|plan| self.heed(plan, call, cancel, watch)) {
+            Ok(heeded) => heeded,
             Err(failure) => return failure.into(),
         };
         if let Some(kind) = guess {
@@ -266,7 +276,12 @@ impl Hands {
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
             Ok(plan) => {
                 stage::current().inspect(|stage| stage.again());
-                watched(&self.toolbox, plan, &call.name, cancel)
+                let mut result = watched(&self.toolbox, plan, &call.name, cancel);
+                for note in &told {
+                    result.note(note);
+                }
+                self.report(call, &mut result, cancel, watch);
+                result
             }
             Err(failure) => failure.into(),
         }
@@ -292,6 +307,11 @@ impl Hands {
             .iter()
             .take(PARALLEL)
             .map_while(|ReadCall { call, .. }| {
+                if !self.hooks.all.is_empty()
+                    && self.hooks.watch(&self.toolbox.spelt_out(&call.name, &call.arguments))
+                {
+                    return None;
+                }
                 let plan = self.gate.plan(&self.toolbox, &call.name, &call.arguments).ok()?;
                 (plan.class() == Class::Read && self.gate.verdict(&plan) == Verdict::Run).then_some(plan)
             })

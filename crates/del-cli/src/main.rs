@@ -14,6 +14,7 @@ mod exchange;
 mod exit;
 mod folders;
 mod hands;
+mod hooks;
 mod input;
 mod instructions;
 mod interrupt;

@@ -1,4 +1,4 @@
-//! What a directory brings along for assistants: settings and MCP servers. Nothing of it counts until the user has seen
+//! What a directory brings along for assistants: settings, hooks and MCP servers. Nothing of it counts until the user has seen
 //! what it would change and agreed, and again when it changes.
 
 mod question;
@@ -14,6 +14,7 @@ use crate::colour::When;
 use crate::config::{self, Config, KEYS, Layers, Setting, Whose};
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::hooks::Hook;
 use crate::say;
 use crate::trust::Trust;
 
@@ -36,7 +37,7 @@ pub(crate) struct Part {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Settings(Vec<Setting>),
+    Settings(Config),
     Servers(del_mcp::Config),
 }
 
@@ -79,12 +80,19 @@ impl Project {
 
     /// The settings that the user trusts.
     pub(crate) fn settings(&self) -> Vec<Setting> {
-        let trusted = self.parts.iter().filter(|part| part.is_trusted());
-        let settings = trusted.filter_map(|part| match &part.kind {
-            Kind::Settings(settings) => Some(settings.clone()),
+        self.trusted_config().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// The hooks that the user trusts.
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
+        self.trusted_config().map(|config| config.hooks.clone()).unwrap_or_default()
+    }
+
+    fn trusted_config(&self) -> Option<&Config> {
+        self.parts.iter().filter(|part| part.is_trusted()).find_map(|part| match &part.kind {
+            Kind::Settings(config) => Some(config),
             Kind::Servers(_) => None,
-        });
-        settings.flatten().collect()
+        })
     }
 
     /// The MCP servers, trusted or not.
@@ -221,8 +229,9 @@ fn settings(folder: &Path, _: &Path) -> Option<Part> {
     let path = folder.join(SETTINGS);
     let content = read(&path)?;
     let config = Config::parse(&String::from_utf8_lossy(&content), &path, Whose::Project);
-    let settings = config.map_err(|wrong| say(format!("left out: {wrong}"))).ok()?.settings;
-    (!settings.is_empty()).then(|| Part { path, content, kind: Kind::Settings(settings), said: None })
+    let config = config.map_err(|wrong| say(format!("left out: {wrong}"))).ok()?;
+    let empty = config.settings.is_empty() && config.hooks.is_empty();
+    (!empty).then(|| Part { path, content, kind: Kind::Settings(config), said: None })
 }
 
 fn servers(folder: &Path, directory: &Path) -> Option<Part> {

@@ -2,6 +2,7 @@
 
 mod change;
 mod context;
+mod heard;
 mod options;
 
 use std::io;
@@ -27,9 +28,10 @@ use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::hands::{Hands, Onlooker, told};
+use crate::hooks::Hooks;
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
-use crate::project::Project;
+use crate::project::{self, Project};
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -55,6 +57,8 @@ pub(crate) struct Session {
     revision: u32,
     /// The server was asked how much the model takes, after it had answered.
     asked_context: bool,
+    /// Hooks know that the session has begun.
+    begun: bool,
     runtime: Runtime,
     common: Common,
     options: SessionOptions,
@@ -129,6 +133,12 @@ impl Session {
         }
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
+        hands.hooks = Hooks {
+            all: options.hooks.clone(),
+            directory: hands.toolbox.directory().to_owned(),
+            project: project::root(hands.toolbox.directory()).to_owned(),
+            ..Hooks::default()
+        };
         let (common, options) = (common.clone(), options.clone());
         let mut session = Self {
             catalog,
@@ -143,6 +153,7 @@ impl Session {
             agent,
             revision: 0,
             asked_context: false,
+            begun: false,
             runtime,
             common,
             options,
@@ -230,7 +241,15 @@ impl Session {
 
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
-        self.begin(Input::Start(question), screen)
+        let cancel = self.interrupt.begin();
+        let question = match self.prompted(question, &cancel, screen) {
+            Ok(question) => question,
+            Err(why) => {
+                self.interrupt.rest();
+                return Ok(Err(Failure::Stopped { why }));
+            }
+        };
+        self.begin(Input::Start(&question), screen)
     }
 
     /// Has the conversation summed up, and this kept. Whether there was anything to sum up.
@@ -277,6 +296,7 @@ impl Session {
     ) -> Result<Result<Done, Failure>> {
         let mut asked = Asked::find(false, self.common.color, cancel);
         self.turns = 0;
+        let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
         loop {
             // Before anything is done that rests on it.
@@ -287,7 +307,8 @@ impl Session {
                 Effect::Run(calls) => {
                     screen.turn_over(false);
                     let results = self.hands.run(&calls, cancel, &mut asked, screen);
-                    let input = if cancel.is_cancelled() {
+                    stopped = self.hands.take_stop();
+                    let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel
                     } else {
                         Input::Results(
@@ -301,6 +322,11 @@ impl Session {
                     self.step(input, screen)
                 }
                 Effect::Done(done) => {
+                    if let Some(why) = self.objection(&mut objections, cancel, screen) {
+                        screen.turn_over(false);
+                        effect = self.step(Input::GoOn(&why), screen);
+                        continue;
+                    }
                     screen.turn_over(true);
                     screen.check()?;
                     return Ok(Ok(done));
@@ -308,7 +334,8 @@ impl Session {
                 Effect::Failed(failure) => {
                     screen.turn_over(true);
                     self.keep_after();
-                    return Ok(Err(failure));
+                    let stop = |why| Failure::Stopped { why: format!("a hook stopped this: {why}") };
+                    return Ok(Err(stopped.map_or(failure, stop)));
                 }
                 // Nothing is under way that could go on.
                 Effect::Continue => self.step(Input::Cancel, screen),

@@ -6,6 +6,7 @@ use del_tools::visible;
 
 use super::{Kind, Part, Project};
 use crate::config::{Layers, Setting};
+use crate::hooks::{self, Hook};
 
 impl Project {
     /// What these parts would change, to the last word, where `layers` is what the user's own files set.
@@ -16,7 +17,10 @@ impl Project {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n  {}", one_line(&self.name(part)));
             match &part.kind {
-                Kind::Settings(settings) => tell_settings(&mut text, settings, layers),
+                Kind::Settings(config) => {
+                    tell_settings(&mut text, &config.settings, layers);
+                    tell_hooks(&mut text, &config.hooks);
+                }
                 Kind::Servers(config) => tell_servers(&mut text, config),
             }
         }
@@ -33,6 +37,15 @@ fn tell_settings(text: &mut String, settings: &[Setting], layers: &Layers) {
     for refused in &refused {
         let _ =
             write!(text, "\n    without {} (line {}): {}", refused.key, refused.line, one_line(&refused.why));
+    }
+}
+
+fn tell_hooks(text: &mut String, hooks: &[Hook]) {
+    if !hooks.is_empty() {
+        text.push_str("\n    hooks: commands that would run, with your rights and outside of the sandbox");
+        for line in hooks::lines(hooks).lines() {
+            let _ = write!(text, "\n      {line}");
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use del_agent::{Constrain, ToolsMode};
 use del_tools::Toolset;
 
 use crate::hands::{Consenting, Workplace};
+use crate::hooks::Hook;
 use crate::keeping::Keeping;
 use crate::project::{Follow, Project};
 use crate::server::ServerOptions;
@@ -47,6 +48,9 @@ pub(crate) struct SessionOptions {
     /// What of it is followed
     #[arg(skip)]
     pub(crate) project: Arc<Project>,
+    /// Commands that are told what happens
+    #[arg(skip)]
+    pub(crate) hooks: Vec<Hook>,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,

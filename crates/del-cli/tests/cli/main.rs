@@ -12,6 +12,7 @@ mod dialects;
 mod doctor;
 mod exec;
 mod grammar;
+mod hooks;
 mod man;
 mod mcp;
 mod parse;

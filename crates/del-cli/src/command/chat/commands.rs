@@ -46,6 +46,7 @@ impl Chat {
             Name::System => self.system(rest)?,
             Name::Tools => self.tools()?,
             Name::Mcp => self.servers()?,
+            Name::Hooks => self.hooks(),
             Name::Plan => self.plan(),
             Name::Show => self.show(rest),
             Name::Thinking => match self.thought.as_str() {
@@ -212,6 +213,17 @@ impl Chat {
             say(&format!("MCP server {}: still starts", visible(name)));
         }
         Ok(())
+    }
+
+    fn hooks(&self) {
+        let hooks = &self.session.hands.hooks.all;
+        if hooks.is_empty() {
+            return say("there are no hooks; docs/hooks.md says what they can do");
+        }
+        for hook in hooks {
+            let whose = if hook.of_project { " (the project's)" } else { "" };
+            say(&format!("{}{whose}", visible(&hook.to_string())));
+        }
     }
 
     fn plan(&self) {

@@ -32,6 +32,7 @@ pub(super) enum Name {
     System,
     Tools,
     Mcp,
+    Hooks,
     Plan,
     Show,
     Thinking,
@@ -76,7 +77,7 @@ const fn command(
     Command { names, takes, behind, about, name }
 }
 
-pub(super) const COMMANDS: [Command; 27] = [
+pub(super) const COMMANDS: [Command; 28] = [
     command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
@@ -140,6 +141,7 @@ pub(super) const COMMANDS: [Command; 27] = [
     ),
     command(Name::Tools, &["tools"], Takes::Nothing, "", "the tools that the model has"),
     command(Name::Mcp, &["mcp"], Takes::Nothing, "", "the MCP servers, and what became of them"),
+    command(Name::Hooks, &["hooks"], Takes::Nothing, "", "the commands that are told what happens"),
     command(
         Name::Plan,
         &["plan", "todo"],
