@@ -16,6 +16,7 @@ use crate::command::{
 };
 use crate::config::Config;
 use crate::project::{self, Project};
+use crate::prompts;
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -82,6 +83,9 @@ impl Cli {
         let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let hooks = config.hooks.into_iter().chain(project.hooks()).collect();
         cli.assistant.session.hooks = hooks;
+        let mut prompts = prompts::own();
+        prompts::add(&mut prompts, project.prompts());
+        cli.assistant.session.prompts = prompts.into();
         cli.assistant.session.project = Arc::new(project);
         Ok(cli)
     }

@@ -276,7 +276,7 @@ mod tests {
             ("\n\nmodle = \"x\"", "f:3: expected one of base_url, model,"),
             (
                 "tools_mode = \"hybird\"",
-                "f:1: tools_mode: expected one of auto, native, prompt; got `hybird`",
+                "f:1: tools_mode: expected one of auto, native, prompt, hybrid; got `hybird`",
             ),
             ("max_turns = 0", "f:1: max_turns: 0 is not in 1.."),
             ("max_turns = true", "f:1: max_turns: expected a number, got true or false"),

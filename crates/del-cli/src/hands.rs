@@ -1,6 +1,7 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
 mod heeding;
+mod narrow;
 mod workplace;
 
 use std::collections::BTreeMap;
@@ -15,12 +16,14 @@ use del_tools::{
 use del_mcp::Servers;
 use similar::TextDiff;
 
+pub(crate) use narrow::Only;
 pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hooks::{Hooks, Told};
 use crate::project::Project;
+use crate::prompts::{self, Prompt};
 use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
@@ -41,6 +44,10 @@ pub(crate) struct Hands {
     /// What the model wants to do, where it may keep a list of that.
     pub(crate) plan: Todo,
     planning: bool,
+    /// What the model may read by itself.
+    skills: Vec<Prompt>,
+    /// The only tools that may be called for now, by their own names, and who wants that.
+    pub(crate) only: Option<Only>,
     /// The tools of the toolbox, and the plan's.
     offered: Vec<Tool>,
     /// Files that were changed, as they were before the first change; nothing where there was none.
@@ -102,6 +109,8 @@ impl Hands {
             servers: None,
             plan: Todo::default(),
             planning: false,
+            skills: Vec::new(),
+            only: None,
             offered: Vec::new(),
             before: BTreeMap::new(),
             hooks: Hooks::default(),
@@ -156,10 +165,23 @@ impl Hands {
         self.offer();
     }
 
+    /// Lets the model read skills.
+    pub(crate) fn let_skills(&mut self, prompts: &[Prompt]) {
+        self.skills = prompts.iter().filter(|prompt| prompt.kind == prompts::Kind::Skill).cloned().collect();
+        self.offer();
+    }
+
+    pub(crate) fn skills(&self) -> &[Prompt] {
+        &self.skills
+    }
+
     fn offer(&mut self) {
         self.offered = self.toolbox.tools().to_vec();
         if self.planning {
             self.offered.push(todo::tool());
+        }
+        if !self.skills.is_empty() {
+            self.offered.push(prompts::tool());
         }
     }
 
@@ -261,6 +283,12 @@ impl Hands {
         if self.planning && call.name == todo::NAME {
             return self.plan.take(call);
         }
+        if call.name == prompts::SKILL && !self.skills.is_empty() {
+            return self.read_skill(call);
+        }
+        if let Err(failure) = self.narrow(call) {
+            return failure.into();
+        }
         let planned = self.gate.plan(&self.toolbox, &call.name, &call.arguments);
         let (mut plan, told) = match planned.and_then(|plan| self.heed(plan, call, cancel, watch)) {
             Ok(heeded) => heeded,
@@ -307,6 +335,9 @@ impl Hands {
             .iter()
             .take(PARALLEL)
             .map_while(|ReadCall { call, .. }| {
+                if self.narrow(call).is_err() {
+                    return None;
+                }
                 if !self.hooks.all.is_empty()
                     && self.hooks.watch(&self.toolbox.spelt_out(&call.name, &call.arguments))
                 {

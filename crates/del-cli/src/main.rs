@@ -20,6 +20,7 @@ mod instructions;
 mod interrupt;
 mod keeping;
 mod project;
+mod prompts;
 mod record;
 mod screen;
 mod server;

@@ -32,6 +32,7 @@ use crate::hooks::Hooks;
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
 use crate::project::{self, Project};
+use crate::prompts::Prompt;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -158,10 +159,16 @@ impl Session {
             common,
             options,
         };
+        session.let_skills()?;
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Commands and skills in files, the user's own and those of the project.
+    pub(crate) fn prompts(&self) -> &Arc<[Prompt]> {
+        &self.options.prompts
     }
 
     /// What the directory brings along.
@@ -438,7 +445,8 @@ fn words(
     runtime: &Runtime,
 ) -> Result<Option<Words>> {
     let constrained = settings.constrain == Constrain::On && server.llama_cpp;
-    if !options.template.is_needed(settings.tools_mode, constrained) {
+    let in_prompt = constrained || settings.tools_mode == ToolsMode::Hybrid && settings.dialect.is_some();
+    if !options.template.is_needed(settings.tools_mode, in_prompt) {
         return Ok(None);
     }
     runtime.block_on(options.template.words(server, &settings.model, catalog, common))

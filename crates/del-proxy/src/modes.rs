@@ -25,10 +25,11 @@ impl Modes {
         let constrains = settings.constrain == Constrain::On && takes_grammar;
         let usual = match settings.tools_mode {
             ToolsMode::Prompt => Mode::Prompt,
-            ToolsMode::Auto if constrains || !takes_tools => Mode::Prompt,
-            ToolsMode::Auto | ToolsMode::Native => Mode::Native,
+            ToolsMode::Hybrid if settings.dialect.is_some() => Mode::Prompt,
+            mode if mode.learns() && (constrains || !takes_tools) => Mode::Prompt,
+            ToolsMode::Auto | ToolsMode::Native | ToolsMode::Hybrid => Mode::Native,
         };
-        let learns = settings.tools_mode == ToolsMode::Auto && usual == Mode::Native;
+        let learns = settings.tools_mode.learns() && usual == Mode::Native;
         Self { usual, learns, without_tools: Mutex::default() }
     }
 

@@ -319,7 +319,7 @@ fn in_words(calls: &[Call]) -> String {
 }
 
 /// The calls of an assistant's message, or what is none.
-fn calls(fields: &Map<String, Value>) -> Result<Vec<Call>, &Value> {
+pub(crate) fn calls(fields: &Map<String, Value>) -> Result<Vec<Call>, &Value> {
     let list = match fields.get("tool_calls") {
         None | Some(Value::Null) => &[],
         Some(Value::Array(list)) => list.as_slice(),

@@ -10,6 +10,7 @@ use crate::hands::{Consenting, Workplace};
 use crate::hooks::Hook;
 use crate::keeping::Keeping;
 use crate::project::{Follow, Project};
+use crate::prompts::Prompt;
 use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
 use crate::servers::ServerTools;
@@ -51,6 +52,9 @@ pub(crate) struct SessionOptions {
     /// Commands that are told what happens
     #[arg(skip)]
     pub(crate) hooks: Vec<Hook>,
+    /// Commands and skills in files.
+    #[arg(skip)]
+    pub(crate) prompts: Arc<[Prompt]>,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,
@@ -70,6 +74,8 @@ pub(crate) enum ToolsModeOption {
     Native,
     /// In the system prompt, in the dialect
     Prompt,
+    /// First the names, then the definitions that the model asks for: for dozens of tools
+    Hybrid,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -85,6 +91,7 @@ impl From<ToolsModeOption> for ToolsMode {
             ToolsModeOption::Auto => Self::Auto,
             ToolsModeOption::Native => Self::Native,
             ToolsModeOption::Prompt => Self::Prompt,
+            ToolsModeOption::Hybrid => Self::Hybrid,
         }
     }
 }

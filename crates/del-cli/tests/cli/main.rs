@@ -17,6 +17,7 @@ mod man;
 mod mcp;
 mod parse;
 mod policy;
+mod prompts;
 mod render;
 mod sandbox;
 mod scenarios;

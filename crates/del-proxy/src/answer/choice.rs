@@ -6,7 +6,7 @@ use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
 use del_wire::{Delta, Finish, Ids, Piece, Reading};
 
-use super::Reader;
+use super::{Asking, Reader};
 
 /// Reads a choice.
 ///
@@ -35,6 +35,12 @@ struct Told {
     guessed: BTreeMap<u32, FaultKind>,
     /// The tools whose calls did not go out, as they may not be called.
     refused: Vec<String>,
+    /// Calls that ask for definitions.
+    asked: Vec<Call>,
+    /// What the model said in this answer and in those that it goes on from, and where this one begins in it; kept where
+    /// answers may go on.
+    said: String,
+    begins: usize,
     /// The calls that do not count.
     broken: Vec<Report>,
     dialect: Option<String>,
@@ -44,6 +50,8 @@ struct Told {
 #[derive(Debug, Default)]
 struct Opening {
     blank: String,
+    /// Stands before what follows, in place of white space.
+    between: &'static str,
     over: bool,
 }
 
@@ -63,13 +71,36 @@ struct Open {
     index: Option<u32>,
     /// It may not go out.
     surplus: bool,
+    /// It asks for definitions.
+    asks: bool,
     /// It goes out whole, as a text.
     custom: bool,
 }
 
 impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
-        Self { reading: Some(reader.reading()), told: Told::default() }
+        let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
+        choice.told.text.follow(&reader.before);
+        choice
+    }
+
+    /// Another answer goes on where this one ended.
+    pub(super) fn go_on(&mut self, reader: &Reader) {
+        self.reading = Some(reader.reading());
+        let told = &mut self.told;
+        told.text = Opening::default();
+        told.text.follow(&told.said);
+        told.begins = told.said.len();
+        told.reasoning = Opening::default();
+        told.asked.clear();
+        told.broken.clear();
+    }
+
+    /// What the model said with its calls for definitions, where it made no other call.
+    pub(super) fn asking(&self) -> Option<Asking> {
+        let Told { sent, asked, said, begins, .. } = &self.told;
+        let asks = self.is_over() && *sent == 0 && !asked.is_empty();
+        asks.then(|| Asking { said: said[*begins..].trim().to_owned(), calls: asked.clone() })
     }
 
     /// True when nothing more is read.
@@ -162,6 +193,9 @@ impl Sink for Teller<'_> {
         match event {
             Event::Text(text) => {
                 if let Some(text) = self.told.text.pass(text) {
+                    if self.reader.defined.is_some() {
+                        self.told.said.push_str(&text);
+                    }
                     self.told.add_text(text);
                 }
             }
@@ -171,16 +205,17 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::CallStart { name, id, dialect, .. } => {
-                let refused = !self.reader.may_call(name);
+                let asks = self.reader.asks(name);
+                let refused = !asks && !self.reader.may_call(name);
                 if refused {
                     self.told.refused.push(name.to_owned());
                 }
-                let surplus = refused || self.reader.one_call && !self.told.whole.is_empty();
+                let surplus = asks || refused || self.reader.one_call && !self.told.whole.is_empty();
                 if !surplus {
                     self.told.dialect.get_or_insert_with(|| dialect.to_owned());
                 }
                 let custom = self.reader.custom.contains(name);
-                self.told.open = Some(Open::new(name, id, surplus, custom));
+                self.told.open = Some(Open { surplus, asks, custom, ..Open::new(name, id) });
             }
             Event::Args { json, .. } => {
                 if let Some(mut open) = self.told.open.take() {
@@ -190,7 +225,9 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::CallEnd { call, .. } => {
-                if let Some(mut open) = self.told.open.take().filter(|open| !open.surplus) {
+                let open = self.told.open.take();
+                self.told.note(open.as_ref());
+                if let Some(mut open) = open.filter(|open| !open.surplus) {
                     let json = std::mem::take(&mut open.json);
                     let json = if self.reader.restore {
                         Dialects::builtin().restore_json(&json)
@@ -213,6 +250,7 @@ impl Sink for Teller<'_> {
                 }
                 if fault.kind.ends_call() {
                     let open = self.told.open.take();
+                    self.told.note(open.as_ref());
                     if !open.as_ref().is_some_and(|open| open.surplus) {
                         let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
                         self.told.broken.push(Report { kind: fault.kind, span, call, place: None });
@@ -256,9 +294,17 @@ impl Teller<'_> {
 }
 
 impl Told {
+    /// Keeps a call that asks for definitions. What there is of one that broke off is as good.
+    fn note(&mut self, open: Option<&Open>) {
+        if let Some(Open { id, name, json, .. }) = open.filter(|open| open.asks) {
+            self.asked.push(Call { id: id.clone(), name: name.clone(), arguments: json.clone() });
+        }
+    }
+
     /// An answer that was nothing but calls which may not go out says so: without a word, clients take it for broken.
     fn explain(&mut self) {
-        if let Some(name) = self.refused.first().filter(|_| self.sent == 0 && !self.text.over) {
+        let silent = self.sent == 0 && !self.text.over && self.asked.is_empty();
+        if let Some(name) = self.refused.first().filter(|_| silent) {
             let note = format!("The model called `{name}`, which is none of the tools that it may call now.");
             self.add_text(note);
         }
@@ -287,18 +333,28 @@ impl Told {
 }
 
 impl Opening {
+    /// What comes stands behind this text.
+    fn follow(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.between = "\n\n";
+        }
+    }
+
     fn pass(&mut self, text: &str) -> Option<String> {
         if self.over {
             return Some(text.to_owned());
         }
         self.blank.push_str(text);
         self.over = !text.trim().is_empty();
-        self.over.then(|| std::mem::take(&mut self.blank))
+        self.over.then(|| {
+            let text = std::mem::take(&mut self.blank);
+            if self.between.is_empty() { text } else { [self.between, text.trim_start()].concat() }
+        })
     }
 }
 
 impl Open {
-    fn new(name: &str, id: Option<&str>, surplus: bool, custom: bool) -> Self {
+    fn new(name: &str, id: Option<&str>) -> Self {
         Self {
             id: id.map(str::to_owned),
             name: name.to_owned(),
@@ -307,12 +363,16 @@ impl Open {
             sure: 0,
             sent: 0,
             index: None,
-            surplus,
-            custom,
+            surplus: false,
+            asks: false,
+            custom: false,
         }
     }
 
     fn add(&mut self, more: &str, restore: bool) {
+        if self.asks {
+            self.json.push_str(more);
+        }
         if self.surplus {
             return;
         }

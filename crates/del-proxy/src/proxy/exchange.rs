@@ -7,14 +7,14 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use del_agent::{Constrain, Mode};
+use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
 use serde_json::{Map, Value, json};
 
 use super::injected::{Injected, recall};
-use super::streamed::{Afterwards, Streamed};
+use super::streamed::{Afterwards, Coming, Next, Streamed};
 use super::{Proxy, Setup, insert, query, text};
-use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
+use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{Api, response_id, unique};
 use crate::held::Held;
 use crate::patient::{Manner, patiently};
@@ -40,6 +40,9 @@ pub(super) struct Exchange {
     pub(super) conversation: Option<Vec<Value>>,
     /// The tools that run here.
     injected: Option<Injected>,
+    /// What the model has said in this answer, and how often it asked for definitions.
+    said: String,
+    rounds: u32,
 }
 
 /// How the server is asked.
@@ -52,6 +55,10 @@ pub(super) struct Way {
 /// What an attempt comes to.
 enum Outcome {
     Answer(Response<Body>),
+    /// A stream, of which nothing has gone out.
+    Stream(HeaderMap, Box<Streamed>),
+    /// It asks for definitions.
+    Asking(Asking),
     /// There is no call in it, although one was demanded: what the model said in its place.
     NoCall(Map<String, Value>),
     /// The server broke off before anything of it went out.
@@ -60,6 +67,8 @@ enum Outcome {
 
 /// A model that does not call although it has to is asked so often.
 pub(super) const MOST_TRIES: u32 = 3;
+/// A model may ask for definitions so often before it is told all of them.
+const MOST_ROUNDS: u32 = 5;
 /// The longest answer that is not streamed.
 pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
@@ -119,7 +128,10 @@ impl Exchange {
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
         }
-        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, injected })
+        // With tools that run here, the model is told all of each.
+        request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid && injected.is_none());
+        let said = String::new();
+        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, injected, said, rounds: 0 })
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -170,6 +182,14 @@ impl Exchange {
             let response = self.ask(&mut way, &mut turn).await?;
             match self.answered(way.mode, response).await {
                 Ok(Outcome::Answer(response)) => return Ok(response),
+                Ok(Outcome::Stream(headers, mut streamed)) => {
+                    streamed.further(Box::new(move |asking| self.further(asking, way)));
+                    return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
+                }
+                Ok(Outcome::Asking(asking)) => {
+                    self.define(asking)?;
+                    turn.anew();
+                }
                 Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
                 Ok(Outcome::NoCall(said)) => {
                     tries += 1;
@@ -193,22 +213,7 @@ impl Exchange {
     pub(super) async fn ask(&self, way: &mut Way, turn: &mut Turn<'_>) -> Result<Response<Timed>, Refusal> {
         let route = &self.route;
         loop {
-            let offers = self.request.offers_tools();
-            let written = if way.mode == Mode::Prompt && (offers || self.request.speaks_of_tools()) {
-                let dialect = route.dialect(self.request.model());
-                self.request.in_prompt(Writing {
-                    dialect: &dialect,
-                    constrain: way.constrain,
-                    words: route.settings.words.as_ref(),
-                    detail: route.settings.detail,
-                })?
-            } else {
-                self.request.natively(route.chats())?
-            };
-            let sent = self.setup.sent(&self.parts.headers, written.into_bytes(route.api));
-            // What another API has there means nothing to the server.
-            let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
-            let response = turn.ask(Question::Answer(&query), &sent).await?;
+            let response = self.send(turn, self.written(*way)?).await?;
             if response.status().is_success() {
                 return Ok(response);
             }
@@ -233,6 +238,65 @@ impl Exchange {
         }
     }
 
+    /// What the model server is asked.
+    fn written(&self, way: Way) -> Result<Bytes, Refusal> {
+        let settings = &self.route.settings;
+        let of_tools = self.request.offers_tools() || self.request.speaks_of_tools();
+        let written = if way.mode == Mode::Prompt && of_tools {
+            let dialect = self.route.dialect(self.request.model());
+            self.request.in_prompt(Writing {
+                dialect: &dialect,
+                constrain: way.constrain,
+                words: settings.words.as_ref(),
+                detail: settings.detail,
+            })?
+        } else {
+            self.request.natively(self.route.chats())?
+        };
+        Ok(written.into_bytes(self.route.api))
+    }
+
+    /// The model asks for definitions: it gets them, or all of them where it asked too often.
+    fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
+        if !asking.said.is_empty() {
+            let between = if self.said.is_empty() { "" } else { "\n\n" };
+            self.said = [&self.said, between, &asking.said].concat();
+        }
+        self.request.define(asking, &mut ids())?;
+        self.rounds += 1;
+        self.request.set_hybrid(self.rounds < MOST_ROUNDS);
+        Ok(())
+    }
+
+    /// A stream asks for definitions: what it goes on with.
+    fn further(mut self, asking: Asking, way: Way) -> Coming {
+        Box::pin(async move {
+            self.define(asking)?;
+            let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
+            let mut turn = route.pool.turn(&proxy.metrics);
+            let response = self.send(&mut turn, self.written(way)?).await?;
+            let (head, body) = response.into_parts();
+            if !head.status.is_success() {
+                let said = text(body, LONGEST_ERROR).await?;
+                let error = ApiError::from_response(head.status.as_u16(), &said);
+                return Err(Refusal::of_server(head.status, HeaderMap::new(), &error.message, &said));
+            }
+            Ok(Next {
+                body,
+                reader: self.reader(way.mode),
+                server: route.api.reader(),
+                further: Box::new(move |asking| self.further(asking, way)),
+            })
+        })
+    }
+
+    async fn send(&self, turn: &mut Turn<'_>, body: Bytes) -> Result<Response<Timed>, Refusal> {
+        let sent = self.setup.sent(&self.parts.headers, body);
+        // What another API has there means nothing to the server.
+        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
+        turn.ask(Question::Answer(&query), &sent).await
+    }
+
     pub(super) fn reader(&self, mode: Mode) -> Reader {
         Reader {
             dialect: self.route.settings.dialect.clone(),
@@ -241,6 +305,8 @@ impl Exchange {
             reads: self.request.offers_tools(),
             offered: self.request.offered(),
             custom: self.request.custom(),
+            defined: self.request.defined(),
+            before: self.said.clone(),
             restore: mode == Mode::Prompt,
             runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
             ..Reader::new(self.setup.settings.dialects)
@@ -250,7 +316,8 @@ impl Exchange {
     async fn answered(&self, mode: Mode, response: Response<Timed>) -> Result<Outcome, Refusal> {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
-        let dropped = self.request.dropped(self.route.chats() && mode == Mode::Native);
+        let as_it_came = self.route.chats() && mode == Mode::Native && self.request.hybrid().is_none();
+        let dropped = self.request.dropped(as_it_came);
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
         }
@@ -289,11 +356,14 @@ impl Exchange {
         let mut streamed = Streamed::new(body, stream, self.afterwards(id));
         if demanded {
             streamed.until_call().await;
+            if let Some(asking) = streamed.take_asking() {
+                return Ok(Outcome::Asking(asking));
+            }
             if streamed.lacks_call() {
                 return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
             }
         }
-        Ok(Outcome::Answer((StatusCode::OK, headers, Body::new(streamed)).into_response()))
+        Ok(Outcome::Stream(headers, Box::new(streamed)))
     }
 
     fn whole(
@@ -309,6 +379,9 @@ impl Exchange {
         let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
+        if let Some(asking) = answer.asking {
+            return Ok(Outcome::Asking(asking));
+        }
         if self.request.demands_call() && answer.calls == 0 {
             return Ok(Outcome::NoCall(answer.message));
         }

@@ -7,6 +7,7 @@ mod ends;
 mod errors;
 mod execution;
 mod gate;
+mod hybrid;
 mod model;
 mod modes;
 mod pools;

@@ -29,7 +29,7 @@ impl Chat {
     pub(super) fn command(&mut self, name: Name, rest: &str) -> Result<Next> {
         match name {
             Name::Exit => return Ok(Next::End),
-            Name::Help => say(&word::help()),
+            Name::Help => say(&word::help(self.session.prompts())),
             Name::Safe => self.set(Approval::Ask),
             Name::Unsafe => self.set(Approval::Yolo),
             Name::Mode => self.mode(rest),
