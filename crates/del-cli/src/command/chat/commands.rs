@@ -291,11 +291,16 @@ impl Chat {
         let text = match words {
             "list" => undo::listed(toolbox, self.paint, Some(terminal::width())),
             _ => {
-                let selection = match words.parse() {
-                    // An id has eight digits; nobody counts so far.
-                    Ok(steps) if (1..1000).contains(&steps) => Selection::Last(steps),
-                    _ if words.is_empty() => Selection::Last(1),
-                    _ => Selection::Id(words.to_owned()),
+                let all = (words == "all").then(|| undo::since(toolbox, self.since)).transpose();
+                let selection = match all {
+                    Err(error) => return self.fail(&error.to_string()),
+                    Ok(Some(all)) => all,
+                    Ok(None) => match words.parse() {
+                        // An id has eight digits; nobody counts so far.
+                        Ok(steps) if (1..1000).contains(&steps) => Selection::Last(steps),
+                        _ if words.is_empty() => Selection::Last(1),
+                        _ => Selection::Id(words.to_owned()),
+                    },
                 };
                 undo::taken_back(toolbox, &selection, false).map(|done| done.text(self.paint))
             }
