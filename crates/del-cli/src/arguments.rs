@@ -11,8 +11,8 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse, policy,
-    render, serve, sessions, task, tools, trust, undo,
+    acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
+    policy, render, serve, sessions, task, tools, trust, undo,
 };
 use crate::config::Config;
 use crate::project::{self, Project};
@@ -128,6 +128,7 @@ pub(crate) enum Command {
     Models(models::Options),
     Doctor(doctor::Options),
     Serve(serve::Options),
+    Acp(Box<acp::Options>),
     Config(config::Options),
     Completions(completions::Options),
     Man(man::Options),

@@ -5,12 +5,12 @@ mod narrow;
 mod workplace;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use del_dialects::{Call, CallResult, ReadCall, Tool};
 use del_tools::{
-    Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox, Toolset,
-    UndoState, UndoStore, Undoable, Verdict,
+    Approval, Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox,
+    Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
@@ -35,6 +35,8 @@ use crate::{folders, input};
 pub(crate) struct Hands {
     pub(crate) toolbox: Toolbox,
     pub(crate) gate: Gate,
+    /// Changes what asks while calls run.
+    pub(crate) switch: Switch,
     /// Whether the user knows how far commands are confined.
     announced: bool,
     /// The MCP servers whose tools are in the toolbox; they end with it.
@@ -62,6 +64,10 @@ pub(crate) struct Hands {
     stopped: Option<String>,
 }
 
+/// Changes what is done without asking, from another thread; it holds from the next call on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Switch(Arc<Mutex<Option<Approval>>>);
+
 /// Whoever watches calls run.
 pub(crate) trait Onlooker {
     /// A call begins.
@@ -87,6 +93,16 @@ impl Onlooker for Nobody {
 /// Reading calls that run at the same time.
 const PARALLEL: usize = 8;
 
+impl Switch {
+    pub(crate) fn set(&self, approval: Approval) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(approval);
+    }
+
+    fn take(&self) -> Option<Approval> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 impl Hands {
     pub(crate) fn new(
         toolset: Toolset,
@@ -98,6 +114,7 @@ impl Hands {
         let mut hands = Self {
             toolbox,
             gate,
+            switch: Switch::default(),
             announced: false,
             lasting,
             servers: None,
@@ -252,6 +269,7 @@ impl Hands {
     ) -> Vec<ToolResult> {
         let mut results = Vec::with_capacity(calls.len());
         while results.len() < calls.len() {
+            self.switch.take().into_iter().for_each(|approval| self.gate.set_approval(approval));
             let rest = &calls[results.len()..];
             let batch = self.reading(rest);
             if batch.is_empty() {

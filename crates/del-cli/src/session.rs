@@ -52,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) turns: u32,
     /// What the user and the project want models to know.
     pub(crate) memory: Memory,
+    /// The program that asks its user, in place of the person at the terminal.
+    host: Option<Asked>,
     /// Instructions that the user added in this conversation.
     pub(crate) added: String,
     agent: Agent,
@@ -137,6 +139,7 @@ impl Session {
         }
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
+        let host = options.hosted.then_some(Asked::Nobody);
         hands.hooks = Hooks {
             all: options.hooks.clone(),
             directory: hands.toolbox.directory().to_owned(),
@@ -153,6 +156,7 @@ impl Session {
             record,
             turns: 0,
             memory,
+            host,
             added: String::new(),
             agent,
             revision: 0,
@@ -168,6 +172,11 @@ impl Session {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Another program is asked what needs consent.
+    pub(crate) fn let_host_ask(&mut self, host: Asked) {
+        self.host = Some(host);
     }
 
     /// Commands and skills in files, the user's own and those of the project.
@@ -305,7 +314,19 @@ impl Session {
         cancel: &Cancel,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
-        let mut asked = Asked::find(false, self.common.color, cancel);
+        let mut asked = self.host.take().unwrap_or_else(|| Asked::find(false, self.common.color, cancel));
+        let outcome = self.work_with(input, cancel, &mut asked, screen);
+        self.host = Some(asked).filter(|_| self.options.hosted);
+        outcome
+    }
+
+    fn work_with(
+        &mut self,
+        input: Input<'_>,
+        cancel: &Cancel,
+        asked: &mut Asked,
+        screen: &mut dyn Screen,
+    ) -> Result<Result<Done, Failure>> {
         self.turns = 0;
         let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
@@ -317,7 +338,7 @@ impl Session {
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
                 Effect::Run(calls) => {
                     screen.turn_over(false);
-                    let results = self.run_calls(&calls, cancel, &mut asked, screen);
+                    let results = self.run_calls(&calls, cancel, asked, screen);
                     stopped = self.hands.take_stop();
                     let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel

@@ -137,7 +137,7 @@ fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
 
 #[test]
 fn a_task_goes_on_behind_an_overflow_in_the_middle_of_it() {
-    let long: String = (0..400).map(|n| format!("line {n} of a long file\n")).collect();
+    let long = (0..400).map(|n| format!("line {n} of a long file")).collect::<Vec<_>>().join("\n");
     let files = directory(&[("a.txt", &long), ("b.txt", &long), ("c.txt", "forty-two\n")]);
     let too_long =
         json!({"error": {"message": "the request exceeds the available context size", "n_ctx": 4096}});
