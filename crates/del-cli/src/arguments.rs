@@ -11,11 +11,12 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse, policy,
-    render, serve, sessions, task, tools, trust, undo,
+    acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
+    policy, render, serve, sessions, task, tools, trust, undo,
 };
 use crate::config::Config;
 use crate::project::{self, Project};
+use crate::prompts;
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -82,6 +83,9 @@ impl Cli {
         let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let hooks = config.hooks.into_iter().chain(project.hooks()).collect();
         cli.assistant.session.hooks = hooks;
+        let mut prompts = prompts::own();
+        prompts::add(&mut prompts, project.prompts());
+        cli.assistant.session.prompts = prompts.into();
         cli.assistant.session.project = Arc::new(project);
         Ok(cli)
     }
@@ -124,6 +128,7 @@ pub(crate) enum Command {
     Models(models::Options),
     Doctor(doctor::Options),
     Serve(serve::Options),
+    Acp(Box<acp::Options>),
     Config(config::Options),
     Completions(completions::Options),
     Man(man::Options),

@@ -1,26 +1,29 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
 mod heeding;
+mod narrow;
 mod workplace;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use del_dialects::{Call, CallResult, ReadCall, Tool};
 use del_tools::{
-    Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox, Toolset,
-    UndoState, UndoStore, Undoable, Verdict,
+    Approval, Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox,
+    Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
 use similar::TextDiff;
 
+pub(crate) use narrow::Only;
 pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hooks::{Hooks, Told};
 use crate::project::Project;
+use crate::prompts::{self, Prompt};
 use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
@@ -32,6 +35,8 @@ use crate::{folders, input};
 pub(crate) struct Hands {
     pub(crate) toolbox: Toolbox,
     pub(crate) gate: Gate,
+    /// Changes what asks while calls run.
+    pub(crate) switch: Switch,
     /// Whether the user knows how far commands are confined.
     announced: bool,
     /// The MCP servers whose tools are in the toolbox; they end with it.
@@ -41,6 +46,10 @@ pub(crate) struct Hands {
     /// What the model wants to do, where it may keep a list of that.
     pub(crate) plan: Todo,
     planning: bool,
+    /// What the model may read by itself.
+    skills: Vec<Prompt>,
+    /// The only tools that may be called for now, by their own names, and who wants that.
+    pub(crate) only: Option<Only>,
     /// The tools of the toolbox, and the plan's.
     offered: Vec<Tool>,
     /// Files that were changed, as they were before the first change; nothing where there was none.
@@ -50,6 +59,10 @@ pub(crate) struct Hands {
     /// Why nothing more is to be done, where a hook wants that.
     stopped: Option<String>,
 }
+
+/// Changes what is done without asking, from another thread; it holds from the next call on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Switch(Arc<Mutex<Option<Approval>>>);
 
 /// Whoever watches calls run.
 pub(crate) trait Onlooker {
@@ -74,6 +87,16 @@ impl Onlooker for Nobody {
 /// Reading calls that run at the same time.
 const PARALLEL: usize = 8;
 
+impl Switch {
+    pub(crate) fn set(&self, approval: Approval) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(approval);
+    }
+
+    fn take(&self) -> Option<Approval> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 impl Hands {
     pub(crate) fn new(
         toolset: Toolset,
@@ -85,11 +108,14 @@ impl Hands {
         let mut hands = Self {
             toolbox,
             gate,
+            switch: Switch::default(),
             announced: false,
             lasting,
             servers: None,
             plan: Todo::default(),
             planning: false,
+            skills: Vec::new(),
+            only: None,
             offered: Vec::new(),
             before: BTreeMap::new(),
             hooks: Hooks::default(),
@@ -145,10 +171,23 @@ impl Hands {
         self.offer();
     }
 
+    /// Lets the model read skills.
+    pub(crate) fn let_skills(&mut self, prompts: &[Prompt]) {
+        self.skills = prompts.iter().filter(|prompt| prompt.kind == prompts::Kind::Skill).cloned().collect();
+        self.offer();
+    }
+
+    pub(crate) fn skills(&self) -> &[Prompt] {
+        &self.skills
+    }
+
     fn offer(&mut self) {
         self.offered = self.toolbox.tools().to_vec();
         if self.planning {
             self.offered.push(todo::tool());
+        }
+        if !self.skills.is_empty() {
+            self.offered.push(prompts::tool());
         }
     }
 
@@ -211,6 +250,7 @@ impl Hands {
     ) -> Vec<ToolResult> {
         let mut results = Vec::with_capacity(calls.len());
         while results.len() < calls.len() {
+            self.switch.take().into_iter().for_each(|approval| self.gate.set_approval(approval));
             let rest = &calls[results.len()..];
             let batch = self.reading(rest);
             if batch.is_empty() {
@@ -249,6 +289,12 @@ impl Hands {
         }
         if self.planning && call.name == todo::NAME {
             return self.plan.take(call);
+        }
+        if call.name == prompts::SKILL && !self.skills.is_empty() {
+            return self.read_skill(call);
+        }
+        if let Err(failure) = self.narrow(call) {
+            return failure.into();
         }
         let planned = self.gate.plan(&self.toolbox, &call.name, &call.arguments);
         let (mut plan, told) = match planned.and_then(|plan| self.heed(plan, call, cancel, watch)) {
@@ -296,6 +342,9 @@ impl Hands {
             .iter()
             .take(PARALLEL)
             .map_while(|ReadCall { call, .. }| {
+                if self.narrow(call).is_err() {
+                    return None;
+                }
                 if !self.hooks.all.is_empty()
                     && self.hooks.watch(&self.toolbox.spelt_out(&call.name, &call.arguments))
                 {

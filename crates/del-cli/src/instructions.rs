@@ -7,6 +7,12 @@ use del_dialects::Dialects;
 
 use crate::folders;
 
+/// What `/init` asks for.
+pub(crate) const INIT: &str = "Look at this project with your tools: its files, how it is built and tested, how its code is laid out \
+    and written. Then write the file AGENTS.md in the current directory for assistants that will work here: in at most 40 \
+    lines, how to build, test and run it, where what lies, and the conventions to keep to. Only what you saw. If AGENTS.md \
+    is there already, improve it.";
+
 /// Instructions for work in `directory`. Short ones are for small models, which take everything in them for a task.
 pub(crate) fn text(directory: &Path, short: bool) -> String {
     let start = "You are Del, an assistant that works on the files of the current directory.";

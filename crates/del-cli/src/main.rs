@@ -20,6 +20,7 @@ mod instructions;
 mod interrupt;
 mod keeping;
 mod project;
+mod prompts;
 mod record;
 mod screen;
 mod server;
@@ -79,6 +80,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Doctor(options)) => command::doctor::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
+        Some(Command::Acp(options)) => command::acp::run(&options, &common),
         Some(Command::Config(options)) => command::config::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
         Some(Command::Man(options)) => command::man::run(&options),

@@ -1,4 +1,5 @@
-//! What a directory brings along for assistants: settings, hooks and MCP servers. Nothing of it counts until the user has seen
+//! What a directory brings along for assistants: settings, hooks, MCP servers,
+//! commands and skills. Nothing of it counts until the user has seen
 //! what it would change and agreed, and again when it changes.
 
 mod question;
@@ -15,6 +16,7 @@ use crate::config::{self, Config, KEYS, Layers, Setting, Whose};
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hooks::Hook;
+use crate::prompts::{self, Prompt};
 use crate::say;
 use crate::trust::Trust;
 
@@ -39,6 +41,7 @@ pub(crate) struct Part {
 pub(crate) enum Kind {
     Settings(Config),
     Servers(del_mcp::Config),
+    Prompt(Prompt),
 }
 
 /// Whether a run follows what the directory brings along.
@@ -67,6 +70,13 @@ impl Project {
             let part = up(directory, root).find_map(|folder| find(folder, directory));
             project.parts.extend(part.map(|part| part.judged(trust.as_ref())));
         }
+        for folder in up(directory, root) {
+            for part in [".del", ".claude"].into_iter().flat_map(|name| prompts_in(&folder.join(name))) {
+                if project.prompt(part.prompt_name()).is_none() {
+                    project.parts.push(part.judged(trust.as_ref()));
+                }
+            }
+        }
         project
     }
 
@@ -91,7 +101,7 @@ impl Project {
     fn trusted_config(&self) -> Option<&Config> {
         self.parts.iter().filter(|part| part.is_trusted()).find_map(|part| match &part.kind {
             Kind::Settings(config) => Some(config),
-            Kind::Servers(_) => None,
+            Kind::Servers(_) | Kind::Prompt(_) => None,
         })
     }
 
@@ -99,8 +109,19 @@ impl Project {
     pub(crate) fn servers(&self) -> Option<(&Part, &del_mcp::Config)> {
         self.parts.iter().find_map(|part| match &part.kind {
             Kind::Servers(config) => Some((part, config)),
-            Kind::Settings(_) => None,
+            Kind::Settings(_) | Kind::Prompt(_) => None,
         })
+    }
+
+    /// The commands and skills that the user trusts.
+    pub(crate) fn prompts(&self) -> Vec<Prompt> {
+        let trusted = self.parts.iter().filter(|part| part.is_trusted());
+        trusted.filter_map(|part| part.prompt().cloned()).collect()
+    }
+
+    /// The part that is the command or skill of this name, trusted or not.
+    pub(crate) fn prompt(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|part| part.prompt().is_some_and(|prompt| prompt.name == name))
     }
 
     /// The paths of parts, from the root on.
@@ -157,6 +178,17 @@ impl Part {
     pub(crate) fn is_trusted(&self) -> bool {
         self.said == Some(true)
     }
+
+    fn prompt(&self) -> Option<&Prompt> {
+        match &self.kind {
+            Kind::Prompt(prompt) => Some(prompt),
+            Kind::Settings(_) | Kind::Servers(_) => None,
+        }
+    }
+
+    fn prompt_name(&self) -> &str {
+        self.prompt().map_or("", |prompt| prompt.name.as_str())
+    }
 }
 
 /// What the directory of the assistant brings along, as far as it is to be followed: asks where somebody is there to
@@ -185,7 +217,7 @@ pub(crate) fn decide(given: &ArgMatches, layers: &Layers) -> Result<Project> {
     if open.is_empty() {
         return Ok(project);
     }
-    let open = open.join(", ");
+    let open = few(&open);
     if follow == Follow::Require {
         let why = format!("{open}: you have not agreed to this; `del trust` shows it and asks");
         return Err(Exit::Untrusted.because(why));
@@ -194,6 +226,16 @@ pub(crate) fn decide(given: &ArgMatches, layers: &Layers) -> Result<Project> {
     let why = if refused { "you said no" } else { "you have not agreed to it" };
     say(format!("{open} is left out: {why}; `del trust` shows it and asks"));
     Ok(project)
+}
+
+/// Names, of many the first.
+pub(crate) fn few(names: &[String]) -> String {
+    match names {
+        [first @ .., _, _, _] if first.len() > 1 => {
+            format!("{} and {} more", names[..3].join(", "), names.len() - 3)
+        }
+        names => names.join(", "),
+    }
 }
 
 fn follow(given: &ArgMatches, layers: &Layers) -> Follow {
@@ -232,6 +274,16 @@ fn settings(folder: &Path, _: &Path) -> Option<Part> {
     let config = config.map_err(|wrong| say(format!("left out: {wrong}"))).ok()?;
     let empty = config.settings.is_empty() && config.hooks.is_empty();
     (!empty).then(|| Part { path, content, kind: Kind::Settings(config), said: None })
+}
+
+/// The commands and skills in a folder.
+fn prompts_in(folder: &Path) -> Vec<Part> {
+    let part = |(name, kind, path): (String, prompts::Kind, PathBuf)| {
+        let content = read(&path)?;
+        let prompt = Prompt::parse(name, kind, &path, &String::from_utf8_lossy(&content));
+        Some(Part { path, content, kind: Kind::Prompt(prompt), said: None })
+    };
+    prompts::in_folder(folder).into_iter().filter_map(part).collect()
 }
 
 fn servers(folder: &Path, directory: &Path) -> Option<Part> {

@@ -28,12 +28,20 @@ pub(crate) struct ServerTools {
     /// No MCP servers
     #[arg(long, conflicts_with = "mcp_config")]
     no_mcp: bool,
+    /// Those that another program brings.
+    #[arg(skip)]
+    brought: Vec<Server>,
 }
 
 /// What takes longer is said.
 const A_WHILE: Duration = Duration::from_secs(1);
 
 impl ServerTools {
+    /// Another program brings these, in its user's name.
+    pub(crate) fn bring(&mut self, servers: Vec<Server>) {
+        self.brought = servers;
+    }
+
     /// Whether there are to be any.
     pub(crate) fn are_wanted(&self) -> bool {
         !self.no_mcp
@@ -46,6 +54,9 @@ impl ServerTools {
             return Ok(None);
         }
         let mut servers = Vec::new();
+        let mut brought = Config::default();
+        brought.servers.clone_from(&self.brought);
+        add(&mut servers, brought);
         for path in &self.mcp_config {
             if !path.is_file() {
                 return Err(Exit::Configuration.because(format!("there is no file {}", path.display())));

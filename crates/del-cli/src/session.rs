@@ -32,6 +32,7 @@ use crate::hooks::Hooks;
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
 use crate::project::{self, Project};
+use crate::prompts::Prompt;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -50,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) turns: u32,
     /// What the user and the project want models to know.
     pub(crate) memory: Memory,
+    /// The program that asks its user, in place of the person at the terminal.
+    host: Option<Asked>,
     /// Instructions that the user added in this conversation.
     pub(crate) added: String,
     agent: Agent,
@@ -133,6 +136,7 @@ impl Session {
         }
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
+        let host = options.hosted.then_some(Asked::Nobody);
         hands.hooks = Hooks {
             all: options.hooks.clone(),
             directory: hands.toolbox.directory().to_owned(),
@@ -149,6 +153,7 @@ impl Session {
             record,
             turns: 0,
             memory,
+            host,
             added: String::new(),
             agent,
             revision: 0,
@@ -158,10 +163,21 @@ impl Session {
             common,
             options,
         };
+        session.let_skills()?;
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Another program is asked what needs consent.
+    pub(crate) fn let_host_ask(&mut self, host: Asked) {
+        self.host = Some(host);
+    }
+
+    /// Commands and skills in files, the user's own and those of the project.
+    pub(crate) fn prompts(&self) -> &Arc<[Prompt]> {
+        &self.options.prompts
     }
 
     /// What the directory brings along.
@@ -294,7 +310,19 @@ impl Session {
         cancel: &Cancel,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
-        let mut asked = Asked::find(false, self.common.color, cancel);
+        let mut asked = self.host.take().unwrap_or_else(|| Asked::find(false, self.common.color, cancel));
+        let outcome = self.work_with(input, cancel, &mut asked, screen);
+        self.host = Some(asked).filter(|_| self.options.hosted);
+        outcome
+    }
+
+    fn work_with(
+        &mut self,
+        input: Input<'_>,
+        cancel: &Cancel,
+        asked: &mut Asked,
+        screen: &mut dyn Screen,
+    ) -> Result<Result<Done, Failure>> {
         self.turns = 0;
         let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
@@ -306,7 +334,7 @@ impl Session {
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
                 Effect::Run(calls) => {
                     screen.turn_over(false);
-                    let results = self.hands.run(&calls, cancel, &mut asked, screen);
+                    let results = self.hands.run(&calls, cancel, asked, screen);
                     stopped = self.hands.take_stop();
                     let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel

@@ -8,6 +8,7 @@ mod word;
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
@@ -18,7 +19,8 @@ use word::Word;
 use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::exit::{self, Exit};
-use crate::project::Part;
+use crate::project::{self, Part};
+use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Typed};
 use crate::screen::look::Look;
 use crate::screen::stage::{self, Stage};
@@ -80,7 +82,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
     if chat.terminal {
         stage.stops_with("Esc");
     }
-    let mut lines = Lines::open(typed, look, chat.session.hands.toolbox.directory());
+    let mut lines = Lines::open(typed, look, chat.session.hands.toolbox.directory(), chat.session.prompts());
     chat.greet();
     chat.recall();
     chat.talk(&mut lines)
@@ -131,7 +133,7 @@ impl Chat {
         }
         let trusted = self.session.project().names(Part::is_trusted);
         if !trusted.is_empty() {
-            say(&self.paint.dim(format!("trusts {}", visible(&trusted.join(", ")))));
+            say(&self.paint.dim(format!("trusts {}", visible(&project::few(&trusted)))));
         }
         self.say_mode();
         let starting = self.session.hands.starting_servers();
@@ -167,7 +169,14 @@ impl Chat {
     }
 
     fn take(&mut self, line: &str) -> Result<Next> {
-        match Word::read(line) {
+        let word = Word::read(line);
+        if !matches!(word, Word::Command(..)) {
+            let prompts = Arc::clone(self.session.prompts());
+            if let Some((prompt, rest)) = prompts::named(&prompts, line) {
+                return self.ask_what(prompt, rest).map(|()| Next::Go);
+            }
+        }
+        match word {
             Word::Nothing => {}
             Word::Command(name, rest) => return self.command(name, rest),
             Word::Shell(command) => self.shell(command),
@@ -180,6 +189,16 @@ impl Chat {
             }
         }
         Ok(Next::Go)
+    }
+
+    /// Asks what a command of the user's or the project's says.
+    fn ask_what(&mut self, prompt: &Prompt, rest: &str) -> Result<()> {
+        let question = self.with_files(&prompt.filled(rest));
+        say(&self.paint.dim(format!("as {} says", visible(&prompt.path.display().to_string()))));
+        self.session.hands.let_only_those_of(prompt);
+        let asked = self.ask(&question);
+        self.session.hands.only = None;
+        asked
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {

@@ -103,6 +103,29 @@ pub(crate) fn taken_back(toolbox: &Toolbox, selection: &Selection, force: bool) 
     })
 }
 
+/// Takes back what `/undo` names: the last change, so many, or one by its id.
+pub(crate) fn by_words(toolbox: &Toolbox, words: &str) -> Result<Done, UndoError> {
+    let selection = match words.parse() {
+        // An id has eight digits; nobody counts so far.
+        Ok(steps) if (1..1000).contains(&steps) => Selection::Last(steps),
+        _ if words.is_empty() => Selection::Last(1),
+        _ => Selection::Id(words.to_owned()),
+    };
+    taken_back(toolbox, &selection, false)
+}
+
+/// Brings back what was taken back last, if anything was.
+pub(crate) fn brought_back(toolbox: &Toolbox) -> Option<Result<Done, UndoError>> {
+    let changes = toolbox.undoable().unwrap_or_default();
+    let is_undo = |id: &String| changes.iter().any(|change| change.id == *id && change.tool == "undo");
+    let undone = changes.iter().filter(|change| {
+        // What brought something back is an undo as well, of an undo.
+        change.tool == "undo" && change.state == UndoState::Done && !change.undoes.iter().any(is_undo)
+    });
+    let last = undone.max_by_key(|change| change.time)?;
+    Some(taken_back(toolbox, &Selection::Id(last.id.clone()), false))
+}
+
 /// What can be taken back, as a table.
 pub(crate) fn listed(toolbox: &Toolbox, paint: Paint, width: Option<usize>) -> Result<String, UndoError> {
     let known = toolbox.undoable()?;

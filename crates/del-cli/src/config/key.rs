@@ -139,8 +139,8 @@ const fn key(
 impl Key {
     pub(super) fn holds(&self, path: &[&str]) -> bool {
         match self.scope {
-            Scope::Assistant => path.is_empty(),
-            Scope::Server => matches!(path, [] | ["models" | "doctor"]),
+            Scope::Assistant => matches!(path, [] | ["acp"]),
+            Scope::Server => matches!(path, [] | ["acp" | "models" | "doctor"]),
             Scope::All => true,
         }
     }

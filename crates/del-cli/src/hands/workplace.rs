@@ -104,6 +104,12 @@ impl Workplace {
         Ok(toolbox)
     }
 
+    /// Tools work in `directory`, and in `more` as well.
+    pub(crate) fn lie_in(&mut self, directory: &Path, more: &[PathBuf]) {
+        self.working_dir = Some(directory.to_owned());
+        self.allow_dir.extend_from_slice(more);
+    }
+
     /// The tools over the working directory, and the gate in front of them, for another host.
     pub(crate) fn open_with(
         &self,

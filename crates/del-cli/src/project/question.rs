@@ -7,6 +7,7 @@ use del_tools::visible;
 use super::{Kind, Part, Project};
 use crate::config::{Layers, Setting};
 use crate::hooks::{self, Hook};
+use crate::prompts::{self, Prompt};
 
 impl Project {
     /// What these parts would change, to the last word, where `layers` is what the user's own files set.
@@ -22,6 +23,7 @@ impl Project {
                     tell_hooks(&mut text, &config.hooks);
                 }
                 Kind::Servers(config) => tell_servers(&mut text, config),
+                Kind::Prompt(prompt) => tell_prompt(&mut text, prompt),
             }
         }
         visible(&text).into_owned()
@@ -47,6 +49,14 @@ fn tell_hooks(text: &mut String, hooks: &[Hook]) {
             let _ = write!(text, "\n      {line}");
         }
     }
+}
+
+fn tell_prompt(text: &mut String, prompt: &Prompt) {
+    let what = match prompt.kind {
+        prompts::Kind::Command => format!("words for the model behind /{}", prompt.name),
+        prompts::Kind::Skill => format!("a skill, which the model may read by itself: {}", prompt.name),
+    };
+    let _ = write!(text, ": {what}\n    {}", one_line(&prompt.description));
 }
 
 fn tell_servers(text: &mut String, config: &del_mcp::Config) {

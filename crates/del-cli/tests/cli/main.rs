@@ -1,6 +1,7 @@
 //! The program as users run it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod acp;
 mod assistant;
 mod config;
 mod consent;
@@ -17,6 +18,7 @@ mod man;
 mod mcp;
 mod parse;
 mod policy;
+mod prompts;
 mod render;
 mod sandbox;
 mod scenarios;

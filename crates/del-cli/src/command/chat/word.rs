@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+use del_tools::visible;
+
+use crate::prompts::Prompt;
+
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word<'a> {
@@ -191,19 +195,23 @@ Esc              stop the model; what came is kept. What you type meanwhile is a
 safe, unsafe, help, exit and quit also work without a slash; a line that ends with \\ goes on in the next one.";
 
 /// Commands and keys, a line each.
-pub(super) fn help() -> String {
+pub(super) fn help(prompts: &[Prompt]) -> String {
     let mut text = String::new();
     for Command { names, behind, about, .. } in &COMMANDS {
-        let head = format!("/{} {behind}", names[0]);
-        let head = head.trim_end();
-        // Writing to a string cannot fail.
-        let _ = if head.len() < 16 {
-            writeln!(text, "{head:<17}{about}")
-        } else {
-            writeln!(text, "{head}  {about}")
-        };
+        tell(&mut text, names[0], behind, about);
+    }
+    for Prompt { name, hint, description, .. } in prompts {
+        tell(&mut text, name, &visible(&hint.replace('\n', " ")), &visible(&description.replace('\n', " ")));
     }
     text + KEYS
+}
+
+fn tell(text: &mut String, name: &str, behind: &str, about: &str) {
+    let head = format!("/{name} {behind}");
+    let head = head.trim_end();
+    // Writing to a string cannot fail.
+    let _ =
+        if head.len() < 16 { writeln!(text, "{head:<17}{about}") } else { writeln!(text, "{head}  {about}") };
 }
 
 impl<'a> Word<'a> {
