@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use del_agent::Constrain;
 use del_dialects::{Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
+use del_wire::prompt::stops;
 use del_wire::tools::{self, Format, KnownTools, ToolsError};
 use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, anthropic, chat, hybrid, ollama};
 use serde::Deserialize;
@@ -402,6 +403,9 @@ impl Request {
             body.shift_remove(name);
         }
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
+        if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
+            stop_at(&mut body, &stops(writing.dialect));
+        }
         if let Some(choice) = constraint {
             let forced = choice != Choice::Auto;
             // Under a grammar that lets more follow, a small model repeats the call without end.
@@ -491,6 +495,21 @@ fn choice_of(word: Option<&str>) -> Option<ToolChoice> {
         Some("none") => Some(ToolChoice::None),
         Some("required" | "any") => Some(ToolChoice::Required),
         Some(_) => None,
+    }
+}
+
+/// Has the model stop at these texts as well, where there is room for them.
+fn stop_at(body: &mut Map<String, Value>, stops: &[&str]) {
+    /// Servers take no more.
+    const MOST: usize = 4;
+    let mut list: Vec<Value> = match body.get("stop") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list.clone(),
+        Some(one) => vec![one.clone()],
+    };
+    if !stops.is_empty() && list.len() + stops.len() <= MOST {
+        list.extend(stops.iter().map(|stop| json!(stop)));
+        body.insert("stop".to_owned(), Value::Array(list));
     }
 }
 
