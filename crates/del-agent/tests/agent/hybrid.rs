@@ -57,6 +57,7 @@ fn a_named_dialect_means_the_prompt_and_results_in_its_form() {
     let mut talk = Talk::new(in_dialect("amrita-am"));
     let body = talk.ask("Read a.");
     assert_eq!((talk.agent.mode(), body.get("tools")), (Mode::Prompt, None));
+    assert_eq!(body["stop"], json!(["</am:tool_call>", "</am:request_tools>"]));
     let system = said(&body, 0);
     assert!(
         system.contains("- read_file: Reads a file") && !system.contains("name=\"read_file\""),
@@ -74,8 +75,8 @@ fn a_named_dialect_means_the_prompt_and_results_in_its_form() {
     );
     assert!(told.contains("such as") && told.contains("`nothing_such`"), "{told}");
 
-    let asks = "<am:request_tools>nothing_such</am:request_tools>";
-    let body = request(talk.answer(&text_answer(&[asks])));
+    // The server stopped at the closing mark.
+    let body = request(talk.answer(&text_answer(&["<am:request_tools>nothing_such"])));
     assert!(
         said(&body, 5).starts_with("<am:tool_error name=\"request_tools\">Error: "),
         "{}",

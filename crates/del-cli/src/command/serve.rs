@@ -1,5 +1,6 @@
 //! `del serve`: a proxy in front of model servers, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
+mod execute;
 mod file;
 mod plan;
 #[cfg(test)]
@@ -14,10 +15,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{Engine, Proxy, ServerApi};
+use del_proxy::{Engine, Executor, Proxy, ServerApi};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use self::execute::Execution;
 use self::plan::Plan;
 use self::values::{count, seconds, size, size_or_none};
 use self::words::Typed;
@@ -42,6 +44,8 @@ pub(crate) struct Options {
     listening: Typed<Listening>,
     #[command(flatten)]
     route: Typed<RouteOptions>,
+    #[command(flatten)]
+    execution: Execution,
 }
 
 /// What holds for the proxy.
@@ -205,6 +209,7 @@ struct Serving<'a> {
     plan: Plan,
     /// So many servers could not be asked for what they are.
     away: usize,
+    executor: Option<Arc<dyn Executor>>,
     proxy: Arc<Proxy>,
 }
 
@@ -219,6 +224,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         writeln!(out, "{} routes, nothing is wrong", plan.routes.len())?;
         return Ok(Exit::Done);
     }
+    let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = Stop::listen()?;
@@ -233,9 +239,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let address = listener.local_addr()?;
         let (first, routes) = (asked.first, plan.routes.len());
         let behind = if routes == 1 { first } else { format!("the servers of {routes} routes") };
-        let proxy = Proxy::new(asked.settings, address);
+        let settings = options.execution.put_into(asked.settings, executor.as_ref());
+        let proxy = Proxy::new(settings, address);
         let proxy = proxy.map_err(|error| Exit::Failed.because(error.to_string()))?;
-        let serving = Serving { options, common, catalog, plan, away: asked.away.len(), proxy };
+        let serving = Serving { options, common, catalog, plan, away: asked.away.len(), executor, proxy };
         let mut out = std::io::stdout();
         writeln!(out, "listening on http://{address}/v1, in front of {behind}")?;
         out.flush()?;
@@ -294,7 +301,7 @@ impl Serving<'_> {
     async fn anew(&mut self) -> Result<()> {
         let plan = Plan::new(self.options, self.catalog)?;
         let asked = plan.ask(self.catalog, self.common).await?;
-        self.proxy.reload(asked.settings)?;
+        self.proxy.reload(self.options.execution.put_into(asked.settings, self.executor.as_ref()))?;
         asked.away.iter().for_each(|reason| say(format!("{reason}; it is asked again")));
         if plan.address != self.plan.address {
             say(format!("{} counts after the next start", plan.address));
@@ -307,7 +314,8 @@ impl Serving<'_> {
     async fn ask_again(&mut self) {
         let Ok(asked) = self.plan.ask(self.catalog, self.common).await else { return };
         let away = asked.away.len();
-        if away < self.away && self.proxy.reload(asked.settings).is_ok() {
+        let settings = self.options.execution.put_into(asked.settings, self.executor.as_ref());
+        if away < self.away && self.proxy.reload(settings).is_ok() {
             say(format!("{} model servers that were away answer now", self.away - away));
         }
         self.away = away;

@@ -6,6 +6,7 @@ mod chaos;
 mod choices;
 mod ends;
 mod errors;
+mod execution;
 mod gate;
 mod hybrid;
 mod model;
