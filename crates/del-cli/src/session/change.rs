@@ -3,6 +3,7 @@
 use anyhow::Result;
 use del_agent::{Constrain, Settings};
 
+use super::delegate;
 use super::{Session, agent, chosen, unusable, words};
 use crate::hands::Hands;
 use crate::instructions::{self, Memory};
@@ -18,14 +19,14 @@ impl Session {
         self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })
     }
 
-    /// Lets the model read the skills that there are.
-    pub(super) fn let_skills(&mut self) -> Result<()> {
+    /// Lets the model read the skills that there are, and give tasks to sub-agents.
+    pub(super) fn let_help(&mut self) -> Result<()> {
         if self.settings.constrain == Constrain::On {
             return Ok(());
         }
         self.hands.let_skills(&self.options.prompts);
-        if self.hands.skills().is_empty() {
-            return Ok(());
+        if self.options.workplace.wants(delegate::NAME) {
+            self.hands.let_delegate(delegate::tool());
         }
         let tools = self.hands.tools().to_vec();
         let system = instructions(&self.hands, &self.memory, self.settings.constrain, &self.added);
