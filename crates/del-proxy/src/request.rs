@@ -193,6 +193,32 @@ impl Request {
         }
     }
 
+    /// Adds messages to the conversation.
+    pub(crate) fn add(&mut self, more: &[Value]) {
+        if let Some(Ok(asked)) = self.asked.get_mut()
+            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
+        {
+            messages.extend_from_slice(more);
+            self.bytes = None;
+        }
+    }
+
+    /// The model has called as it had to, and may do from now on what it likes.
+    pub(crate) fn frees_choice(&mut self) {
+        if let Some(Ok(asked)) = self.asked.get_mut() {
+            asked.body.insert("tool_choice".to_owned(), json!("auto"));
+            self.facts.choice = choice_of(None);
+            self.bytes = None;
+        }
+    }
+
+    /// True when the client wants to know how many tokens a stream cost.
+    pub(crate) fn counts_tokens(&self) -> bool {
+        self.asked().is_ok_and(|asked| {
+            asked.body.get("stream_options").is_some_and(|options| options["include_usage"] == true)
+        })
+    }
+
     /// Has the model ask for the definitions that it needs, or tells it of all tools at once.
     pub(crate) fn set_hybrid(&mut self, hybrid: bool) {
         self.hybrid = hybrid;
@@ -291,6 +317,11 @@ impl Request {
     /// True when the model has to call.
     pub(crate) fn demands_call(&self) -> bool {
         self.offers_tools() && matches!(self.facts.choice, Some(ToolChoice::Required | ToolChoice::Named(_)))
+    }
+
+    /// True when the model has to call this tool.
+    pub(crate) fn names(&self, tool: &str) -> bool {
+        matches!(&self.facts.choice, Some(ToolChoice::Named(name)) if name == tool)
     }
 
     /// The model's name.

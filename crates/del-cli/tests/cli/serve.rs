@@ -1,5 +1,7 @@
 //! `del serve`.
 
+mod execute;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
