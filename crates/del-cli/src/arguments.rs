@@ -127,7 +127,7 @@ pub(crate) enum Command {
     Undo(undo::Options),
     Models(models::Options),
     Doctor(doctor::Options),
-    Serve(serve::Options),
+    Serve(Box<serve::Options>),
     Acp(Box<acp::Options>),
     Config(config::Options),
     Completions(completions::Options),

@@ -107,7 +107,7 @@ fn the_files_that_are_shown_can_be_used() {
     let shown = |name: &str| fs::read_to_string(format!("{root}{name}")).unwrap();
     let kubernetes = shown("deploy/kubernetes.yaml");
     let map = kubernetes.split("serve.toml: |\n").nth(1).unwrap().split("---").next().unwrap();
-    let map: String = map.lines().map(|line| format!("{}\n", line.trim())).collect();
+    let map = map.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let documented = shown("docs/proxy.md");
     let documented = documented.split("```toml\n").nth(1).unwrap().split("```").next().unwrap().to_owned();
     for text in [shown("deploy/serve.toml"), map, documented] {

@@ -79,7 +79,7 @@ impl File {
                 wrongs.push(Wrong { line: at, message: format!("expected [[{name}]], got another value") });
                 continue;
             };
-            for table in tables.iter() {
+            for table in tables {
                 let at = line(table.span().start);
                 let DeValue::Table(found) = table.get_ref() else {
                     wrongs
@@ -243,7 +243,7 @@ mod tests {
         );
         let route: RouteTable = file.routes[1].words.clone().under(&file.top).read().unwrap();
         assert_eq!(route.route.upstream.len(), 2);
-        assert_eq!(route.route.idle_timeout.as_secs_f64(), 2.5);
+        assert_eq!(route.route.idle_timeout.as_millis(), 2500);
         let key: KeyOptions = file.keys[0].words.read().unwrap();
         assert_eq!((key.name.as_str(), key.per_minute), ("n", Some(3)));
         let off = File::parse("metrics = false", &mut Vec::new());

@@ -34,7 +34,9 @@ fn row(out: &mut String, arg: &Arg) {
 
 fn table(out: &mut String, title: &str, args: &[Arg]) {
     write!(out, "\n{title}\n\n| Key | Meaning | Default |\n| --- | --- | --- |\n").unwrap();
-    args.iter().for_each(|arg| row(out, arg));
+    for arg in args {
+        row(out, arg);
+    }
 }
 
 #[test]
