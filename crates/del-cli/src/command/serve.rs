@@ -1,6 +1,7 @@
 //! `del serve`: a proxy in front of a model server, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
 mod execute;
+mod lens;
 
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -9,12 +10,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{ClientKey, Executor, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
+use del_proxy::{ClientKey, Executor, Lens, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
 use del_wire::Words;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::execute::Execution;
+use self::lens::Glass;
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
@@ -77,6 +79,9 @@ pub(crate) struct Options {
     /// After how long a silence of the model server a streaming client is told that it is still there
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
     keep_alive: Duration,
+    /// Shows nobody what goes through; otherwise a page at / does, from memory
+    #[arg(long)]
+    no_inspector: bool,
     #[command(flatten)]
     execution: Execution,
 }
@@ -148,6 +153,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             memory: options.response_memory,
             keep_alive: options.keep_alive,
             metrics: options.metrics,
+            inspector: (!options.no_inspector).then(|| Arc::new(Glass::new(common)) as Arc<dyn Lens>),
             executor,
             max_turns: options.execution.max_turns,
             keys: key.into_iter().map(|key| ClientKey::new("default", key)).collect(),
