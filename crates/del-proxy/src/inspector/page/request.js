@@ -47,7 +47,7 @@ function timing(request) {
     const first = turn.first ?? stop;
     return [el('span', {}, request.turns.length > 1 ? `server, turn ${number + 1}` : 'server'),
       el('div', { class: 'track' }, bar(turn.begun, first, 'wait'), bar(first, stop, 'flow')),
-      el('span', {}, `${span(first - turn.begun)} to begin, ${span(stop - first)} to say`)];
+      el('span', {}, `${span(first - turn.begun)}, then ${span(stop - first)}`)];
   });
   const first = request.first ?? end;
   rows.push([el('span', {}, 'client'), el('div', { class: 'track' }, bar(0, first, 'wait'), bar(first, request.end ?? end, 'flow')),

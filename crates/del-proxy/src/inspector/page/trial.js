@@ -5,7 +5,7 @@ import { count, el, facts, reading, visible } from './build.js';
 const EXAMPLE = 'Let me look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris" "days": 3}}\n</tool_call>';
 
 export function form(main) {
-  const text = el('textarea', { id: 'text', spellcheck: 'false', required: true, placeholder: EXAMPLE });
+  const text = el('textarea', { id: 'text', spellcheck: 'false', placeholder: EXAMPLE });
   const tools = el('textarea', { id: 'tools', class: 'small', spellcheck: 'false', placeholder: '[{"type": "function", "function": {"name": "get_weather", "parameters": {}}}]' });
   const template = el('input', { type: 'checkbox', id: 'template' });
   const cut = el('input', { type: 'checkbox', id: 'cut' });
