@@ -85,7 +85,9 @@ impl Inspector {
         let (gone, stay): (VecDeque<_>, VecDeque<_>) =
             kept.list.drain(..).partition(|entry| entry.is_seen_by(key));
         kept.list = stay;
-        gone.iter().for_each(|entry| self.forget(entry));
+        for entry in &gone {
+            self.forget(entry);
+        }
         drop(kept);
         self.happened();
     }

@@ -47,10 +47,10 @@ impl Timed {
         self
     }
 
-    fn tell(&self, came: &Option<Result<Frame<Bytes>, Interruption>>) {
+    fn tell(&self, came: Option<&Result<Frame<Bytes>, Interruption>>) {
         let Some(tap) = &self.tap else { return };
         match came {
-            Some(Ok(frame)) => frame.data_ref().iter().for_each(|bytes| tap.bytes(bytes)),
+            Some(Ok(frame)) => tap.bytes(frame.data_ref().map_or(&[], |bytes| bytes)),
             Some(Err(_)) => tap.end(false),
             None => tap.end(true),
         }
@@ -80,7 +80,7 @@ impl Body for Timed {
         let this = &mut *self;
         if let Some(first) = this.first.take() {
             let came = Some(Ok(first));
-            this.tell(&came);
+            this.tell(came.as_ref());
             return Poll::Ready(came);
         }
         let came = match Pin::new(&mut this.body).poll_frame(context) {
@@ -95,7 +95,7 @@ impl Body for Timed {
         if matches!(came, Some(Err(_))) {
             this.visit.failed();
         }
-        this.tell(&came);
+        this.tell(came.as_ref());
         Poll::Ready(came)
     }
 
