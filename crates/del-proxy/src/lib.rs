@@ -37,4 +37,4 @@ pub use inspector::Lens;
 pub use proxy::Proxy;
 pub use server::serve;
 pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};
-pub use upstream::{ServerApi, Upstream};
+pub use upstream::{Engine, ServerApi, Upstream};
