@@ -321,6 +321,10 @@ impl Agent {
                     .detail(settings.detail)
                     .reminding(self.constrained);
                 request.messages = history::written(&settings.system, &self.entries, prompt);
+                if !tools.is_empty() {
+                    request.stop =
+                        del_wire::prompt::stops(&self.dialect).into_iter().map(str::to_owned).collect();
+                }
                 if let Some(grammar) = self.grammar(&tools) {
                     request.extra.insert("grammar".to_owned(), json!(grammar));
                     if self.has_to_call() {

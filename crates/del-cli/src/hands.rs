@@ -46,6 +46,10 @@ pub(crate) struct Hands {
     /// What the model wants to do, where it may keep a list of that.
     pub(crate) plan: Todo,
     planning: bool,
+    /// The tool that gives tasks to sub-agents, where there may be any.
+    delegating: Option<Tool>,
+    /// The task that a sub-agent does at present.
+    task: Option<String>,
     /// What the model may read by itself.
     skills: Vec<Prompt>,
     /// The only tools that may be called for now, by their own names, and who wants that.
@@ -70,6 +74,8 @@ pub(crate) trait Onlooker {
     fn call(&mut self, call: &Call);
     /// It changes files so, and nobody is asked.
     fn change(&mut self, _change: &str) {}
+    /// A sub-agent makes a call, for a task that was a call itself.
+    fn step(&mut self, _task: &Call, _call: &Call) {}
     /// A hook said something, or failed to.
     fn hook(&mut self, _told: &Told) {}
     /// A call has ended.
@@ -103,17 +109,31 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
+        let mut hands = Self::unannounced(toolset, workplace, consenting)?;
+        hands.announced = false;
+        hands.tell_unfinished();
+        Ok(hands)
+    }
+
+    /// The same where nobody is to be told how commands are confined and what an earlier run left.
+    pub(crate) fn unannounced(
+        toolset: Toolset,
+        workplace: &Workplace,
+        consenting: &Consenting,
+    ) -> anyhow::Result<Self> {
         let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
         let lasting = keep_undo(&mut toolbox).err();
         let mut hands = Self {
             toolbox,
             gate,
             switch: Switch::default(),
-            announced: false,
+            announced: true,
             lasting,
             servers: None,
             plan: Todo::default(),
             planning: false,
+            delegating: None,
+            task: None,
             skills: Vec::new(),
             only: None,
             offered: Vec::new(),
@@ -122,7 +142,6 @@ impl Hands {
             stopped: None,
         };
         hands.offer();
-        hands.tell_unfinished();
         Ok(hands)
     }
 
@@ -177,6 +196,16 @@ impl Hands {
         self.offer();
     }
 
+    /// Lets the model give tasks to sub-agents, by this tool; whoever runs calls does them.
+    pub(crate) fn let_delegate(&mut self, tool: Tool) {
+        self.delegating = Some(tool);
+        self.offer();
+    }
+
+    pub(crate) fn delegates(&self) -> bool {
+        self.delegating.is_some()
+    }
+
     pub(crate) fn skills(&self) -> &[Prompt] {
         &self.skills
     }
@@ -189,6 +218,7 @@ impl Hands {
         if !self.skills.is_empty() {
             self.offered.push(prompts::tool());
         }
+        self.offered.extend(self.delegating.clone());
     }
 
     /// What the files that tools changed are now beside what they were, as a diff each.
@@ -287,7 +317,7 @@ impl Hands {
         if cancel.is_cancelled() {
             return cancelled();
         }
-        if self.planning && call.name == todo::NAME {
+        if self.planning && self.task.is_none() && call.name == todo::NAME {
             return self.plan.take(call);
         }
         if call.name == prompts::SKILL && !self.skills.is_empty() {
@@ -303,6 +333,9 @@ impl Hands {
         };
         if let Some(kind) = guess {
             plan.doubt(kind.message());
+        }
+        if let Some(task) = &self.task {
+            plan.remark(&format!("a sub-agent wants this, for: {task}"));
         }
         self.announce(&plan);
         if plan.class() == Class::Write && self.gate.verdict(&plan) == Verdict::Run {

@@ -94,6 +94,11 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("task", "Task"),
 ];
 
+/// The name that Del has for a tool of Claude Code; any other name is itself.
+pub(crate) fn own_name(name: &str) -> &str {
+    ELSEWHERE.iter().find(|(_, elsewhere)| *elsewhere == name).map_or(name, |(own, _)| own)
+}
+
 impl Event {
     pub(crate) fn name(self) -> &'static str {
         match self {

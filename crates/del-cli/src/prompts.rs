@@ -233,8 +233,11 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "x").unwrap();
         };
-        ["commands/b.md", "commands/a/c.md", "commands/x.txt", "skills/s/SKILL.md", "skills/none/x.md"]
-            .map(write);
+        for path in
+            ["commands/b.md", "commands/a/c.md", "commands/x.txt", "skills/s/SKILL.md", "skills/none/x.md"]
+        {
+            write(path);
+        }
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("commands/link.md")).unwrap();
         let found: Vec<String> = in_folder(folder.path()).into_iter().map(|(name, ..)| name).collect();
         assert_eq!(found, ["a:c", "b", "s"]);

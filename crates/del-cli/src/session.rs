@@ -2,6 +2,7 @@
 
 mod change;
 mod context;
+pub(crate) mod delegate;
 mod heard;
 mod options;
 
@@ -62,6 +63,8 @@ pub(crate) struct Session {
     asked_context: bool,
     /// Hooks know that the session has begun.
     begun: bool,
+    /// Tokens that sub-agents cost.
+    delegated: Usage,
     runtime: Runtime,
     common: Common,
     options: SessionOptions,
@@ -160,11 +163,12 @@ impl Session {
             revision: 0,
             asked_context: false,
             begun: false,
+            delegated: Usage::default(),
             runtime,
             common,
             options,
         };
-        session.let_skills()?;
+        session.let_help()?;
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
@@ -335,7 +339,7 @@ impl Session {
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
                 Effect::Run(calls) => {
                     screen.turn_over(false);
-                    let results = self.hands.run(&calls, cancel, asked, screen);
+                    let results = self.run_calls(&calls, cancel, asked, screen);
                     stopped = self.hands.take_stop();
                     let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel
@@ -405,7 +409,9 @@ impl Session {
 
     /// Tokens of the whole conversation, as far as the server says.
     pub(crate) fn usage(&self) -> Usage {
-        self.agent.usage()
+        let mut usage = self.agent.usage();
+        usage += self.delegated;
+        usage
     }
 
     /// The dialects that answers are read in.
@@ -429,14 +435,19 @@ impl Session {
     }
 
     fn wait(&mut self, milliseconds: u64, screen: &mut dyn Screen) -> Effect {
+        let input = self.waited(Duration::from_millis(milliseconds));
+        self.step(input, screen)
+    }
+
+    /// What has happened when the time is over.
+    fn waited(&self, time: Duration) -> Input<'static> {
         let interrupted = self.runtime.block_on(async {
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_millis(milliseconds)) => false,
+                () = tokio::time::sleep(time) => false,
                 () = self.interrupt.pressed() => true,
             }
         });
-        let input = if interrupted { Input::Cancel } else { Input::Waited };
-        self.step(input, screen)
+        if interrupted { Input::Cancel } else { Input::Waited }
     }
 }
 

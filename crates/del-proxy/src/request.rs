@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use del_agent::Constrain;
 use del_dialects::{Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
+use del_wire::prompt::stops;
 use del_wire::tools::{self, Format, KnownTools, ToolsError};
 use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, anthropic, chat, hybrid, ollama};
 use serde::Deserialize;
@@ -192,6 +193,32 @@ impl Request {
         }
     }
 
+    /// Adds messages to the conversation.
+    pub(crate) fn add(&mut self, more: &[Value]) {
+        if let Some(Ok(asked)) = self.asked.get_mut()
+            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
+        {
+            messages.extend_from_slice(more);
+            self.bytes = None;
+        }
+    }
+
+    /// The model has called as it had to, and may do from now on what it likes.
+    pub(crate) fn frees_choice(&mut self) {
+        if let Some(Ok(asked)) = self.asked.get_mut() {
+            asked.body.insert("tool_choice".to_owned(), json!("auto"));
+            self.facts.choice = choice_of(None);
+            self.bytes = None;
+        }
+    }
+
+    /// True when the client wants to know how many tokens a stream cost.
+    pub(crate) fn counts_tokens(&self) -> bool {
+        self.asked().is_ok_and(|asked| {
+            asked.body.get("stream_options").is_some_and(|options| options["include_usage"] == true)
+        })
+    }
+
     /// Has the model ask for the definitions that it needs, or tells it of all tools at once.
     pub(crate) fn set_hybrid(&mut self, hybrid: bool) {
         self.hybrid = hybrid;
@@ -292,6 +319,11 @@ impl Request {
         self.offers_tools() && matches!(self.facts.choice, Some(ToolChoice::Required | ToolChoice::Named(_)))
     }
 
+    /// True when the model has to call this tool.
+    pub(crate) fn names(&self, tool: &str) -> bool {
+        matches!(&self.facts.choice, Some(ToolChoice::Named(name)) if name == tool)
+    }
+
     /// The model's name.
     pub(crate) fn model(&self) -> &str {
         &self.facts.model
@@ -371,6 +403,9 @@ impl Request {
             body.shift_remove(name);
         }
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
+        if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
+            stop_at(&mut body, &stops(writing.dialect));
+        }
         if let Some(choice) = constraint {
             let forced = choice != Choice::Auto;
             // Under a grammar that lets more follow, a small model repeats the call without end.
@@ -460,6 +495,21 @@ fn choice_of(word: Option<&str>) -> Option<ToolChoice> {
         Some("none") => Some(ToolChoice::None),
         Some("required" | "any") => Some(ToolChoice::Required),
         Some(_) => None,
+    }
+}
+
+/// Has the model stop at these texts as well, where there is room for them.
+fn stop_at(body: &mut Map<String, Value>, stops: &[&str]) {
+    /// Servers take no more.
+    const MOST: usize = 4;
+    let mut list: Vec<Value> = match body.get("stop") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list.clone(),
+        Some(one) => vec![one.clone()],
+    };
+    if !stops.is_empty() && list.len() + stops.len() <= MOST {
+        list.extend(stops.iter().map(|stop| json!(stop)));
+        body.insert("stop".to_owned(), Value::Array(list));
     }
 }
 

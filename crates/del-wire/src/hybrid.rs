@@ -94,7 +94,7 @@ impl<'a> Hybrid<'a> {
             name: REQUEST.to_owned(),
             description: format!("Gives you the definitions of tools, which you need before you call one of these:{list}"),
             parameters: json!({"type": "object", "required": ["query"], "properties": {"query": {"type": "string",
-                "description": "names of tools from the list, separated by commas, or what a tool should do"}}})
+                "description": "names of all tools that you will need, separated by commas, or what a tool should do"}}})
             .into(),
         }
     }

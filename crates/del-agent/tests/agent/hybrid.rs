@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_agent::{Constrain, Effect, Entry, Mode, Server, Settings, ToolsMode};
+use del_agent::{Constrain, Effect, Entry, Mode, Notice, Server, Settings, ToolsMode};
 use del_dialects::{Dialects, Tool};
 use serde_json::{Value, json};
 
@@ -39,6 +39,7 @@ fn natively_a_tool_gets_the_definitions_of_others() {
 
     let body = request(talk.answer(&native_call("c1", "request_tools", &["{\"query\":", "\"read_file\"}"])));
     assert_eq!(names(&body), ["request_tools", "read_file"]);
+    assert_eq!(talk.notices(), [Notice::Defined { names: vec!["read_file".to_owned()] }]);
     assert_eq!(body["tools"][1]["function"]["parameters"]["required"], json!(["path"]));
     assert_eq!(body["messages"][3]["content"], "You have the definition of read_file now. Call it.");
 
@@ -57,6 +58,7 @@ fn a_named_dialect_means_the_prompt_and_results_in_its_form() {
     let mut talk = Talk::new(in_dialect("amrita-am"));
     let body = talk.ask("Read a.");
     assert_eq!((talk.agent.mode(), body.get("tools")), (Mode::Prompt, None));
+    assert_eq!(body["stop"], json!(["</am:tool_call>", "</am:request_tools>"]));
     let system = said(&body, 0);
     assert!(
         system.contains("- read_file: Reads a file") && !system.contains("name=\"read_file\""),
@@ -74,8 +76,8 @@ fn a_named_dialect_means_the_prompt_and_results_in_its_form() {
     );
     assert!(told.contains("such as") && told.contains("`nothing_such`"), "{told}");
 
-    let asks = "<am:request_tools>nothing_such</am:request_tools>";
-    let body = request(talk.answer(&text_answer(&[asks])));
+    // The server stopped at the closing mark.
+    let body = request(talk.answer(&text_answer(&["<am:request_tools>nothing_such"])));
     assert!(
         said(&body, 5).starts_with("<am:tool_error name=\"request_tools\">Error: "),
         "{}",

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
@@ -43,6 +44,8 @@ struct Chat {
     terminal: bool,
     /// What the model thought last.
     thought: String,
+    /// When it began, in milliseconds since 1970.
+    since: u64,
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
@@ -79,6 +82,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         paint: look.paint,
         terminal: typed && !look.plain,
         thought: String::new(),
+        since: now(),
         ahead: VecDeque::new(),
         begun: String::new(),
         files: options.file.clone(),
@@ -279,6 +283,12 @@ impl Chat {
     fn fail(&self, why: &str) {
         say(&format!("{} {}", self.paint.red("error:"), visible(why)));
     }
+}
+
+/// In milliseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn say(text: &str) {

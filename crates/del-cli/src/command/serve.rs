@@ -1,5 +1,7 @@
 //! `del serve`: a proxy in front of a model server, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
+mod execute;
+
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -7,11 +9,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{ClientKey, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
+use del_proxy::{ClientKey, Executor, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
 use del_wire::Words;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use self::execute::Execution;
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
@@ -74,6 +77,8 @@ pub(crate) struct Options {
     /// After how long a silence of the model server a streaming client is told that it is still there
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
     keep_alive: Duration,
+    #[command(flatten)]
+    execution: Execution,
 }
 
 /// The APIs of model servers.
@@ -117,6 +122,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
              --api-key-env"
         )));
     }
+    let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = Stop::listen()?;
@@ -142,6 +148,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             memory: options.response_memory,
             keep_alive: options.keep_alive,
             metrics: options.metrics,
+            executor,
+            max_turns: options.execution.max_turns,
             keys: key.into_iter().map(|key| ClientKey::new("default", key)).collect(),
             ..Settings::new(vec![route])
         };

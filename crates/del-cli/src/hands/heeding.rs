@@ -42,6 +42,27 @@ impl Hands {
         Ok((plan, notes))
     }
 
+    /// Tells the hooks of a task for a sub-agent, which they may forbid, as may who lets only some tools be called.
+    pub(crate) fn heed_task(
+        &mut self,
+        call: &Call,
+        cancel: &Cancel,
+        watch: &mut dyn Onlooker,
+    ) -> Result<(), Failure> {
+        self.narrow(call)?;
+        let calls = self.toolbox.spelt_out(&call.name, &call.arguments);
+        let said = self.hooks.tell_of_call(&calls, None, self.gate.approval(), cancel, watch);
+        let why = match (said.stop, said.decision) {
+            (Some(why), _) => {
+                self.stopped.get_or_insert_with(|| why.clone());
+                why
+            }
+            (None, Decision::Deny(why) | Decision::Ask(why)) => why,
+            (None, Decision::None | Decision::Allow) => return Ok(()),
+        };
+        Err(Failure::new(Code::Denied, format!("a hook of the user denied this task: {why}.")))
+    }
+
     /// Tells the hooks of a call that was run, and the model what they say.
     pub(super) fn report(
         &mut self,
@@ -65,6 +86,11 @@ impl Hands {
         if let Some(why) = said.stop {
             self.stopped.get_or_insert(why);
         }
+    }
+
+    /// Whether a hook wants nothing more to be done.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// Why nothing more is to be done, if a hook wants that; once.

@@ -5,6 +5,7 @@ use del_tools::{Code, Failure, ToolResult};
 use serde_json::Value;
 
 use super::Hands;
+use crate::hooks;
 use crate::prompts::Prompt;
 
 /// The only tools that may be called.
@@ -19,7 +20,9 @@ pub(crate) struct Only {
 impl Hands {
     /// Lets only these tools be called, of those that may be called already.
     pub(crate) fn let_only(&mut self, tools: &[String], whose: &str) {
-        let own = |name: &String| self.toolbox.spelt_out(name, "{}").into_iter().next().map(|call| call.tool);
+        let own = |name: &String| {
+            self.toolbox.spelt_out(hooks::own_name(name), "{}").into_iter().next().map(|call| call.tool)
+        };
         let mut tools: Vec<String> = tools.iter().filter_map(own).collect();
         if let Some(before) = &self.only {
             tools.retain(|tool| before.tools.contains(tool));
@@ -32,6 +35,20 @@ impl Hands {
         if let Some(tools) = &prompt.tools {
             self.let_only(tools, &format!("/{}, which the user gave,", prompt.name));
         }
+    }
+
+    /// What follows is done for a task, with these tools at most. What held before is given back.
+    pub(crate) fn begin_task(&mut self, tools: &[String], task: &str) -> Option<Only> {
+        let before = self.only.clone();
+        self.let_only(tools, "the task");
+        self.task = Some(task.to_owned());
+        before
+    }
+
+    /// The task is over, and what held before it holds again.
+    pub(crate) fn end_task(&mut self, before: Option<Only>) {
+        self.only = before;
+        self.task = None;
     }
 
     /// Whether a call may be made now, and each that it holds.

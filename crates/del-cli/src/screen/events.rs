@@ -36,6 +36,12 @@ impl Onlooker for Events {
         self.print(&json!({"type": "tool_use", "id": id, "name": name, "arguments": arguments}));
     }
 
+    fn step(&mut self, task: &Call, call: &Call) {
+        let arguments: Value =
+            serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
+        self.print(&json!({"type": "step", "task": task.id, "name": call.name, "arguments": arguments}));
+    }
+
     fn hook(&mut self, told: &Told) {
         let Told { event, command, text, failed } = told;
         let (event, ok) = (event.name(), !failed);

@@ -28,6 +28,11 @@ pub(crate) fn call(look: Look, call: &Call) -> String {
     format!("{} {}({arguments})", look.paint.green(sign), look.paint.bold(name))
 }
 
+/// A call of a sub-agent, as it passes by.
+pub(crate) fn folded(call: &Call) -> String {
+    format!("{}({})", visible(&call.name), cut(&arguments(&call.arguments), VALUE))
+}
+
 /// What is being done while a call runs.
 pub(crate) fn doing(call: &Call) -> String {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();

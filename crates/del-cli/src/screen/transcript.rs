@@ -291,6 +291,10 @@ impl Onlooker for Transcript {
         }
     }
 
+    fn step(&mut self, _: &Call, call: &Call) {
+        self.stage.output(&format!("{}\n", lines::folded(call)));
+    }
+
     fn hook(&mut self, told: &Told) {
         self.line(&lines::hook(self.look, told));
         self.above = true;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use del_agent::{Constrain, Image, Settings};
 use serde_json::Value;
 
-use super::{Session, SessionOptions, agent, chosen, unusable, words};
+use super::{Session, SessionOptions, agent, chosen, delegate, unusable, words};
 use crate::exit::Exit;
 use crate::hands::Hands;
 use crate::instructions::{self, Memory};
@@ -20,14 +20,14 @@ impl Session {
         self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })
     }
 
-    /// Lets the model read the skills that there are.
-    pub(super) fn let_skills(&mut self) -> Result<()> {
+    /// Lets the model read the skills that there are, and give tasks to sub-agents.
+    pub(super) fn let_help(&mut self) -> Result<()> {
         if self.settings.constrain == Constrain::On {
             return Ok(());
         }
         self.hands.let_skills(&self.options.prompts);
-        if self.hands.skills().is_empty() {
-            return Ok(());
+        if self.options.workplace.wants(delegate::NAME) {
+            self.hands.let_delegate(delegate::tool());
         }
         let tools = self.hands.tools().to_vec();
         let system = instructions(&self.options, &self.hands, &self.memory, &self.added);

@@ -8,6 +8,7 @@ mod consent;
 mod conversation;
 mod convert;
 mod del;
+mod delegate;
 mod detect;
 mod dialects;
 mod doctor;

@@ -227,10 +227,11 @@ async fn a_named_dialect_means_the_prompt() {
         settings.routes[0].dialect = Some(amrita);
     })
     .await;
-    let (text, calls, _) = assembled(&stand.events(&streamed(ask())).await);
+    let (text, calls, _) = assembled(&stand.events(&with(streamed(ask()), json!({"stop": "END"}))).await);
     assert_eq!((text.as_str(), compact(calls)), ("", called()));
     let body = stand.model.last().body();
     assert!(body.get("tools").is_none(), "{body}");
+    assert_eq!(body["stop"], json!(["END", "</am:tool_call>", "</am:request_tools>"]));
     let said = |place: usize| body["messages"][place]["content"].as_str().unwrap().to_owned();
     assert!(said(0).contains("<am:tool name=\"get_weather\""), "{}", said(0));
     assert_eq!(said(2), ASKS);

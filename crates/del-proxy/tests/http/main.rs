@@ -5,6 +5,7 @@ mod apis;
 mod choices;
 mod ends;
 mod errors;
+mod execution;
 mod gate;
 mod hybrid;
 mod model;

@@ -363,6 +363,9 @@ impl Chat {
         let toolbox = &self.session.hands.toolbox;
         let text = match words {
             "list" => undo::listed(toolbox, self.paint, Some(terminal::width())),
+            "all" => undo::since(toolbox, self.since)
+                .and_then(|all| undo::taken_back(toolbox, &all, false))
+                .map(|done| done.text(self.paint)),
             _ => undo::by_words(toolbox, words).map(|done| done.text(self.paint)),
         };
         match text {
