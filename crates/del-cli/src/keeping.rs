@@ -8,6 +8,7 @@ use clap::Args;
 use del_tools::visible;
 
 use crate::age::ago;
+use crate::consent;
 use crate::exit::Exit;
 use crate::record::{Kept, Record, Store, Summary, Trouble};
 use crate::say;
@@ -107,11 +108,10 @@ pub(crate) fn pick(rows: &[String]) -> Result<Option<usize>> {
         writeln!(stderr, "{}", cut(&line, terminal::width().saturating_sub(1)))?;
     }
     loop {
-        write!(stderr, "Which one? [1-{}, nothing for none] ", rows.len())?;
-        let mut line = String::new();
-        let read = std::io::stdin().read_line(&mut line)?;
+        let prompt = format!("Which one? [1-{}, nothing for none]", rows.len());
+        let line = consent::line(&prompt)?.unwrap_or_default();
         match line.trim().parse::<usize>() {
-            _ if read == 0 || line.trim().is_empty() => return Ok(None),
+            _ if line.trim().is_empty() => return Ok(None),
             Ok(number) if (1..=rows.len()).contains(&number) => return Ok(Some(number - 1)),
             _ => {
                 writeln!(stderr, "expected a number from 1 to {}, got {}", rows.len(), visible(line.trim()))?;
