@@ -38,7 +38,7 @@ impl Server {
     /// Whether a model sees images, where the server tells: llama.cpp and Ollama do.
     pub(crate) async fn sees(&self, model: &str) -> Option<bool> {
         let root = self.base.trim_end_matches("/v1");
-        if self.llama_cpp {
+        if self.llama_cpp() {
             return self.said(&format!("{root}/props")).await["modalities"]["vision"].as_bool();
         }
         let shown = self.shown(model).await;
