@@ -109,13 +109,25 @@ impl Hands {
         workplace: &Workplace,
         consenting: &Consenting,
     ) -> anyhow::Result<Self> {
+        let mut hands = Self::unannounced(toolset, workplace, consenting)?;
+        hands.announced = false;
+        hands.tell_unfinished();
+        Ok(hands)
+    }
+
+    /// The same where nobody is to be told how commands are confined and what an earlier run left.
+    pub(crate) fn unannounced(
+        toolset: Toolset,
+        workplace: &Workplace,
+        consenting: &Consenting,
+    ) -> anyhow::Result<Self> {
         let (mut toolbox, gate) = workplace.open_with(toolset, consenting)?;
         let lasting = keep_undo(&mut toolbox).err();
         let mut hands = Self {
             toolbox,
             gate,
             switch: Switch::default(),
-            announced: false,
+            announced: true,
             lasting,
             servers: None,
             plan: Todo::default(),
@@ -130,7 +142,6 @@ impl Hands {
             stopped: None,
         };
         hands.offer();
-        hands.tell_unfinished();
         Ok(hands)
     }
 

@@ -3,6 +3,7 @@
 //! There is no input or output here: bytes come in and bytes go out, so that an answer can be cut anywhere in a test.
 
 mod choice;
+mod series;
 mod stream;
 mod whole;
 
@@ -12,7 +13,9 @@ use std::sync::Arc;
 use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
 use del_wire::{Reading, hybrid};
 
+pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
+pub(crate) use self::stream::is_plain;
 pub use self::whole::{Answer, Trouble, translate, translate_between};
 
 /// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.
@@ -44,6 +47,8 @@ pub struct Reader {
     pub before: String,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
+    /// The calls of tools that run here: every call gets a new id, and the model is told what became of the others.
+    pub runs: bool,
 }
 
 /// Which tools a model may call.
@@ -82,6 +87,7 @@ impl Reader {
             defined: None,
             before: String::new(),
             restore: false,
+            runs: false,
         }
     }
 

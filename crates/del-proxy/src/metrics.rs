@@ -24,6 +24,8 @@ pub(crate) struct Metrics {
     pub(crate) refused: Count,
     pub(crate) asked_again: Count,
     pub(crate) failures: Count,
+    executed: Count,
+    executed_badly: Count,
     /// Requests that went to another model server.
     pub(crate) retried: Count,
     /// By the names of their keys.
@@ -148,6 +150,8 @@ impl Metrics {
                 "asked_again",
                 "Requests that were repeated as a demanded call did not come",
             ),
+            executed: counter("calls_executed", "Calls of injected tools that ran here, or were denied"),
+            executed_badly: counter("calls_failed", "Those of them that failed or were denied"),
             failures: counter("upstream_failures", "Answers of the model server that broke off"),
             retried: counter("upstream_retries", "Requests that went to another model server"),
             registry,
@@ -174,6 +178,12 @@ impl Metrics {
             let written = Written { dialect: dialect.to_owned() };
             self.calls.get_or_create(&written).inc_by(u64::try_from(calls).unwrap_or(u64::MAX));
         }
+    }
+
+    /// So many calls of injected tools have results, and so many of these are errors.
+    pub(crate) fn executed(&self, calls: usize, failed: usize) {
+        self.executed.inc_by(calls as u64);
+        self.executed_badly.inc_by(failed as u64);
     }
 
     /// A model server was asked.

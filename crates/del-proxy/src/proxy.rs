@@ -1,7 +1,11 @@
 //! What requests share, and what is the same for all of them.
 
+mod driven;
 mod exchange;
+mod injected;
+mod runs;
 mod streamed;
+mod turns;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};

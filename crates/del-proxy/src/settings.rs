@@ -8,6 +8,7 @@ use del_agent::{Constrain, ToolsMode};
 use del_dialects::{Detail, Dialect, Dialects};
 use del_wire::Words;
 
+use crate::execution::Executor;
 use crate::upstream::Upstream;
 
 /// How a proxy works.
@@ -28,6 +29,10 @@ pub struct Settings {
     pub health_interval: Duration,
     /// What is counted can be asked for at `/metrics`.
     pub metrics: bool,
+    /// Has tools that the model is offered beside those of the client, and runs calls of them.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// How many requests to the model one request of a client may cost, where calls run here.
+    pub max_turns: u32,
     /// The keys of which clients have to show one; none lets everybody in. What listens on more than loopback needs one.
     pub keys: Vec<ClientKey>,
 }
@@ -79,6 +84,8 @@ impl Settings {
             keep_alive: Duration::from_secs(15),
             health_interval: Duration::from_secs(10),
             metrics: false,
+            executor: None,
+            max_turns: 25,
             keys: Vec::new(),
         }
     }

@@ -1,8 +1,8 @@
 //! One choice of an answer, as the client is told of it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use del_dialects::{Call, Dialects, End, Event, Sink, Span};
+use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
 use del_wire::{Delta, Finish, Ids, Piece, Reading};
 
@@ -31,8 +31,8 @@ struct Told {
     whole: Vec<u32>,
     /// The complete calls by the numbers that the reader gives them, and their ids for the client.
     ids: Vec<(u32, String)>,
-    /// Calls, by the same numbers, in whose arguments something was guessed.
-    guessed: BTreeSet<u32>,
+    /// Calls, by the same numbers, in whose arguments something was guessed, and what first.
+    guessed: BTreeMap<u32, FaultKind>,
     /// The tools whose calls did not go out, as they may not be called.
     refused: Vec<String>,
     /// Calls that ask for definitions.
@@ -41,7 +41,8 @@ struct Told {
     /// answers may go on.
     said: String,
     begins: usize,
-    broken: bool,
+    /// The calls that do not count.
+    broken: Vec<Report>,
     dialect: Option<String>,
 }
 
@@ -92,7 +93,7 @@ impl Choice {
         told.begins = told.said.len();
         told.reasoning = Opening::default();
         told.asked.clear();
-        told.broken = false;
+        told.broken.clear();
     }
 
     /// What the model said with its calls for definitions, where it made no other call.
@@ -119,7 +120,9 @@ impl Choice {
     pub(super) fn finish(&mut self, end: End, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = self.reading.take() {
             reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
-            self.told.explain();
+            if !reader.runs {
+                self.told.explain();
+            }
         }
     }
 
@@ -145,8 +148,18 @@ impl Choice {
 
     /// The ids of the complete calls whose arguments recovery may have changed.
     pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
+        self.guesses().map(|(id, _)| id)
+    }
+
+    /// The same, and what was guessed first.
+    pub(super) fn guesses(&self) -> impl Iterator<Item = (&str, FaultKind)> {
         let told = &self.told;
-        told.ids.iter().filter(|(call, _)| told.guessed.contains(call)).map(|(_, id)| id.as_str())
+        told.ids.iter().filter_map(|(call, id)| Some((id.as_str(), *told.guessed.get(call)?)))
+    }
+
+    /// The calls that do not count.
+    pub(super) fn broken(&self) -> &[Report] {
+        &self.told.broken
     }
 
     /// The dialect of the first call.
@@ -161,7 +174,7 @@ impl Choice {
             Some(Finish::Length) => "length",
             Some(Finish::ContentFilter) => "content_filter",
             _ if !self.told.whole.is_empty() => "tool_calls",
-            _ if self.told.broken => "length",
+            _ if !self.told.broken.is_empty() => "length",
             Some(Finish::Other) => said.unwrap_or("stop"),
             _ => "stop",
         };
@@ -176,7 +189,7 @@ struct Teller<'a> {
 }
 
 impl Sink for Teller<'_> {
-    fn event(&mut self, event: Event<'_>, _: Span) {
+    fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Text(text) => {
                 if let Some(text) = self.told.text.pass(text) {
@@ -232,13 +245,16 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::Fault(fault) => {
-                if fault.kind.changes_arguments() {
-                    self.told.guessed.extend(fault.call);
+                if let Some(call) = fault.call.filter(|_| fault.kind.changes_arguments()) {
+                    self.told.guessed.entry(call).or_insert(fault.kind);
                 }
                 if fault.kind.ends_call() {
                     let open = self.told.open.take();
                     self.told.note(open.as_ref());
-                    self.told.broken |= !open.is_some_and(|open| open.surplus);
+                    if !open.as_ref().is_some_and(|open| open.surplus) {
+                        let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
+                        self.told.broken.push(Report { kind: fault.kind, span, call, place: None });
+                    }
                 }
             }
         }
@@ -258,7 +274,8 @@ impl Teller<'_> {
         let index = *open.index.get_or_insert_with(|| {
             let index = self.told.sent;
             self.told.sent += 1;
-            let id = self.ids.keep_or_mint(open.id.as_deref());
+            let native = open.id.as_deref().filter(|_| !self.reader.runs);
+            let id = self.ids.keep_or_mint(native);
             open.id = Some(id.clone());
             let name = open.name.clone();
             self.told.pieces.push(if open.custom {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use del_dialects::End;
+use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
     Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, ToClient, Told, ToldChoice,
@@ -100,6 +100,16 @@ impl Stream {
     /// The ids of the calls whose arguments recovery may have changed.
     pub fn changed(&self) -> impl Iterator<Item = &str> {
         self.choices.values().flat_map(Choice::changed)
+    }
+
+    /// The same, and what was guessed first.
+    pub(crate) fn guesses(&self) -> impl Iterator<Item = (&str, FaultKind)> {
+        self.choices.values().flat_map(Choice::guesses)
+    }
+
+    /// The calls that do not count.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = &Report> {
+        self.choices.values().flat_map(Choice::broken)
     }
 
     /// The tools that were called although they may not be, and whose calls did not go out.
@@ -287,7 +297,7 @@ impl Stream {
 }
 
 /// What stands in a comment is one line.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     name.chars().all(|letter| letter.is_ascii_graphic())
 }
 

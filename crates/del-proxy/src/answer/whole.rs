@@ -1,6 +1,6 @@
 //! An answer that comes at once.
 
-use del_dialects::End;
+use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
@@ -18,6 +18,10 @@ pub struct Answer {
     pub dialect: Option<String>,
     /// The ids of the calls whose arguments recovery may have changed.
     pub changed: Vec<String>,
+    /// The same, and what was guessed first.
+    pub guesses: Vec<(String, FaultKind)>,
+    /// The calls that do not count.
+    pub broken: Vec<Report>,
     /// The tools that were called although they may not be, and whose calls are left out.
     pub refused: Vec<String>,
     /// How many calls are in it.
@@ -60,6 +64,8 @@ pub fn translate_between(
         body: String::new(),
         dialect: None,
         changed: Vec::new(),
+        guesses: Vec::new(),
+        broken: Vec::new(),
         refused: Vec::new(),
         calls: 0,
         asking: None,
@@ -78,6 +84,8 @@ pub fn translate_between(
             pieces.insert(0, Piece::Text(reader.before.clone()));
         }
         answer.changed.extend(choice.changed().map(str::to_owned));
+        answer.guesses.extend(choice.guesses().map(|(id, kind)| (id.to_owned(), kind)));
+        answer.broken.extend_from_slice(choice.broken());
         answer.refused.extend(choice.refused().iter().filter(|name| is_plain(name)).cloned());
         answer.calls += choice.calls();
         answer.dialect = answer.dialect.or_else(|| choice.dialect().map(str::to_owned));

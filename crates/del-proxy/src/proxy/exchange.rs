@@ -11,6 +11,7 @@ use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
 use serde_json::{Map, Value, json};
 
+use super::injected::{Injected, recall};
 use super::streamed::{Afterwards, Coming, Next, Streamed};
 use super::{Proxy, Setup, insert, query, text};
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
@@ -19,7 +20,7 @@ use crate::held::Held;
 use crate::patient::{Manner, patiently};
 use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
-use crate::request::{Request, Writing, no_object};
+use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
 use crate::upstream::{ServerApi, end_to_end};
@@ -27,19 +28,30 @@ use crate::upstream::{ServerApi, end_to_end};
 /// A request and what is known of it.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    proxy: Arc<Proxy>,
-    setup: Arc<Setup>,
-    route: Arc<Route>,
-    api: Api,
+    pub(super) proxy: Arc<Proxy>,
+    pub(super) setup: Arc<Setup>,
+    pub(super) route: Arc<Route>,
+    pub(super) api: Api,
     parts: Parts,
     /// Members of the request, as the client wrote them, that its answer is written with.
-    about: Map<String, Value>,
-    request: Request,
+    pub(super) about: Map<String, Value>,
+    pub(super) request: Request,
     /// What came before the answer, where it is to be remembered.
-    conversation: Option<Vec<Value>>,
+    pub(super) conversation: Option<Vec<Value>>,
+    /// The tools that run here.
+    injected: Option<Injected>,
     /// What the model has said in this answer, and how often it asked for definitions.
     said: String,
     rounds: u32,
+}
+
+/// How the server is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) mode: Mode,
+    pub(super) constrain: Constrain,
+    /// How the server takes the grammar, where calls are held to one.
+    pub(super) hold: Option<Hold>,
 }
 
 /// What an attempt comes to.
@@ -56,25 +68,28 @@ enum Outcome {
 }
 
 /// A model that does not call although it has to is asked so often.
-const MOST_TRIES: u32 = 3;
+pub(super) const MOST_TRIES: u32 = 3;
 /// A model may ask for definitions so often before it is told all of them.
 const MOST_ROUNDS: u32 = 5;
 /// The longest answer that is not streamed.
-const LONGEST_ANSWER: usize = 256 << 20;
+pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
 const LONGEST_ERROR: usize = 1 << 20;
 /// Names the dialect of an answer's calls.
-const DIALECT: &str = "x-del-dialect";
+pub(super) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
-const DROPPED: &str = "x-del-dropped-tools";
+pub(super) const DROPPED: &str = "x-del-dropped-tools";
 
 impl Exchange {
     /// Reads the body of a request.
     pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
+        let setup = proxy.setup();
         if api == Api::Chat
+            && setup.settings.executor.is_none()
             && let Some(request) = Request::at_a_glance(&bytes, &proxy.tools)
         {
-            return Self::on_its_way(proxy, api, parts, Map::new(), request, None);
+            let asked = (Map::new(), request, None, None);
+            return Self::on_its_way(proxy, setup, api, parts, asked);
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
@@ -85,28 +100,40 @@ impl Exchange {
             })?,
             None => Vec::new(),
         };
-        let taken = api.take(body, earlier)?;
+        let mut taken = api.take(body, earlier)?;
+        let injected = match &setup.settings.executor {
+            Some(executor) => {
+                recall(&mut taken.asked, &proxy.memory);
+                Injected::add(&mut taken.asked, executor.tools())?
+            }
+            None => None,
+        };
         let kept = about.get("store") != Some(&Value::Bool(false));
         let request = Request::new(bytes, taken.asked);
-        Self::on_its_way(proxy, api, parts, about, request, taken.conversation.filter(|_| kept))
+        let asked = (about, request, taken.conversation.filter(|_| kept), injected);
+        Self::on_its_way(proxy, setup, api, parts, asked)
     }
 
     fn on_its_way(
         proxy: Arc<Proxy>,
+        setup: Arc<Setup>,
         api: Api,
         parts: Parts,
-        about: Map<String, Value>,
-        mut request: Request,
-        conversation: Option<Vec<Value>>,
+        (about, mut request, conversation, injected): (
+            Map<String, Value>,
+            Request,
+            Option<Vec<Value>>,
+            Option<Injected>,
+        ),
     ) -> Result<Self, Refusal> {
-        let setup = proxy.setup();
         let route = setup.routes.of(request.model())?;
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
         }
-        request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid);
+        // With tools that run here, the model is told all of each.
+        request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid && injected.is_none());
         let said = String::new();
-        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, said, rounds: 0 })
+        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, injected, said, rounds: 0 })
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -141,57 +168,77 @@ impl Exchange {
     async fn asked(mut self) -> Result<Response<Body>, Refusal> {
         let (proxy, setup, route) =
             (Arc::clone(&self.proxy), Arc::clone(&self.setup), Arc::clone(&self.route));
-        let chats = route.chats();
+        if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
+            return self.in_turns(injected, Arc::clone(executor)).await;
+        }
+        let mut way = self.way();
+        let of_tools =
+            self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
+        if route.chats() && self.api == Api::Chat && !of_tools {
+            let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
+            return proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await;
+        }
         let mut turn = route.pool.turn(&proxy.metrics);
-        let mut mode = route.mode(self.request.model());
-        let mut constrain = route.constrain();
         let mut tries = 1;
         loop {
-            let offers = self.request.offers_tools();
-            let in_prompt = mode == Mode::Prompt && (offers || self.request.speaks_of_tools());
-            if chats && self.api == Api::Chat && !offers && !in_prompt {
-                let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-                return proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await;
-            }
-            let response = self.send(&mut turn, self.written(in_prompt, constrain)?).await?;
-            if response.status().is_success() {
-                match self.answered(mode, response).await {
-                    Ok(Outcome::Answer(response)) => return Ok(response),
-                    Ok(Outcome::Stream(headers, mut streamed)) => {
-                        streamed.further(Box::new(move |asking| self.further(asking, mode, constrain)));
-                        return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
-                    }
-                    Ok(Outcome::Asking(asking)) => {
-                        self.define(asking)?;
-                        turn.anew();
-                    }
-                    Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
-                    Ok(Outcome::NoCall(said)) => {
-                        tries += 1;
-                        proxy.metrics.asked_again.inc();
-                        self.request.again(&said)?;
-                        turn.anew();
-                    }
-                    Ok(Outcome::BrokenOff(_)) if turn.goes_on() => {
-                        proxy.metrics.retried.inc();
-                    }
-                    Ok(Outcome::BrokenOff(refusal)) | Err(refusal) => return Err(refusal),
+            let response = self.ask(&mut way, &mut turn).await?;
+            match self.answered(way.mode, response).await {
+                Ok(Outcome::Answer(response)) => return Ok(response),
+                Ok(Outcome::Stream(headers, mut streamed)) => {
+                    streamed.further(Box::new(move |asking| self.further(asking, way)));
+                    return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
                 }
-                continue;
+                Ok(Outcome::Asking(asking)) => {
+                    self.define(asking)?;
+                    turn.anew();
+                }
+                Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
+                Ok(Outcome::NoCall(said)) => {
+                    tries += 1;
+                    proxy.metrics.asked_again.inc();
+                    self.request.again(&said)?;
+                    turn.anew();
+                }
+                Ok(Outcome::BrokenOff(_)) if turn.goes_on() => {
+                    proxy.metrics.retried.inc();
+                }
+                Ok(Outcome::BrokenOff(refusal)) | Err(refusal) => return Err(refusal),
+            }
+        }
+    }
+
+    pub(super) fn way(&self) -> Way {
+        Way {
+            mode: self.route.mode(self.request.model()),
+            constrain: self.route.constrain(),
+            hold: self.route.engine.map(Hold::of),
+        }
+    }
+
+    /// What a server answers, asked in the `way` that it can be.
+    pub(super) async fn ask(&self, way: &mut Way, turn: &mut Turn<'_>) -> Result<Response<Timed>, Refusal> {
+        let route = &self.route;
+        loop {
+            let response = self.send(turn, self.written(*way)?).await?;
+            if response.status().is_success() {
+                return Ok(response);
             }
             let (head, said) = response.into_parts();
             let said = text(said, LONGEST_ERROR).await?;
             let error = ApiError::from_response(head.status.as_u16(), &said);
-            if mode == Mode::Native
+            if way.mode == Mode::Native
                 && error.kind == ApiErrorKind::ToolsUnsupported
                 && route.refused_tools(self.request.model())
             {
-                mode = Mode::Prompt;
-            } else if mode == Mode::Prompt
-                && constrain != Constrain::Off
-                && error.message.to_lowercase().contains("grammar")
+                way.mode = Mode::Prompt;
+            } else if way.mode == Mode::Prompt
+                && way.constrain != Constrain::Off
+                && Hold::is_meant_by(&error.message)
             {
-                constrain = Constrain::Off;
+                way.hold = way.hold.and_then(Hold::next);
+                if way.hold.is_none() {
+                    way.constrain = Constrain::Off;
+                }
             } else {
                 let headers = answer_headers(&head.headers);
                 return Err(Refusal::of_server(head.status, headers, &error.message, &said));
@@ -201,13 +248,15 @@ impl Exchange {
     }
 
     /// What the model server is asked.
-    fn written(&self, in_prompt: bool, constrain: Constrain) -> Result<Bytes, Refusal> {
+    fn written(&self, way: Way) -> Result<Bytes, Refusal> {
         let settings = &self.route.settings;
-        let written = if in_prompt {
+        let of_tools = self.request.offers_tools() || self.request.speaks_of_tools();
+        let written = if way.mode == Mode::Prompt && of_tools {
             let dialect = self.route.dialect(self.request.model());
             self.request.in_prompt(Writing {
                 dialect: &dialect,
-                constrain,
+                constrain: way.constrain,
+                hold: way.hold,
                 words: settings.words.as_ref(),
                 detail: settings.detail,
             })?
@@ -230,12 +279,12 @@ impl Exchange {
     }
 
     /// A stream asks for definitions: what it goes on with.
-    fn further(mut self, asking: Asking, mode: Mode, constrain: Constrain) -> Coming {
+    fn further(mut self, asking: Asking, way: Way) -> Coming {
         Box::pin(async move {
             self.define(asking)?;
             let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
             let mut turn = route.pool.turn(&proxy.metrics);
-            let response = self.send(&mut turn, self.written(mode == Mode::Prompt, constrain)?).await?;
+            let response = self.send(&mut turn, self.written(way)?).await?;
             let (head, body) = response.into_parts();
             if !head.status.is_success() {
                 let said = text(body, LONGEST_ERROR).await?;
@@ -244,9 +293,9 @@ impl Exchange {
             }
             Ok(Next {
                 body,
-                reader: self.reader(mode),
+                reader: self.reader(way.mode),
                 server: route.api.reader(),
-                further: Box::new(move |asking| self.further(asking, mode, constrain)),
+                further: Box::new(move |asking| self.further(asking, way)),
             })
         })
     }
@@ -258,7 +307,7 @@ impl Exchange {
         turn.ask(Question::Answer(&query), &sent).await
     }
 
-    fn reader(&self, mode: Mode) -> Reader {
+    pub(super) fn reader(&self, mode: Mode) -> Reader {
         Reader {
             dialect: self.route.settings.dialect.clone(),
             tools: self.request.tools(),
@@ -269,6 +318,7 @@ impl Exchange {
             defined: self.request.defined(),
             before: self.said.clone(),
             restore: mode == Mode::Prompt,
+            runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
             ..Reader::new(self.setup.settings.dialects)
         }
     }
@@ -336,13 +386,7 @@ impl Exchange {
     ) -> Result<Outcome, Refusal> {
         let server = self.route.api.reader();
         let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
-        let answer = answer.map_err(|trouble| match trouble {
-            Trouble::Garbage(_) => {
-                Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
-                    .hint("check the address of --upstream; it usually ends in /v1")
-            }
-            Trouble::Refused(error) => Refusal::bad_gateway(error.message),
-        })?;
+        let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
         if let Some(asking) = answer.asking {
@@ -409,7 +453,7 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The headers of a server's answer that go on to the client.
-fn answer_headers(headers: &HeaderMap) -> HeaderMap {
+pub(super) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
     let mut headers = end_to_end(headers);
     for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
         headers.remove(name);
@@ -417,7 +461,18 @@ fn answer_headers(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-fn no_call() -> Refusal {
+/// What the server says is no answer.
+pub(super) fn no_answer(trouble: Trouble) -> Refusal {
+    match trouble {
+        Trouble::Garbage(_) => {
+            Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
+                .hint("check the address of --upstream; it usually ends in /v1")
+        }
+        Trouble::Refused(error) => Refusal::bad_gateway(error.message),
+    }
+}
+
+pub(super) fn no_call() -> Refusal {
     Refusal::new(
         StatusCode::UNPROCESSABLE_ENTITY,
         "upstream_error",
@@ -427,6 +482,6 @@ fn no_call() -> Refusal {
 }
 
 /// Ids that no other answer has: clients put the calls of several into one conversation.
-fn ids() -> Ids {
+pub(super) fn ids() -> Ids {
     Ids::new(RandomState::new().build_hasher().finish())
 }

@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod apis;
+mod chaos;
 mod choices;
 mod ends;
 mod errors;
+mod execution;
 mod gate;
 mod hybrid;
 mod model;
