@@ -126,7 +126,7 @@ impl Session {
             dialect,
             detail: options.template.detail(),
             constrain,
-            server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
+            server: del_agent::Server { llama_cpp: server.llama_cpp(), takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
             context: server.context.map(u64::from),
             ..Settings::default()
@@ -476,7 +476,7 @@ fn words(
     common: &Common,
     runtime: &Runtime,
 ) -> Result<Option<Words>> {
-    let constrained = settings.constrain == Constrain::On && server.llama_cpp;
+    let constrained = settings.constrain == Constrain::On && server.llama_cpp();
     let in_prompt = constrained || settings.tools_mode == ToolsMode::Hybrid && settings.dialect.is_some();
     if !options.template.is_needed(settings.tools_mode, in_prompt) {
         return Ok(None);

@@ -17,7 +17,7 @@ impl Server {
     /// Asks for it. Some servers know it only once the model has answered something.
     pub(crate) async fn about(&self, model: &str) -> About {
         let about = |program, context| About { program: Some(program), context };
-        if self.llama_cpp {
+        if self.llama_cpp() {
             return about("llama.cpp", self.context.map(u64::from));
         }
         let root = self.base.trim_end_matches("/v1");

@@ -36,8 +36,8 @@ impl Session {
     /// Takes another model for what follows.
     pub(crate) fn take_model(&mut self, name: &str) -> Result<()> {
         // How much the new one takes is asked once it has answered.
-        self.asked_context = self.server.llama_cpp;
-        let context = self.settings.context.filter(|_| self.server.llama_cpp);
+        self.asked_context = self.server.llama_cpp();
+        let context = self.settings.context.filter(|_| self.server.llama_cpp());
         let mut settings = Settings { model: name.to_owned(), context, ..self.settings.clone() };
         settings.words =
             words(&self.options, &settings, &self.server, self.catalog, &self.common, &self.runtime)?;
