@@ -301,9 +301,17 @@ impl Dialect {
     }
 }
 
-/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
+/// True for a tag such as `<response>` or `</response>`, which any document may hold.
+pub(crate) fn is_plain_tag(mark: &str) -> bool {
+    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    word.map(|word| word.strip_prefix('/').unwrap_or(word))
+        .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+/// True when text begins with a token of a model's own markup, such as `<|…`, `[TOOL_CALLS]` or `✿ARGS✿`.
 pub(crate) fn is_token(text: &str) -> bool {
     text.starts_with("<|")
         || text.starts_with("<｜")
         || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+        || text.starts_with(|c: char| !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace())
 }

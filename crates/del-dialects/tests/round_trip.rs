@@ -179,7 +179,7 @@ proptest! {
 
     #[test]
     fn what_renders_reads_back(calls in vec(any_call(), 1..4), cut in 1_usize..9) {
-        for dialect in Dialects::builtin().iter() {
+        for dialect in reading::tested() {
             let text = match dialect.render_calls(&calls, &tools()) {
                 Ok(text) => text,
                 Err(RenderError::Unrepresentable { .. } | RenderError::Arguments { .. }) => continue,
@@ -207,7 +207,7 @@ proptest! {
         cut in 1_usize..9,
     ) {
         let answer = answer(&texts, &calls, &order);
-        for dialect in Dialects::builtin().iter() {
+        for dialect in reading::tested() {
             let Ok(text) = dialect.render_answer(&answer, &tools()) else { continue };
             let (message, _) = read(dialect.parser(declaring(&calls)), chunks(&text, cut), End::End);
             prop_assert_eq!(seen(&message), seen(&answer), "{} {:?}", &dialect.name, &text);
@@ -240,7 +240,7 @@ proptest! {
         let start = if inside { Start::Reasoning } else { Start::Text };
         let end = if cut { End::Cut } else { End::End };
         let mut dice = reading::Dice(seed);
-        let names = Dialects::builtin().iter().map(|dialect| Some(dialect.name.as_str())).chain([None]);
+        let names = reading::tested().map(|dialect| Some(dialect.name.as_str())).chain([None]);
         for name in names {
             let parser = || parser(name, starting(turn(), start));
             let whole = read(parser(), [text.as_str()], end);
@@ -265,7 +265,7 @@ proptest! {
         instead in prop_oneof![Just(String::new()), select(marks()), hostile_text()],
         (last, seed, cut, all) in (any::<prop::sample::Index>(), any::<u64>(), any::<bool>(), any::<bool>()),
     ) {
-        let known: Vec<_> = Dialects::builtin().iter().collect();
+        let known: Vec<_> = reading::tested().collect();
         let dialect = known[which.index(known.len())];
         let Ok(text) = dialect.render_calls(&calls, &tools()) else { return Ok(()) };
         let borders = reading::borders(&text);
@@ -359,7 +359,7 @@ proptest! {
         };
         let hostile = said(&|place| texts[place].clone());
         let plain = said(&|place| format!("x{place}"));
-        for dialect in Dialects::builtin().iter() {
+        for dialect in reading::tested() {
             let written = |(tool, results): &(Tool, [CallResult; 2])| {
                 [dialect.definitions(std::slice::from_ref(tool)), dialect.render_results(results)].concat()
             };

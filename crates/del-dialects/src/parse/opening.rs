@@ -72,9 +72,6 @@ enum Place {
     Tag,
 }
 
-/// White space inside an opening, in bytes.
-const MAX_SPACE: usize = 256;
-
 impl Opening {
     pub(super) fn in_text(opener: Opener, plan: &Plan, start: usize, found: usize, fresh: bool) -> Self {
         Self::at(opener, plan, start, found, From::Text { fresh })

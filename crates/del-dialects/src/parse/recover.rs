@@ -77,7 +77,7 @@ impl Engine {
         if let Meaning::Answer(answer) = &mut self.call.meaning {
             answer.push_str(reading.buffered());
         }
-        let whole = reading.is_whole();
+        let (whole, may_quote) = (reading.is_whole(), reading.may_quote(io.plan));
         if let Some(opening) = reading.pending.take() {
             let start = io.at + opening.start();
             let bare = io.plan.walks[reading.walk].is_bare();
@@ -94,6 +94,10 @@ impl Engine {
             io.fault(FaultKind::MissingCloser, Some(self.call.number), end, end);
             io.send(Event::CallEnd { call: self.call.number, id: None }, end, end);
         } else {
+            // A model does not end inside a value by itself.
+            if io.end == Some(End::End) && may_quote {
+                self.doubt_calls(io, end);
+            }
             let fault = Fault { kind: FaultKind::UnclosedCall, call: Some(self.call.number) };
             let span: Span = self.call.from..io.base + end as u64;
             io.sink.event(Event::Fault(fault), span);
