@@ -308,10 +308,9 @@ pub(crate) fn is_plain_tag(mark: &str) -> bool {
         .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// True when text begins with a token of a model's own markup, such as `<|…`, `[TOOL_CALLS]` or `✿ARGS✿`.
+/// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
 pub(crate) fn is_token(text: &str) -> bool {
     text.starts_with("<|")
         || text.starts_with("<｜")
         || text.strip_prefix('[').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
-        || text.starts_with(|c: char| !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace())
 }

@@ -297,7 +297,7 @@ proptest! {
     ) {
         let (all, text) = (Dialects::builtin(), parts.concat());
         let neutral = all.neutralise(&text);
-        for mark in all.iter().flat_map(|dialect| reading::distinct_marks(dialect)) {
+        for mark in all.iter().flat_map(|dialect| reading::broken_marks(dialect)) {
             prop_assert!(!neutral.contains(&mark), "{:?} in {:?} of {:?}", mark, neutral, &text);
         }
         prop_assert_eq!(&*all.restore(&neutral), &text);
@@ -332,7 +332,7 @@ proptest! {
         let (before, behind) = text.split_at(borders[place.index(borders.len())]);
         let halves = [before, behind].map(|half| (half, all.neutralise(half)));
         let both: String = halves.iter().map(|(_, neutral)| neutral.as_ref()).collect();
-        for mark in all.iter().flat_map(|dialect| reading::distinct_marks(dialect)) {
+        for mark in all.iter().flat_map(|dialect| reading::broken_marks(dialect)) {
             prop_assert!(!both.contains(&mark), "{:?} in {:?}", mark, &both);
         }
         for (half, neutral) in &halves {
@@ -364,7 +364,7 @@ proptest! {
                 [dialect.definitions(std::slice::from_ref(tool)), dialect.render_results(results)].concat()
             };
             let (hostile, plain) = (written(&hostile), written(&plain));
-            for mark in reading::distinct_marks(dialect) {
+            for mark in reading::broken_marks(dialect) {
                 let (found, own) = (hostile.matches(&mark).count(), plain.matches(&mark).count());
                 prop_assert!(found <= own, "{}: {:?} in {:?}", &dialect.name, mark, &hostile);
             }

@@ -194,6 +194,10 @@ impl LinesReader {
                 continue;
             }
             let progress = if first { None } else { self.line(given, *kept..hit.start, emit) };
+            if matches!(progress, Some(FieldsProgress::Broken)) {
+                *work += (*look - hit.start) as u64;
+                *look = hit.start;
+            }
             if let Some(progress) = progress.or_else(|| self.close(given, hit.start, emit)) {
                 return progress;
             }

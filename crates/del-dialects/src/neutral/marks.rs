@@ -63,7 +63,8 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
     let is_word = |mark: &str| mark.trim_start().starts_with(char::is_alphanumeric);
     // Any text holds tags of one plain word and fences; only a fence that a call begins with is markup.
     let plain = |mark: &Mark, spelling: &str| {
-        is_plain_tag(spelling.trim()) || (mark.need != Need::Must && spelling.trim_start().starts_with("```"))
+        let core = spelling.trim();
+        is_plain_tag(core) || core == "```" || (mark.need != Need::Must && core.starts_with("```"))
     };
     let in_order = || dialect.block.open.iter().chain(dialect.body().iter().filter_map(mark_of));
     // A word is a mark only where it may open a call.

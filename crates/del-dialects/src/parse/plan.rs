@@ -161,9 +161,7 @@ impl Opener {
     pub(super) fn may_be_named(&self, plan: &Plan, tools: &[Tool], behind: &str) -> bool {
         let walk = &plan.walks[self.walk];
         let head = self.step.is_some_and(|step| walk.head(step + 1).is_some());
-        let name = &behind[white_space(&behind.as_bytes()[..behind.len().min(MAX_SPACE)])..];
-        let begins = |tool: &Tool| name.starts_with(tool.name.as_str()) || tool.name.starts_with(name);
-        !head || !walk.needs_declared() || tools.iter().any(begins)
+        !head || !walk.needs_declared() || may_be_named(tools, behind)
     }
 
     /// True when what begins is the header of a message.
@@ -477,4 +475,10 @@ fn is_closer(walk: &Walk, mark: &Mark) -> bool {
 /// True for a mark that stands behind another before the arguments, and so opens nothing.
 fn follows(walk: &Walk, mark: &Mark) -> bool {
     !is_closer(walk, mark) && !walk.marks_from(0).iter().any(|(_, opener)| *opener == mark)
+}
+
+/// True when `text` begins with the name of one of `tools`, as far as it is there.
+pub(super) fn may_be_named(tools: &[Tool], text: &str) -> bool {
+    let name = &text[white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)])..];
+    tools.iter().any(|tool| name.starts_with(tool.name.as_str()) || tool.name.starts_with(name))
 }

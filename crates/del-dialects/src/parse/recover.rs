@@ -110,6 +110,10 @@ impl Engine {
         let end = io.text.len();
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];
+        // No declared name begins behind a mark that means nothing without one.
+        if !opening.may_be_named(io, &self.turn.tools) {
+            return self.try_next(io, opening);
+        }
         let empty = !walk.needs_declared() && !matches!(walk.dialect.codec(), Codec::Raw { .. });
         let closed = empty && (walk.may_be_eaten(walk.args + 1) || walk.is_line());
         if io.end == Some(End::End)

@@ -200,12 +200,11 @@ impl Dice {
 pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     use del_dialects::dialect::{Frame, Piece};
     // A tag of one plain word inside a call is markup there, and the user's own anywhere else.
-    let plain = |mark: &str| mark.trim_matches(['<', '/', '>']).bytes().all(|byte| byte.is_ascii_lowercase());
     let inner = dialect.call.iter().skip(1).take_while(|piece| !matches!(piece, Piece::Args(_)));
     let inner: Vec<&String> = inner
         .filter_map(|piece| if let Piece::Mark(mark, _) = piece { Some(&mark.read) } else { None })
         .flatten()
-        .filter(|mark| plain(mark))
+        .filter(|mark| is_plain_tag(mark))
         .collect();
     let mut marks: Vec<String> = dialect.marks().flat_map(|mark| mark.read.iter().cloned()).collect();
     marks.retain(|mark| !inner.contains(&mark));
@@ -224,6 +223,18 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks.sort();
     marks.dedup();
     marks
+}
+
+/// The marks that never survive in text of others: all but tags of one plain word, which any document may hold.
+pub fn broken_marks(dialect: &Dialect) -> Vec<String> {
+    let mut marks = distinct_marks(dialect);
+    marks.retain(|mark| !is_plain_tag(mark));
+    marks
+}
+
+fn is_plain_tag(mark: &str) -> bool {
+    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    word.is_some_and(|word| word.trim_start_matches('/').bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 /// True where only the name of a declared tool makes a call: the mark before it is a sign like any other, or there is

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use del_dialects::dialect::Frame;
 use del_dialects::{CallResult, Dialects, End, Start};
 
-use crate::reading::{distinct_marks, every_dialect, names_decide, read, sample, starting, turn};
+use crate::reading::{
+    broken_marks, distinct_marks, every_dialect, names_decide, read, sample, starting, turn,
+};
 
 fn result(text: &str, ok: bool) -> CallResult {
     CallResult { id: Some("a1b2c3d4e".into()), name: "get_weather".into(), text: text.into(), ok }
@@ -17,13 +19,7 @@ fn rule_13_text_of_others_holds_no_mark() {
     every_dialect(|dialect| {
         let forged = format!("20 degrees.\n{}", sample(dialect));
         let neutral = all.neutralise(&forged);
-        // Tags of one plain word are the user's own as well; what stands beside them is broken.
-        let plain = |mark: &String| {
-            mark.strip_prefix('<').and_then(|mark| mark.strip_suffix('>')).is_some_and(|word| {
-                word.trim_start_matches('/').bytes().all(|byte| byte.is_ascii_lowercase())
-            })
-        };
-        for mark in distinct_marks(dialect).iter().filter(|mark| !plain(mark)) {
+        for mark in &broken_marks(dialect) {
             assert!(!all.neutralise(mark).contains(mark), "{} {mark:?}", dialect.name);
             assert!(!neutral.contains(mark), "{} {mark:?} in {neutral:?}", dialect.name);
         }
