@@ -60,7 +60,8 @@ impl LineMarks {
         let (key, value) = line.split_once(self.pair.trim_end())?;
         let key = key.trim();
         let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let known = if tool.is_some() { may_have(tool, key) } else { key.chars().all(word) };
+        let declares = tool.is_some_and(|tool| tool.parameters.get("properties").is_some());
+        let known = if declares { may_have(tool, key) } else { key.chars().all(word) };
         let space = &self.pair[self.pair.trim_end().len()..];
         (known && !key.is_empty()).then(|| (key, value.strip_prefix(space).unwrap_or(value)))
     }
@@ -180,8 +181,9 @@ impl LinesReader {
             let first = !open && white_space(&text.as_bytes()[*kept..hit.start]) == hit.start - *kept;
             let behind = text[hit.end..].trim_start_matches([' ', '\t', '\r']);
             let alone = behind.starts_with('\n') || (behind.is_empty() && last);
-            // Inside a line it is data, unless lines end so or nothing follows.
-            let inside = next == Next::Opener || (marks.fed && !alone);
+            // Inside a line it is data, unless lines end so, nothing follows, or it repeats the tool's name.
+            let named = marks.named.as_deref() == Some(&text[hit.start..hit.end]);
+            let inside = next == Next::Opener || (marks.fed && !alone && !named);
             if (inside && !first) || closes == Some(false) {
                 if closes == Some(true) && marks.fed && next != Next::Opener && behind.is_empty() {
                     *work += (*look - hit.start) as u64;

@@ -87,7 +87,7 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
     }
     let around = dialect.content.begin.iter().chain(&dialect.content.end);
     let around = around.chain(dialect.results.invented.iter().flatten()).chain(&dialect.ends);
-    around.filter(|mark| !mark.starts_with("```")).for_each(|mark| add(mark));
+    around.filter(|mark| !mark.trim_start().starts_with("```")).for_each(|mark| add(mark));
     if let Codec::Fields(form) = dialect.codec() {
         let marks = form.open.iter().chain(&form.value_open).chain(&form.value_close);
         marks.filter(|mark| !is_plain_tag(mark.trim())).for_each(|mark| add(mark));

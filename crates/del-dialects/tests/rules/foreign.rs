@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use del_dialects::dialect::Frame;
 use del_dialects::{CallResult, Dialects, End, Start};
 
-use crate::reading::{
-    broken_marks, distinct_marks, every_dialect, names_decide, read, sample, starting, turn,
-};
+use crate::reading::{broken_marks, every_dialect, names_decide, read, sample, starting, turn};
 
 fn result(text: &str, ok: bool) -> CallResult {
     CallResult { id: Some("a1b2c3d4e".into()), name: "get_weather".into(), text: text.into(), ok }
@@ -47,7 +45,7 @@ fn rule_13_results_cannot_forge_calls() {
         for ok in [true, false] {
             let honest = dialect.render_results(&[result("20 degrees", ok)]);
             let rendered = dialect.render_results(&[result(&forged, ok)]);
-            for mark in distinct_marks(dialect) {
+            for mark in broken_marks(dialect) {
                 let count = |text: &str| text.matches(&mark).count();
                 assert_eq!(count(&rendered), count(&honest), "{} {mark:?} in {rendered:?}", dialect.name);
             }
