@@ -4,12 +4,13 @@ mod answer;
 mod compact;
 mod refusal;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use compact::{Measured, Summing};
 use del_dialects::{Call, CallResult, Dialect, Dialects, FaultKind, Tool, Turn};
 use del_grammar::{Choice, Grammar, Options};
-use del_wire::{ApiError, ChatRequest, Ids, Prompt, ToolChoice, Usage};
+use del_wire::{ApiError, ChatRequest, Hybrid, Ids, Prompt, ToolChoice, Usage, hybrid};
 use serde_json::json;
 
 use crate::guard::Guard;
@@ -29,8 +30,8 @@ pub struct Agent {
     /// Calls are written in it.
     dialect: Arc<Dialect>,
     mode: Mode,
-    /// The grammars, as long as the server takes them.
-    grammars: Option<Grammars>,
+    /// Answers are held to a grammar, as long as the server takes one.
+    constrained: bool,
     /// To be said with the next request.
     notices: Vec<Notice>,
     entries: Vec<Entry>,
@@ -82,15 +83,6 @@ impl Slot {
     }
 }
 
-/// What answers are held to.
-#[derive(Debug)]
-struct Grammars {
-    /// A call and nothing else.
-    call: String,
-    /// Plain words, or a call.
-    answer: String,
-}
-
 /// Under a grammar a small model may never close a string: tokens after which it has lost its way.
 const LONGEST_CALL: u64 = 1024;
 
@@ -115,7 +107,7 @@ impl Agent {
             dialect,
             dialects,
             mode: Mode::Native,
-            grammars: None,
+            constrained: false,
             notices: Vec::new(),
             entries: Vec::new(),
             ids: Ids::default(),
@@ -130,15 +122,15 @@ impl Agent {
             settings,
         };
         agent.choose_mode();
-        agent.prepare_grammars()?;
+        agent.prepare_grammar()?;
         Ok(agent)
     }
 
     /// The same conversation with other settings, between questions; a question under way is dropped. What was
     /// learnt of the model stays as long as it is the same model.
     pub fn reconfigure(self, settings: Settings) -> Result<Self, SettingsError> {
-        let takes_no_tools = self.mode == Mode::Prompt && self.settings.tools_mode == ToolsMode::Auto;
-        let same = self.settings.model == settings.model && settings.tools_mode == ToolsMode::Auto;
+        let takes_no_tools = self.mode == Mode::Prompt && self.settings.tools_mode.learns();
+        let same = self.settings.model == settings.model && settings.tools_mode.learns();
         let mut agent = Self::new(self.dialects, settings)?;
         if takes_no_tools && same {
             agent.mode = Mode::Prompt;
@@ -230,6 +222,10 @@ impl Agent {
         let state = std::mem::replace(&mut self.state, State::Idle);
         match (state, input) {
             (State::Idle, Input::Start(text)) => self.start(text, watch),
+            (State::Idle, Input::GoOn(text)) => {
+                self.entries.push(Entry::User { text: text.to_owned() });
+                self.next_turn(watch)
+            }
             (State::Idle, Input::Compact(focus)) => self.compact(focus, watch),
             (state, Input::Cancel) => self.cancel(state, watch),
             (State::Asking { tries }, input @ (Input::Bytes(_) | Input::Chunk(_) | Input::End)) => {
@@ -284,7 +280,7 @@ impl Agent {
             self.state = State::Asking { tries };
             return Effect::Request(body);
         }
-        let constrained = self.grammar().is_some();
+        let constrained = self.constrained;
         if tries == 1 {
             let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name.as_str());
             watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
@@ -306,18 +302,23 @@ impl Agent {
         match self.mode {
             Mode::Native => {
                 request.messages = history::native(&settings.system, &self.entries);
-                request.tools.clone_from(&settings.tools);
+                request.tools = self.shown().into_owned();
                 request.tool_choice = Some(ToolChoice::Auto);
             }
             Mode::Prompt => {
-                let prompt = Prompt::new(&self.dialect, &self.tools)
+                let tools = self.shown();
+                let prompt = Prompt::new(&self.dialect, &tools)
                     .in_words(settings.words.as_ref())
                     .detail(settings.detail)
-                    .reminding(self.grammars.is_some());
+                    .reminding(self.constrained);
                 request.messages = history::written(&settings.system, &self.entries, prompt);
-                if let Some((grammar, forced)) = self.grammar() {
+                if !tools.is_empty() {
+                    request.stop =
+                        del_wire::prompt::stops(&self.dialect).into_iter().map(str::to_owned).collect();
+                }
+                if let Some(grammar) = self.grammar(&tools) {
                     request.extra.insert("grammar".to_owned(), json!(grammar));
-                    if forced {
+                    if self.has_to_call() {
                         request.max_tokens.get_or_insert(LONGEST_CALL);
                     }
                 }
@@ -327,7 +328,7 @@ impl Agent {
     }
 
     fn new_reading(&self) -> Reading {
-        let mut turn = Turn::new(Arc::clone(&self.tools));
+        let mut turn = Turn::new(self.readable());
         turn.starts = self.settings.starts;
         turn.limits = self.settings.limits.clone();
         Reading::new(match &self.settings.dialect {
@@ -356,17 +357,21 @@ impl Agent {
         let constrain = settings.constrain == Constrain::On && settings.server.llama_cpp;
         self.mode = match settings.tools_mode {
             ToolsMode::Prompt => Mode::Prompt,
-            ToolsMode::Auto if constrain => Mode::Prompt,
-            ToolsMode::Auto if settings.server.takes_tools == Some(false) && !settings.tools.is_empty() => {
+            ToolsMode::Hybrid if settings.dialect.is_some() => Mode::Prompt,
+            mode if mode.learns() && constrain => Mode::Prompt,
+            mode if mode.learns()
+                && settings.server.takes_tools == Some(false)
+                && !settings.tools.is_empty() =>
+            {
                 let reason = "the model's template on this server takes no tools".to_owned();
                 self.notices.push(Notice::PromptMode { reason });
                 Mode::Prompt
             }
-            ToolsMode::Auto | ToolsMode::Native => Mode::Native,
+            ToolsMode::Auto | ToolsMode::Native | ToolsMode::Hybrid => Mode::Native,
         };
     }
 
-    fn prepare_grammars(&mut self) -> Result<(), SettingsError> {
+    fn prepare_grammar(&mut self) -> Result<(), SettingsError> {
         let settings = &self.settings;
         if settings.constrain != Constrain::On || settings.tools.is_empty() {
             return Ok(());
@@ -376,22 +381,61 @@ impl Agent {
         } else if self.mode == Mode::Native {
             "a server takes either tools or a grammar, and the tools go over the API"
         } else {
-            // One call at a time: under a grammar that lets more follow, a small model repeats the call without end.
-            let grammar = |choice| Grammar::new(&self.dialect, &self.tools, &Options::new(choice));
-            let [call, answer] = [grammar(Choice::Required)?.to_gbnf(), grammar(Choice::Auto)?.to_gbnf()];
-            self.grammars = Some(Grammars { call, answer });
+            // What cannot be held to a grammar is better known now than in the middle of a conversation.
+            Grammar::new(&self.dialect, &self.tools, &Options::new(Choice::Required))?;
+            self.constrained = true;
             return Ok(());
         };
         self.notices.push(Notice::Unconstrained { reason: reason.to_owned() });
         Ok(())
     }
 
-    /// What the answer is held to, and whether it has to call: that it has until a result is there.
-    fn grammar(&self) -> Option<(&str, bool)> {
-        let grammars = self.grammars.as_ref().filter(|_| self.mode == Mode::Prompt)?;
+    /// Of which tools the model has the definitions after these entries; none where it has all of them at once.
+    fn hybrid(&self, entries: &[Entry]) -> Option<Hybrid<'_>> {
+        let mut hybrid =
+            Hybrid::new(&self.tools).filter(|_| self.settings.tools_mode == ToolsMode::Hybrid)?;
+        for entry in entries {
+            if let Entry::Assistant { calls, .. } = entry {
+                for call in calls {
+                    hybrid.take(call);
+                }
+            }
+        }
+        Some(hybrid)
+    }
+
+    /// What the model is told of at present.
+    fn shown(&self) -> Cow<'_, [Tool]> {
+        match self.hybrid(&self.entries) {
+            Some(hybrid) => Cow::Owned(hybrid.tools()),
+            None => Cow::Borrowed(&self.tools),
+        }
+    }
+
+    /// All that the model may call, whether it has the definitions or not.
+    fn readable(&self) -> Arc<[Tool]> {
+        match self.hybrid(&[]) {
+            Some(hybrid) => self.tools.iter().cloned().chain([hybrid.request()]).collect(),
+            None => Arc::clone(&self.tools),
+        }
+    }
+
+    /// What the answer is held to: one call of these tools, or plain words where it does not have to call. Under a grammar
+    /// that lets more calls follow, a small model repeats the call without end.
+    fn grammar(&self, tools: &[Tool]) -> Option<String> {
+        let choice = if self.has_to_call() { Choice::Required } else { Choice::Auto };
+        let grammar = self.constrained.then(|| Grammar::new(&self.dialect, tools, &Options::new(choice)));
+        Some(grammar?.ok()?.to_gbnf())
+    }
+
+    /// Under constraint the model has to call until a result is there; definitions are none.
+    fn has_to_call(&self) -> bool {
         let since_user = self.entries.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
-        let answered = since_user.into_iter().any(|entry| matches!(entry, Entry::Results { .. }));
-        Some(if answered { (&grammars.answer, false) } else { (&grammars.call, true) })
+        let is_result = |entry: &Entry| match entry {
+            Entry::Results { results } => results.iter().any(|result| result.name != hybrid::REQUEST),
+            _ => false,
+        };
+        self.constrained && !since_user.into_iter().any(is_result)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Counts how often each call came in turns that follow one another.
 #[derive(Debug, Default)]
-pub(crate) struct Guard {
+pub struct Guard {
     turn: u32,
     seen: HashMap<(String, String), Streak>,
 }
@@ -20,14 +20,17 @@ struct Streak {
 
 /// What to do with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
+    /// Run it.
     Run,
     /// Tell the model instead of running it.
     Tell {
+        /// So often it was made.
         times: u32,
     },
     /// Give up.
     Stop {
+        /// So often it was made.
         times: u32,
     },
 }
@@ -37,19 +40,19 @@ const STOP: u32 = 5;
 
 impl Guard {
     /// Forgets everything: the user spoke.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         *self = Self::default();
     }
 
     /// A new answer of the model begins.
-    pub(crate) fn next_turn(&mut self) {
+    pub fn next_turn(&mut self) {
         self.turn += 1;
         let turn = self.turn;
         self.seen.retain(|_, streak| streak.turn + 1 >= turn);
     }
 
     /// Counts a call. Arguments that differ only in spelling are the same.
-    pub(crate) fn judge(&mut self, call: &Call) -> Verdict {
+    pub fn judge(&mut self, call: &Call) -> Verdict {
         let arguments = match serde_json::from_str::<Value>(&call.arguments) {
             Ok(value) => sorted(value).to_string(),
             Err(_) => call.arguments.clone(),

@@ -14,9 +14,9 @@
 #![forbid(unsafe_code)]
 
 mod agent;
-mod guard;
+pub mod guard;
 mod history;
-mod prompt;
+pub mod prompt;
 mod reading;
 mod settings;
 mod step;

@@ -41,7 +41,7 @@ pub(crate) fn summary(text: &str, plan: Option<&str>) -> String {
 }
 
 /// The result of a call that is the same again.
-pub(crate) fn repeated(times: u32) -> String {
+pub fn repeated(times: u32) -> String {
     format!(
         "Error: not run. You made this very call {times} times in a row, and its result will not change. \
          Use the result that you have, call something else, or answer the user."
@@ -49,11 +49,7 @@ pub(crate) fn repeated(times: u32) -> String {
 }
 
 /// Tells the model which of its calls did not count, and why: what came, and the form that `skeleton` has for a tool.
-pub(crate) fn broken_calls(
-    broken: &[Report],
-    cut: bool,
-    skeleton: impl Fn(&str) -> Option<String>,
-) -> String {
+pub fn broken_calls(broken: &[Report], cut: bool, skeleton: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     for report in broken {
         let call = report.call.as_ref().filter(|call| !call.name.trim().is_empty());

@@ -80,6 +80,16 @@ pub enum ToolsMode {
     Native,
     /// Written into the system prompt, in the model's dialect.
     Prompt,
+    /// First the names alone, then the definitions that the model asks for: natively as in [`Auto`](Self::Auto), or in
+    /// the prompt where a dialect is named.
+    Hybrid,
+}
+
+impl ToolsMode {
+    /// Whether the prompt takes over where the server or the model cannot.
+    pub const fn learns(self) -> bool {
+        matches!(self, Self::Auto | Self::Hybrid)
+    }
 }
 
 /// How the model learns of the tools, as done.

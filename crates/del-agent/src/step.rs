@@ -9,6 +9,8 @@ use serde_json::Value;
 pub enum Input<'a> {
     /// The user asks.
     Start(&'a str),
+    /// The last answer is not enough, for this reason, which the model is told. Its requests count as the same question's.
+    GoOn(&'a str),
     /// The user wants the conversation summed up, and this kept.
     Compact(&'a str),
     /// Bytes of the body of an answer with a good status: a stream, or one JSON document.
@@ -43,6 +45,7 @@ impl Input<'_> {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Start(_) => "a question",
+            Self::GoOn(_) => "a reason to go on",
             Self::Compact(_) => "a wish for a summary",
             Self::Bytes(_) | Self::Chunk(_) => "a piece of an answer",
             Self::End => "the end of an answer",
@@ -153,6 +156,12 @@ pub enum Failure {
     /// The user wanted no more of it.
     #[error("cancelled")]
     Cancelled,
+    /// Whoever drives the agent does not let it go on; the agent itself never says so.
+    #[error("{why}")]
+    Stopped {
+        /// Why.
+        why: String,
+    },
     /// The caller is out of step.
     #[error("expected {expected}, got {got}")]
     OutOfStep {

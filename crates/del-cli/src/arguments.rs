@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
@@ -10,10 +11,12 @@ use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subc
 
 use crate::colour::When;
 use crate::command::{
-    completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse, policy,
-    render, serve, sessions, task, tools, undo,
+    acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
+    policy, render, serve, sessions, task, tools, trust, undo,
 };
 use crate::config::Config;
+use crate::project::{self, Project};
+use crate::prompts;
 use crate::session::SessionOptions;
 
 /// Makes any language model call tools, and works with it at the terminal.
@@ -53,6 +56,9 @@ pub(crate) struct Common {
     /// Adds the dialects in DIR (NAME.toml or NAME/dialect.toml) to the built-in ones
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) dialect_dir: Option<PathBuf>,
+    /// Takes the values of [profiles.NAME] in the configuration file
+    #[arg(long, value_name = "NAME", global = true)]
+    pub(crate) profile: Option<String>,
 }
 
 impl Cli {
@@ -61,13 +67,27 @@ impl Cli {
     pub(crate) fn read() -> Result<Self> {
         let words: Vec<OsString> = std::env::args_os().collect();
         let given = Self::matches(Self::command(), &words).unwrap_or_else(|error| error.exit());
-        if matches!(given.subcommand_name(), Some("config" | "completions" | "man")) {
+        if matches!(given.subcommand_name(), Some("config" | "completions" | "man" | "trust")) {
             // They work whatever the file says.
             return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit()));
         }
-        let command = Config::load()?.apply(Self::command(), &given);
-        let matches = Self::matches(command, &words).unwrap_or_else(|error| error.exit());
-        Ok(Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+        let config = Config::load()?;
+        let mut layers = config.layers(given.get_one("profile").map(String::as_str))?;
+        let project = match given.subcommand_name() {
+            None => project::decide(&given, &layers)?,
+            Some(_) => Project::default(),
+        };
+        layers.take_project(project.settings());
+        let matches = Self::matches(layers.apply(Self::command(), &given), &words);
+        let matches = matches.unwrap_or_else(|error| error.exit());
+        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let hooks = config.hooks.into_iter().chain(project.hooks()).collect();
+        cli.assistant.session.hooks = hooks;
+        let mut prompts = prompts::own();
+        prompts::add(&mut prompts, project.prompts());
+        cli.assistant.session.prompts = prompts.into();
+        cli.assistant.session.project = Arc::new(project);
+        Ok(cli)
     }
 
     fn matches(command: clap::Command, words: &[OsString]) -> std::result::Result<ArgMatches, Error> {
@@ -103,10 +123,12 @@ pub(crate) enum Command {
     Policy(policy::Options),
     Mcp(mcp::Options),
     Sessions(sessions::Options),
+    Trust(trust::Options),
     Undo(undo::Options),
     Models(models::Options),
     Doctor(doctor::Options),
     Serve(serve::Options),
+    Acp(Box<acp::Options>),
     Config(config::Options),
     Completions(completions::Options),
     Man(man::Options),

@@ -30,6 +30,11 @@ impl Paint {
         Self::for_terminal(when, std::io::stderr().is_terminal())
     }
 
+    /// No colour.
+    pub(crate) fn plain() -> Self {
+        Self { on: false }
+    }
+
     /// Paint for a stream that is a terminal or not.
     pub(crate) fn for_terminal(when: When, terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());

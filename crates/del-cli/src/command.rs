@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+pub(crate) mod acp;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -19,4 +20,5 @@ pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod task;
 pub(crate) mod tools;
+pub(crate) mod trust;
 pub(crate) mod undo;

@@ -3,69 +3,59 @@
 //! A value becomes the default of its option, so the command line reads it as it reads one that was typed. The server, its
 //! model and its key belong together: with another address, those of the file do not count.
 
-use std::collections::HashSet;
-use std::ffi::OsString;
+mod key;
+mod layers;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, ArgMatches, Args, Command};
+use clap::{ArgMatches, Command};
 use toml::de::{DeTable, DeValue};
 
-use crate::arguments::{Assistant, Common};
+pub(crate) use key::{KEYS, Key};
+pub(crate) use layers::{Layers, Refused};
+
 use crate::exit::Exit;
 use crate::folders;
+use crate::hooks::{self, Hook};
 use crate::input::read_text;
 
-/// What a file can set.
-#[derive(Debug)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    /// The option that it is a value for.
-    option: &'static str,
-    kind: Kind,
-    scope: Scope,
-    /// Variables of the environment that count more; the first that is set.
-    pub(crate) variables: &'static [&'static str],
-    /// How it may stand in a file.
-    pub(crate) example: &'static str,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Texts,
-    /// A path, absolute or from the home directory on.
-    Path,
-    Paths,
-    Number,
-    Switch,
-}
-
-/// Which commands it holds for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scope {
-    /// The assistant, and what every command takes.
-    Assistant,
-    /// Those that ask the model server for its own sake.
-    Server,
-    /// All that have the option.
-    All,
-}
-
 /// A value in a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) key: &'static Key,
     pub(crate) values: Vec<String>,
     pub(crate) line: usize,
+    pub(crate) origin: Origin,
+}
+
+/// Who set a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The user's file.
+    File,
+    /// A profile in it.
+    Profile(String),
+    /// The project's file.
+    Project,
 }
 
 /// A file that was read; one that is not there sets nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
     pub(crate) settings: Vec<Setting>,
+    /// Sets of values that have a name.
+    profiles: Vec<(String, Vec<Setting>)>,
+    /// The profile that holds where none is asked for, and its line.
+    profile: Option<(String, usize)>,
+    pub(crate) hooks: Vec<Hook>,
+}
+
+/// Whose file it is, which says what may stand in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    User,
+    Project,
 }
 
 /// What is wrong with a file.
@@ -77,48 +67,10 @@ pub(crate) struct Wrong {
     message: String,
 }
 
-/// All keys, in the order in which they are shown.
-pub(crate) const KEYS: [Key; 21] = [
-    Key {
-        variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
-        ..key("base_url", "base-url", Kind::Text, Scope::Server, "\"http://127.0.0.1:11434/v1\"")
-    },
-    key("model", "model", Kind::Text, Scope::Server, "\"qwen3:8b\""),
-    key("api_key_env", "api-key-env", Kind::Text, Scope::Server, "\"OPENAI_API_KEY\""),
-    key("dialect", "dialect", Kind::Text, Scope::Assistant, "\"auto\""),
-    key("tools_mode", "tools-mode", Kind::Text, Scope::Assistant, "\"prompt\""),
-    key("constrain", "constrain", Kind::Text, Scope::Assistant, "\"on\""),
-    key("toolset", "toolset", Kind::Text, Scope::Assistant, "\"core\""),
-    key("tools", "tools", Kind::Texts, Scope::Assistant, "[\"read_file\", \"mcp__files__*\"]"),
-    key("max_turns", "max-turns", Kind::Number, Scope::Assistant, "50"),
-    key("approval_mode", "approval-mode", Kind::Text, Scope::All, "\"auto-edit\""),
-    key("allow_tool", "configured-allow-tool", Kind::Texts, Scope::All, "[\"run_command(cargo test:*)\"]"),
-    key("deny_tool", "configured-deny-tool", Kind::Texts, Scope::All, "[\"run_command(git push:*)\"]"),
-    key("allow_dir", "allow-dir", Kind::Paths, Scope::All, "[\"~/notes\"]"),
-    key("sandbox", "sandbox", Kind::Text, Scope::All, "\"on\""),
-    key("allow_network", "allow-network", Kind::Switch, Scope::All, "true"),
-    key("hide_secrets", "hide-secrets", Kind::Switch, Scope::All, "true"),
-    key("no_mcp", "no-mcp", Kind::Switch, Scope::All, "true"),
-    key("no_session", "no-session", Kind::Switch, Scope::Assistant, "true"),
-    key("hide_reasoning", "hide-reasoning", Kind::Switch, Scope::Assistant, "true"),
-    key("color", "color", Kind::Text, Scope::Assistant, "\"never\""),
-    key("dialect_dir", "dialect-dir", Kind::Path, Scope::Assistant, "\"~/dialects\""),
-];
-
 /// What a session that goes on has of its own.
 const OF_A_SESSION: [&str; 3] = ["model", "dialect", "tools_mode"];
 /// What belongs to one server.
 const OF_A_SERVER: [&str; 3] = ["base_url", "model", "api_key_env"];
-
-const fn key(
-    name: &'static str,
-    option: &'static str,
-    kind: Kind,
-    scope: Scope,
-    example: &'static str,
-) -> Key {
-    Key { name, option, kind, scope, variables: &[], example }
-}
 
 /// Where the user's file is, whether it is there or not.
 pub(crate) fn path() -> Option<PathBuf> {
@@ -130,65 +82,140 @@ impl Config {
     pub(crate) fn load() -> Result<Self> {
         let Some(path) = path().filter(|path| path.exists()) else { return Ok(Self::default()) };
         let text = read_text(&path, Exit::Configuration)?;
-        Self::parse(&text, &path).map_err(|wrong| Exit::Configuration.because(wrong.to_string()))
+        Self::parse(&text, &path, Whose::User).map_err(|wrong| Exit::Configuration.because(wrong.to_string()))
     }
 
     /// Reads the text of the file `path`, and checks each value as the command line does.
-    pub(crate) fn parse(text: &str, path: &Path) -> Result<Self, Wrong> {
-        let wrong = |offset: usize, message: String| {
-            let line = text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1;
-            Wrong { path: path.to_owned(), line, message }
-        };
+    pub(crate) fn parse(text: &str, path: &Path, whose: Whose) -> Result<Self, Wrong> {
+        let file = File { text, path };
         let table = DeTable::parse(text).map_err(|error| {
-            wrong(error.span().map_or(0, |span| span.start), error.message().replace('\n', "; "))
+            let at = error.span().map_or(0, |span| span.start);
+            file.wrong(at, error.message().replace('\n', "; "))
         })?;
+        let mut config = Self::default();
+        let mut own = DeTable::new();
+        for (name, value) in table.into_inner() {
+            match (name.get_ref().as_ref(), value.get_ref()) {
+                ("profiles", DeValue::Table(profiles)) if whose == Whose::User => {
+                    for (name, value) in profiles {
+                        let DeValue::Table(table) = value.get_ref() else {
+                            let got = key::kind_of(value.get_ref());
+                            let what = format!("profiles.{}: expected a table, got {got}", name.get_ref());
+                            return Err(file.wrong(value.span().start, what));
+                        };
+                        let name = name.get_ref().to_string();
+                        let settings = file.settings(table, &Origin::Profile(name.clone()))?;
+                        config.profiles.push((name, settings));
+                    }
+                }
+                ("profile", DeValue::String(wanted)) if whose == Whose::User => {
+                    config.profile = Some((wanted.to_string(), file.line(name.span().start)));
+                }
+                ("hooks", DeValue::Table(_)) => {
+                    config.hooks = hooks::in_toml(text, whose == Whose::Project)
+                        .map_err(|(at, message)| file.wrong(at.start, message))?;
+                }
+                _ => drop(own.insert(name, value)),
+            }
+        }
+        let origin = if whose == Whose::User { Origin::File } else { Origin::Project };
+        config.settings = file.settings(&own, &origin)?;
+        if let Some((name, line)) = &config.profile
+            && config.profile_called(name).is_none()
+        {
+            let message = format!("profile: {}", config.no_profile(name));
+            return Err(Wrong { path: path.to_owned(), line: *line, message });
+        }
+        Ok(config)
+    }
+
+    fn profile_called(&self, name: &str) -> Option<&Vec<Setting>> {
+        self.profiles.iter().find(|(known, _)| known == name).map(|(_, settings)| settings)
+    }
+
+    fn no_profile(&self, got: &str) -> String {
+        let names: Vec<&str> = self.profiles.iter().map(|(name, _)| name.as_str()).collect();
+        match names.as_slice() {
+            [] => format!("expected the name of a table [profiles.NAME], got `{got}`; there is none"),
+            names => format!("expected one of {}; got `{got}`", names.join(", ")),
+        }
+    }
+
+    /// What the file and the profile set: the one that is asked for, or else the one that the file names.
+    pub(crate) fn layers(&self, wanted: Option<&str>) -> Result<Layers> {
+        let mut layers = Layers::new(self.settings.clone());
+        if let Some(name) = wanted.or(self.profile.as_ref().map(|(name, _)| name.as_str())) {
+            let profile = self.profile_called(name).ok_or_else(|| {
+                Exit::Configuration.because(format!("--profile: {}", self.no_profile(name)))
+            })?;
+            layers.take_profile(profile.clone(), wanted.is_some());
+        }
+        Ok(layers)
+    }
+}
+
+/// The text of a file that is being read.
+struct File<'t> {
+    text: &'t str,
+    path: &'t Path,
+}
+
+impl File<'_> {
+    fn line(&self, offset: usize) -> usize {
+        self.text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    fn wrong(&self, offset: usize, message: String) -> Wrong {
+        Wrong { path: self.path.to_owned(), line: self.line(offset), message }
+    }
+
+    /// The settings of a table, in the order of their lines.
+    fn settings(&self, table: &DeTable<'_>, origin: &Origin) -> Result<Vec<Setting>, Wrong> {
         let mut settings = Vec::new();
-        for (name, value) in table.get_ref() {
+        for (name, value) in table {
             let at = name.span().start;
             let key = KEYS.iter().find(|key| key.name == name.get_ref()).ok_or_else(|| {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-                wrong(at, format!("expected one of {}; got `{}`", names.join(", "), name.get_ref()))
+                self.wrong(at, format!("expected one of {}; got `{}`", names.join(", "), name.get_ref()))
             })?;
-            let values = key
-                .values(value.get_ref())
-                .map_err(|message| wrong(value.span().start, format!("{}: {message}", key.name)))?;
-            let line = wrong(at, String::new()).line;
-            settings.push(Setting { key, values, line });
+            let values = key.values(value.get_ref());
+            let values = values
+                .map_err(|message| self.wrong(value.span().start, format!("{}: {message}", key.name)))?;
+            settings.push(Setting { key, values, line: self.line(at), origin: origin.clone() });
         }
         settings.sort_by_key(|setting| setting.line);
         let lonely = settings.iter().find(|setting| setting.key.name == "api_key_env");
         if let Some(setting) = lonely.filter(|_| !settings.iter().any(|other| other.key.name == "base_url")) {
             let message = "api_key_env: expected a base_url beside it, whose server the key is for; got none";
-            return Err(Wrong { path: path.to_owned(), line: setting.line, message: message.to_owned() });
+            let message = message.to_owned();
+            return Err(Wrong { path: self.path.to_owned(), line: setting.line, message });
         }
-        Ok(Self { settings })
+        Ok(settings)
     }
+}
 
-    /// The command line with the values of the file as defaults. `given` is what was typed, read without them.
+impl Layers {
+    /// The command line with these values as defaults. `given` is what was typed, read without them.
     pub(crate) fn apply(&self, command: Command, given: &ArgMatches) -> Command {
-        let mut left_out = HashSet::new();
-        let typed = |name: &str| {
-            let within = given.subcommand().map(|(_, within)| within);
-            [Some(given), within].into_iter().flatten().any(|matches| {
-                matches.try_contains_id(name).unwrap_or(false)
-                    && matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine)
-            })
+        let elsewhere =
+            typed(given, "base_url") || of_environment("base_url").is_some() && !self.names_a_server();
+        let goes_on = typed(given, "goes_on") || typed(given, "resume");
+        let left_out = |setting: &&Setting| {
+            elsewhere && OF_A_SERVER.contains(&setting.key.name)
+                || goes_on && OF_A_SESSION.contains(&setting.key.name) && !self.is_chosen(setting)
         };
-        if typed("base_url") || of_environment("base_url").is_some() {
-            left_out.extend(OF_A_SERVER);
-        }
-        if typed("goes_on") || typed("resume") {
-            left_out.extend(OF_A_SESSION);
-        }
-        let settings: Vec<&Setting> =
-            self.settings.iter().filter(|setting| !left_out.contains(setting.key.name)).collect();
+        let settings: Vec<&Setting> = self.settings.iter().filter(|setting| !left_out(setting)).collect();
         with_defaults(command, &[], &settings)
     }
+}
 
-    /// The value of a key in the file.
-    pub(crate) fn get(&self, key: &Key) -> Option<&Setting> {
-        self.settings.iter().find(|setting| setting.key.name == key.name)
-    }
+/// Whether an option stands on the command line.
+pub(crate) fn typed(given: &ArgMatches, name: &str) -> bool {
+    let within = given.subcommand().map(|(_, within)| within);
+    [Some(given), within].into_iter().flatten().any(|matches| {
+        matches.try_contains_id(name).unwrap_or(false)
+            && matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine)
+    })
 }
 
 /// The variable that counts more than the file, and its value.
@@ -200,125 +227,31 @@ pub(crate) fn of_environment(name: &str) -> Option<(&'static str, String)> {
     })
 }
 
-/// Whether the file's value is for another server than the one that the environment names.
-pub(crate) fn is_for_another_server(key: &Key) -> bool {
-    OF_A_SERVER.contains(&key.name) && of_environment("base_url").is_some()
+/// Whether the files' values are for another server than the one that the environment names.
+pub(crate) fn is_for_another_server(key: &Key, layers: &Layers) -> bool {
+    OF_A_SERVER.contains(&key.name) && of_environment("base_url").is_some() && !layers.names_a_server()
 }
 
 fn with_defaults(command: Command, path: &[&str], settings: &[&Setting]) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let mut command = command.mut_args(|arg| {
-        let setting = settings
+        let holds =
+            |setting: &&&Setting| Some(setting.key.option) == arg.get_long() && setting.key.holds(path);
+        let values: Vec<&str> = settings
             .iter()
-            .find(|setting| Some(setting.key.option) == arg.get_long() && setting.key.holds(path));
-        match setting {
+            .filter(holds)
+            .flat_map(|setting| &setting.values)
             // The command line of a run lives as long as the program does.
-            Some(setting) => arg.default_values(setting.values.iter().map(|value| &*value.clone().leak())),
-            None => arg,
-        }
+            .map(|value| &*value.clone().leak())
+            .collect();
+        let set = settings.iter().any(|setting| holds(&setting));
+        if set { arg.default_values(values) } else { arg }
     });
     for name in names {
         let inner = [path, &[name.as_str()]].concat();
         command = command.mut_subcommand(&name, |sub| with_defaults(sub, &inner, settings));
     }
     command
-}
-
-impl Key {
-    fn holds(&self, path: &[&str]) -> bool {
-        match self.scope {
-            Scope::Assistant => path.is_empty(),
-            Scope::Server => matches!(path, [] | ["models" | "doctor"]),
-            Scope::All => true,
-        }
-    }
-
-    /// The option of the assistant that it is a value for.
-    fn arg(&self) -> Option<Arg> {
-        let command = Common::augment_args(Assistant::augment_args(Command::new("del")));
-        command.get_arguments().find(|arg| arg.get_long() == Some(self.option)).cloned()
-    }
-
-    /// What the option is for.
-    pub(crate) fn about(&self) -> String {
-        self.arg().and_then(|arg| arg.get_help().map(StyledStr::to_string)).unwrap_or_default()
-    }
-
-    /// What holds where nobody says anything.
-    pub(crate) fn default(&self) -> Option<String> {
-        let arg = self.arg()?;
-        let values: Vec<&str> = arg.get_default_values().iter().filter_map(|value| value.to_str()).collect();
-        match self.kind {
-            Kind::Switch => Some("false".to_owned()),
-            _ => Some(values.join(", ")).filter(|text| !text.is_empty()),
-        }
-    }
-
-    /// The texts of a value, or what is wrong with it.
-    fn values(&self, value: &DeValue<'_>) -> Result<Vec<String>, String> {
-        let wrong = |expected: &str, got: &DeValue<'_>| format!("expected {expected}, got {}", kind_of(got));
-        let text = |value: &DeValue<'_>| match value {
-            DeValue::String(text) => Ok(text.to_string()),
-            other => Err(wrong("a string", other)),
-        };
-        let values = match (self.kind, value) {
-            (Kind::Text, _) => vec![text(value)?],
-            (Kind::Path, _) => vec![absolute(&text(value)?)?],
-            (Kind::Number, DeValue::Integer(number)) => vec![number.as_str().to_owned()],
-            (Kind::Number, other) => return Err(wrong("a number", other)),
-            (Kind::Switch, DeValue::Boolean(on)) => return Ok(vec![on.to_string()]),
-            (Kind::Switch, other) => return Err(wrong("true or false", other)),
-            (Kind::Texts, DeValue::Array(list)) => {
-                list.iter().map(|item| text(item.get_ref())).collect::<Result<_, _>>()?
-            }
-            (Kind::Paths, DeValue::Array(list)) => {
-                list.iter().map(|item| absolute(&text(item.get_ref())?)).collect::<Result<_, _>>()?
-            }
-            (Kind::Texts | Kind::Paths, other) => return Err(wrong("a list of strings", other)),
-        };
-        values.iter().try_for_each(|value| self.check(value))?;
-        Ok(values)
-    }
-
-    /// Reads a value as the command line does.
-    fn check(&self, value: &str) -> Result<(), String> {
-        let Some(arg) = self.arg() else { return Ok(()) };
-        let word = OsString::from(format!("--{}={value}", self.option));
-        let Err(error) = Command::new("del").no_binary_name(true).arg(arg).try_get_matches_from([word])
-        else {
-            return Ok(());
-        };
-        Err(match (error.get(ContextKind::ValidValue), std::error::Error::source(&error)) {
-            (Some(ContextValue::Strings(valid)), _) if !valid.is_empty() => {
-                format!("expected one of {}; got `{value}`", valid.join(", "))
-            }
-            (_, Some(source)) => source.to_string(),
-            _ => format!("`{value}` is no value for it"),
-        })
-    }
-}
-
-/// A path, with `~` put in.
-fn absolute(text: &str) -> Result<String, String> {
-    let path = match (text.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(text),
-    };
-    if !path.is_absolute() {
-        return Err(format!("expected an absolute path, or one that begins with ~/; got `{text}`"));
-    }
-    Ok(path.to_string_lossy().into_owned())
-}
-
-fn kind_of(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a time",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }
 
 #[cfg(test)]
@@ -331,7 +264,7 @@ mod tests {
             assert!(key.arg().is_some(), "{}", key.name);
             let text = format!("base_url = \"http://x\"\n{} = {}\n", key.name, key.example);
             let text = if key.name == "base_url" { text.lines().next().unwrap_or_default() } else { &text };
-            let read = Config::parse(text, Path::new("config.toml"));
+            let read = Config::parse(text, Path::new("config.toml"), Whose::User);
             assert!(read.is_ok(), "{read:?}");
         }
     }
@@ -343,7 +276,7 @@ mod tests {
             ("\n\nmodle = \"x\"", "f:3: expected one of base_url, model,"),
             (
                 "tools_mode = \"hybird\"",
-                "f:1: tools_mode: expected one of auto, native, prompt; got `hybird`",
+                "f:1: tools_mode: expected one of auto, native, prompt, hybrid; got `hybird`",
             ),
             ("max_turns = 0", "f:1: max_turns: 0 is not in 1.."),
             ("max_turns = true", "f:1: max_turns: expected a number, got true or false"),
@@ -355,7 +288,7 @@ mod tests {
             ("model = ", "f:1: "),
             ("model = \"a\"\nmodel = \"b\"", "f:2: "),
         ] {
-            let wrong = Config::parse(text, Path::new("f")).unwrap_err().to_string();
+            let wrong = Config::parse(text, Path::new("f"), Whose::User).unwrap_err().to_string();
             assert!(wrong.starts_with(says), "{wrong}");
         }
     }

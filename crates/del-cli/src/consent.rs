@@ -5,6 +5,7 @@ pub(crate) mod layout;
 mod tty;
 mod word;
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 
@@ -34,7 +35,11 @@ pub(crate) enum Asked {
     /// Consent was given beforehand.
     Yes(Yes),
     Terminal(Terminal),
+    Host(Host),
 }
+
+/// Another program, which asks its user.
+pub(crate) struct Host(Box<dyn Consent + Send>);
 
 /// Consent given beforehand.
 #[derive(Debug)]
@@ -49,13 +54,25 @@ impl Asked {
         if yes { Self::Yes(Yes) } else { Terminal::open(when, cancel).map_or(Self::Nobody, Self::Terminal) }
     }
 
+    /// Another program.
+    pub(crate) fn host(consent: impl Consent + Send + 'static) -> Self {
+        Self::Host(Host(Box::new(consent)))
+    }
+
     /// For one question.
     pub(crate) fn consent(&mut self) -> Option<&mut dyn Consent> {
         match self {
             Self::Nobody => None,
             Self::Yes(yes) => Some(yes),
             Self::Terminal(terminal) => Some(terminal),
+            Self::Host(host) => Some(&mut *host.0),
         }
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Host")
     }
 }
 

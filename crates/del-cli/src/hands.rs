@@ -1,23 +1,29 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
+mod heeding;
+mod narrow;
 mod workplace;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use del_dialects::{Call, CallResult, ReadCall, Tool};
 use del_tools::{
-    Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox, Toolset,
-    UndoState, UndoStore, Undoable, Verdict,
+    Approval, Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox,
+    Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
 use similar::TextDiff;
 
+pub(crate) use narrow::Only;
 pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
 use crate::exit::Exit;
+use crate::hooks::{Hooks, Told};
+use crate::project::Project;
+use crate::prompts::{self, Prompt};
 use crate::screen::stage;
 use crate::servers::{self, ServerTools};
 use crate::status::Status;
@@ -29,6 +35,8 @@ use crate::{folders, input};
 pub(crate) struct Hands {
     pub(crate) toolbox: Toolbox,
     pub(crate) gate: Gate,
+    /// Changes what asks while calls run.
+    pub(crate) switch: Switch,
     /// Whether the user knows how far commands are confined.
     announced: bool,
     /// The MCP servers whose tools are in the toolbox; they end with it.
@@ -38,11 +46,27 @@ pub(crate) struct Hands {
     /// What the model wants to do, where it may keep a list of that.
     pub(crate) plan: Todo,
     planning: bool,
+    /// The tool that gives tasks to sub-agents, where there may be any.
+    delegating: Option<Tool>,
+    /// The task that a sub-agent does at present.
+    task: Option<String>,
+    /// What the model may read by itself.
+    skills: Vec<Prompt>,
+    /// The only tools that may be called for now, by their own names, and who wants that.
+    pub(crate) only: Option<Only>,
     /// The tools of the toolbox, and the plan's.
     offered: Vec<Tool>,
     /// Files that were changed, as they were before the first change; nothing where there was none.
     before: BTreeMap<String, Option<Arc<[u8]>>>,
+    /// Whoever is told of calls, and may object.
+    pub(crate) hooks: Hooks,
+    /// Why nothing more is to be done, where a hook wants that.
+    stopped: Option<String>,
 }
+
+/// Changes what is done without asking, from another thread; it holds from the next call on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Switch(Arc<Mutex<Option<Approval>>>);
 
 /// Whoever watches calls run.
 pub(crate) trait Onlooker {
@@ -50,6 +74,10 @@ pub(crate) trait Onlooker {
     fn call(&mut self, call: &Call);
     /// It changes files so, and nobody is asked.
     fn change(&mut self, _change: &str) {}
+    /// A sub-agent makes a call, for a task that was a call itself.
+    fn step(&mut self, _task: &Call, _call: &Call) {}
+    /// A hook said something, or failed to.
+    fn hook(&mut self, _told: &Told) {}
     /// A call has ended.
     fn result(&mut self, call: &Call, result: &ToolResult);
 }
@@ -65,8 +93,30 @@ impl Onlooker for Nobody {
 /// Reading calls that run at the same time.
 const PARALLEL: usize = 8;
 
+impl Switch {
+    pub(crate) fn set(&self, approval: Approval) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(approval);
+    }
+
+    fn take(&self) -> Option<Approval> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 impl Hands {
     pub(crate) fn new(
+        toolset: Toolset,
+        workplace: &Workplace,
+        consenting: &Consenting,
+    ) -> anyhow::Result<Self> {
+        let mut hands = Self::unannounced(toolset, workplace, consenting)?;
+        hands.announced = false;
+        hands.tell_unfinished();
+        Ok(hands)
+    }
+
+    /// The same where nobody is to be told how commands are confined and what an earlier run left.
+    pub(crate) fn unannounced(
         toolset: Toolset,
         workplace: &Workplace,
         consenting: &Consenting,
@@ -76,16 +126,22 @@ impl Hands {
         let mut hands = Self {
             toolbox,
             gate,
-            announced: false,
+            switch: Switch::default(),
+            announced: true,
             lasting,
             servers: None,
             plan: Todo::default(),
             planning: false,
+            delegating: None,
+            task: None,
+            skills: Vec::new(),
+            only: None,
             offered: Vec::new(),
             before: BTreeMap::new(),
+            hooks: Hooks::default(),
+            stopped: None,
         };
         hands.offer();
-        hands.tell_unfinished();
         Ok(hands)
     }
 
@@ -97,7 +153,12 @@ impl Hands {
         asked: &mut Asked,
         cancel: &Cancel,
     ) -> anyhow::Result<()> {
-        self.begin_to_connect(options, asked)?;
+        let project = if options.are_wanted() {
+            servers::of_project(self.toolbox.directory(), asked, cancel)
+        } else {
+            Project::default()
+        };
+        self.begin_to_connect(options, &project)?;
         self.take_in_servers(workplace, cancel);
         Ok(())
     }
@@ -106,9 +167,9 @@ impl Hands {
     pub(crate) fn begin_to_connect(
         &mut self,
         options: &ServerTools,
-        asked: &mut Asked,
+        project: &Project,
     ) -> anyhow::Result<()> {
-        self.servers = options.start(self.toolbox.directory(), asked)?;
+        self.servers = options.start(self.toolbox.directory(), project)?;
         Ok(())
     }
 
@@ -129,11 +190,35 @@ impl Hands {
         self.offer();
     }
 
+    /// Lets the model read skills.
+    pub(crate) fn let_skills(&mut self, prompts: &[Prompt]) {
+        self.skills = prompts.iter().filter(|prompt| prompt.kind == prompts::Kind::Skill).cloned().collect();
+        self.offer();
+    }
+
+    /// Lets the model give tasks to sub-agents, by this tool; whoever runs calls does them.
+    pub(crate) fn let_delegate(&mut self, tool: Tool) {
+        self.delegating = Some(tool);
+        self.offer();
+    }
+
+    pub(crate) fn delegates(&self) -> bool {
+        self.delegating.is_some()
+    }
+
+    pub(crate) fn skills(&self) -> &[Prompt] {
+        &self.skills
+    }
+
     fn offer(&mut self) {
         self.offered = self.toolbox.tools().to_vec();
         if self.planning {
             self.offered.push(todo::tool());
         }
+        if !self.skills.is_empty() {
+            self.offered.push(prompts::tool());
+        }
+        self.offered.extend(self.delegating.clone());
     }
 
     /// What the files that tools changed are now beside what they were, as a diff each.
@@ -195,16 +280,13 @@ impl Hands {
     ) -> Vec<ToolResult> {
         let mut results = Vec::with_capacity(calls.len());
         while results.len() < calls.len() {
+            self.switch.take().into_iter().for_each(|approval| self.gate.set_approval(approval));
             let rest = &calls[results.len()..];
             let batch = self.reading(rest);
             if batch.is_empty() {
                 let call = &rest[0].call;
                 watch.call(call);
-                let result = if self.planning && call.name == todo::NAME {
-                    self.plan.take(call)
-                } else {
-                    self.run_watched(&rest[0], cancel, asked, watch)
-                };
+                let result = self.run_watched(&rest[0], cancel, asked, watch);
                 self.remember(&result);
                 watch.result(call, &result);
                 results.push(result);
@@ -235,12 +317,25 @@ impl Hands {
         if cancel.is_cancelled() {
             return cancelled();
         }
-        let mut plan = match self.gate.plan(&self.toolbox, &call.name, &call.arguments) {
-            Ok(plan) => plan,
+        if self.planning && self.task.is_none() && call.name == todo::NAME {
+            return self.plan.take(call);
+        }
+        if call.name == prompts::SKILL && !self.skills.is_empty() {
+            return self.read_skill(call);
+        }
+        if let Err(failure) = self.narrow(call) {
+            return failure.into();
+        }
+        let planned = self.gate.plan(&self.toolbox, &call.name, &call.arguments);
+        let (mut plan, told) = match planned.and_then(|plan| self.heed(plan, call, cancel, watch)) {
+            Ok(heeded) => heeded,
             Err(failure) => return failure.into(),
         };
         if let Some(kind) = guess {
             plan.doubt(kind.message());
+        }
+        if let Some(task) = &self.task {
+            plan.remark(&format!("a sub-agent wants this, for: {task}"));
         }
         self.announce(&plan);
         if plan.class() == Class::Write && self.gate.verdict(&plan) == Verdict::Run {
@@ -249,7 +344,12 @@ impl Hands {
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
             Ok(plan) => {
                 stage::current().inspect(|stage| stage.again());
-                watched(&self.toolbox, plan, &call.name, cancel)
+                let mut result = watched(&self.toolbox, plan, &call.name, cancel);
+                for note in &told {
+                    result.note(note);
+                }
+                self.report(call, &mut result, cancel, watch);
+                result
             }
             Err(failure) => failure.into(),
         }
@@ -275,6 +375,14 @@ impl Hands {
             .iter()
             .take(PARALLEL)
             .map_while(|ReadCall { call, .. }| {
+                if self.narrow(call).is_err() {
+                    return None;
+                }
+                if !self.hooks.all.is_empty()
+                    && self.hooks.watch(&self.toolbox.spelt_out(&call.name, &call.arguments))
+                {
+                    return None;
+                }
                 let plan = self.gate.plan(&self.toolbox, &call.name, &call.arguments).ok()?;
                 (plan.class() == Class::Read && self.gate.verdict(&plan) == Verdict::Run).then_some(plan)
             })

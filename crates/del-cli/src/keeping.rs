@@ -32,6 +32,11 @@ pub(crate) struct Keeping {
 const OFFERED: usize = 20;
 
 impl Keeping {
+    /// Whether a conversation was asked for that goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on || self.resume.is_some()
+    }
+
     /// The record of a conversation in `directory`, and what it goes on with.
     pub(crate) fn begin(&self, directory: &Path) -> Result<(Record, Option<Kept>)> {
         let store = Store::find();

@@ -14,10 +14,13 @@ mod exchange;
 mod exit;
 mod folders;
 mod hands;
+mod hooks;
 mod input;
 mod instructions;
 mod interrupt;
 mod keeping;
+mod project;
+mod prompts;
 mod record;
 mod screen;
 mod server;
@@ -28,6 +31,7 @@ mod table;
 mod terminal;
 mod tls;
 mod todo;
+mod trust;
 mod web;
 mod wrap;
 
@@ -71,10 +75,12 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Detect(options)) => command::detect::run(&options, &common),
         Some(Command::Mcp(options)) => command::mcp::run(&options, &common),
         Some(Command::Sessions(options)) => command::sessions::run(&options, &common),
+        Some(Command::Trust(options)) => command::trust::run(&options, &common),
         Some(Command::Undo(options)) => command::undo::run(&options, &common),
         Some(Command::Models(options)) => command::models::run(&options, &common),
         Some(Command::Doctor(options)) => command::doctor::run(&options, &common),
         Some(Command::Serve(options)) => command::serve::run(&options, &common),
+        Some(Command::Acp(options)) => command::acp::run(&options, &common),
         Some(Command::Config(options)) => command::config::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
         Some(Command::Man(options)) => command::man::run(&options),

@@ -111,6 +111,11 @@ impl Record {
         self.file.is_some()
     }
 
+    /// Where it is kept, if it is to be.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        self.place.as_ref().map(|place| place.file(&self.id))
+    }
+
     /// Whether what follows is to be kept.
     pub(crate) fn is_wanted(&self) -> bool {
         self.place.is_some()

@@ -1,18 +1,19 @@
 //! The MCP servers of a run: the user's own, those of a file that was named, and those that the directory brings.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use del_mcp::{Config, ConfigError, Server, Servers, Source, State, Trust};
-use del_tools::{Cancel, visible};
+use del_mcp::{Config, ConfigError, Server, Servers, Source, State};
+use del_tools::Cancel;
 
+use crate::config::Layers;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::folders;
+use crate::project::{self, Project};
 use crate::say;
 use crate::screen::stage::{self, Stage};
 use crate::status::Status;
@@ -27,32 +28,35 @@ pub(crate) struct ServerTools {
     /// No MCP servers
     #[arg(long, conflicts_with = "mcp_config")]
     no_mcp: bool,
+    /// Those that another program brings.
+    #[arg(skip)]
+    brought: Vec<Server>,
 }
 
-/// The servers that a directory brings along, if there are any, and whether the user trusts them.
-#[derive(Debug)]
-pub(crate) struct Project {
-    pub(crate) path: PathBuf,
-    pub(crate) config: Config,
-    pub(crate) trusted: bool,
-    directory: PathBuf,
-    content: Vec<u8>,
-}
-
-/// The file of servers in a working directory.
-const PROJECT: &str = ".mcp.json";
 /// What takes longer is said.
 const A_WHILE: Duration = Duration::from_secs(1);
-/// The longest such file.
-const LONGEST: u64 = 1 << 20;
 
 impl ServerTools {
-    /// Begins to start the servers of this run, in the background; `None` when there are none.
-    pub(crate) fn start(&self, directory: &Path, asked: &mut Asked) -> Result<Option<Servers>> {
+    /// Another program brings these, in its user's name.
+    pub(crate) fn bring(&mut self, servers: Vec<Server>) {
+        self.brought = servers;
+    }
+
+    /// Whether there are to be any.
+    pub(crate) fn are_wanted(&self) -> bool {
+        !self.no_mcp
+    }
+
+    /// Begins to start the servers of this run, those of the project among them if the user trusts them, in the
+    /// background; `None` when there are none.
+    pub(crate) fn start(&self, directory: &Path, project: &Project) -> Result<Option<Servers>> {
         if self.no_mcp {
             return Ok(None);
         }
         let mut servers = Vec::new();
+        let mut brought = Config::default();
+        brought.servers.clone_from(&self.brought);
+        add(&mut servers, brought);
         for path in &self.mcp_config {
             if !path.is_file() {
                 return Err(Exit::Configuration.because(format!("there is no file {}", path.display())));
@@ -60,17 +64,10 @@ impl ServerTools {
             add(&mut servers, Config::read(path, Source::Named).map_err(|error| broken(&error))?);
         }
         add(&mut servers, own()?);
-        if let Some(mut project) = Project::find(directory) {
-            if !project.trusted {
-                project.ask(asked);
-            }
-            if project.trusted {
-                add(&mut servers, project.config);
-            } else if !project.config.servers.is_empty() {
-                say(format!(
-                    "the MCP servers of {PROJECT} are left out: you have not agreed to run them; `del mcp trust` asks"
-                ));
-            }
+        if let Some((part, config)) = project.servers()
+            && part.is_trusted()
+        {
+            add(&mut servers, config.clone());
         }
         if servers.iter().all(|server: &Server| server.disabled) {
             return Ok(None);
@@ -78,6 +75,19 @@ impl ServerTools {
         tls::prepare();
         Ok(Some(Servers::start(servers, directory)))
     }
+}
+
+/// The servers that a directory brings along; the person at the terminal, if there is one, is asked about new ones.
+pub(crate) fn of_project(directory: &Path, asked: &mut Asked, cancel: &Cancel) -> Project {
+    let mut project = Project::find_servers(directory);
+    project.ask(&Layers::default(), asked, cancel);
+    if !project.is_trusted() {
+        say(format!(
+            "the MCP servers of {} are left out: you have not agreed to run them; `del mcp trust` asks",
+            project::SERVERS
+        ));
+    }
+    project
 }
 
 /// Waits for the servers that still start, until `cancel` is set. What became of those that have.
@@ -157,67 +167,4 @@ pub(crate) fn own_path() -> Option<PathBuf> {
 
 pub(crate) fn broken(error: &ConfigError) -> anyhow::Error {
     Exit::Configuration.because(error.to_string())
-}
-
-impl Project {
-    /// What the directory (absolute and without links) brings along. A file that cannot be read is said and left.
-    pub(crate) fn find(directory: &Path) -> Option<Self> {
-        let path = directory.join(PROJECT);
-        let regular = std::fs::symlink_metadata(&path)
-            .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LONGEST);
-        if !regular {
-            return None;
-        }
-        let content = std::fs::read(&path).ok()?;
-        let config = match Config::parse(&content, &path, Source::Project) {
-            Ok(config) => config,
-            Err(error) => {
-                say(format!("the MCP servers of {PROJECT} are left out: {error}"));
-                return None;
-            }
-        };
-        let trusted = trust().is_some_and(|trust| trust.holds(directory, &content));
-        Some(Self { path, config, trusted, directory: directory.to_owned(), content })
-    }
-
-    /// Asks the person at the terminal, if there is one, whether these programs may run, and keeps a yes.
-    pub(crate) fn ask(&mut self, asked: &mut Asked) {
-        let Asked::Terminal(terminal) = asked else { return };
-        if self.config.servers.is_empty() {
-            return;
-        }
-        let text = self.question();
-        if terminal.agrees(&text, "Run them, now and whenever you work here, until the file changes?") {
-            self.keep();
-        }
-    }
-
-    /// Keeps that the user trusts these servers.
-    pub(crate) fn keep(&mut self) {
-        self.trusted = true;
-        let kept = trust().map(|trust| trust.keep(&self.directory, &self.content));
-        if !matches!(kept, Some(Ok(()))) {
-            say("your answer cannot be kept; it holds for this run");
-        }
-    }
-
-    /// What would run, to the last word.
-    pub(crate) fn question(&self) -> String {
-        let mut text = format!(
-            "{} names programs that would be started, with your rights and outside of the sandbox:",
-            self.path.display().to_string().replace('\n', "\u{2424}")
-        );
-        for server in &self.config.servers {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n  {}", server.name);
-            for line in server.launch.lines() {
-                let _ = write!(text, "\n    {}", line.replace('\n', "\u{2424}"));
-            }
-        }
-        visible(&text).into_owned()
-    }
-}
-
-fn trust() -> Option<Trust> {
-    Some(Trust::at(folders::state()?.join("trusted.json")))
 }

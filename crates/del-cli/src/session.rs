@@ -2,6 +2,8 @@
 
 mod change;
 mod context;
+pub(crate) mod delegate;
+mod heard;
 mod options;
 
 use std::io;
@@ -27,8 +29,11 @@ use crate::consent::Asked;
 use crate::exchange::exchange;
 use crate::exit::Exit;
 use crate::hands::{Hands, Onlooker, told};
+use crate::hooks::Hooks;
 use crate::instructions::Memory;
 use crate::interrupt::Interrupt;
+use crate::project::{self, Project};
+use crate::prompts::Prompt;
 use crate::record::{Kept, Record, Set};
 use crate::screen::near::Tried;
 use crate::screen::stage;
@@ -47,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) turns: u32,
     /// What the user and the project want models to know.
     pub(crate) memory: Memory,
+    /// The program that asks its user, in place of the person at the terminal.
+    host: Option<Asked>,
     /// Instructions that the user added in this conversation.
     pub(crate) added: String,
     agent: Agent,
@@ -54,6 +61,10 @@ pub(crate) struct Session {
     revision: u32,
     /// The server was asked how much the model takes, after it had answered.
     asked_context: bool,
+    /// Hooks know that the session has begun.
+    begun: bool,
+    /// Tokens that sub-agents cost.
+    delegated: Usage,
     runtime: Runtime,
     common: Common,
     options: SessionOptions,
@@ -82,9 +93,9 @@ impl Session {
         let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
         let interrupt = Interrupt::listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let cancel = interrupt.begin();
+        interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));
-        hands.begin_to_connect(&options.servers, &mut Asked::find(false, common.color, &cancel))?;
+        hands.begin_to_connect(&options.servers, &options.project)?;
         let server = runtime.block_on(async {
             tokio::select! {
                 found = Server::find(&options.server) => found,
@@ -128,6 +139,13 @@ impl Session {
         }
         settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
         let agent = agent(catalog, settings.clone())?;
+        let host = options.hosted.then_some(Asked::Nobody);
+        hands.hooks = Hooks {
+            all: options.hooks.clone(),
+            directory: hands.toolbox.directory().to_owned(),
+            project: project::root(hands.toolbox.directory()).to_owned(),
+            ..Hooks::default()
+        };
         let (common, options) = (common.clone(), options.clone());
         let mut session = Self {
             catalog,
@@ -138,18 +156,37 @@ impl Session {
             record,
             turns: 0,
             memory,
+            host,
             added: String::new(),
             agent,
             revision: 0,
             asked_context: false,
+            begun: false,
+            delegated: Usage::default(),
             runtime,
             common,
             options,
         };
+        session.let_help()?;
         if let Some(kept) = kept {
             session.go_on(kept)?;
         }
         Ok(session)
+    }
+
+    /// Another program is asked what needs consent.
+    pub(crate) fn let_host_ask(&mut self, host: Asked) {
+        self.host = Some(host);
+    }
+
+    /// Commands and skills in files, the user's own and those of the project.
+    pub(crate) fn prompts(&self) -> &Arc<[Prompt]> {
+        &self.options.prompts
+    }
+
+    /// What the directory brings along.
+    pub(crate) fn project(&self) -> &Project {
+        &self.options.project
     }
 
     /// Waits for the MCP servers that still start, and offers their tools. False when the user wants to wait no more.
@@ -224,7 +261,15 @@ impl Session {
 
     /// Asks, and works until there is an answer or none can be had.
     pub(crate) fn ask(&mut self, question: &str, screen: &mut dyn Screen) -> Result<Result<Done, Failure>> {
-        self.begin(Input::Start(question), screen)
+        let cancel = self.interrupt.begin();
+        let question = match self.prompted(question, &cancel, screen) {
+            Ok(question) => question,
+            Err(why) => {
+                self.interrupt.rest();
+                return Ok(Err(Failure::Stopped { why }));
+            }
+        };
+        self.begin(Input::Start(&question), screen)
     }
 
     /// Has the conversation summed up, and this kept. Whether there was anything to sum up.
@@ -269,8 +314,21 @@ impl Session {
         cancel: &Cancel,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
-        let mut asked = Asked::find(false, self.common.color, cancel);
+        let mut asked = self.host.take().unwrap_or_else(|| Asked::find(false, self.common.color, cancel));
+        let outcome = self.work_with(input, cancel, &mut asked, screen);
+        self.host = Some(asked).filter(|_| self.options.hosted);
+        outcome
+    }
+
+    fn work_with(
+        &mut self,
+        input: Input<'_>,
+        cancel: &Cancel,
+        asked: &mut Asked,
+        screen: &mut dyn Screen,
+    ) -> Result<Result<Done, Failure>> {
         self.turns = 0;
+        let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
         loop {
             // Before anything is done that rests on it.
@@ -280,8 +338,9 @@ impl Session {
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
                 Effect::Run(calls) => {
                     screen.turn_over(false);
-                    let results = self.hands.run(&calls, cancel, &mut asked, screen);
-                    let input = if cancel.is_cancelled() {
+                    let results = self.run_calls(&calls, cancel, asked, screen);
+                    stopped = self.hands.take_stop();
+                    let input = if cancel.is_cancelled() || stopped.is_some() {
                         Input::Cancel
                     } else {
                         Input::Results(
@@ -295,6 +354,11 @@ impl Session {
                     self.step(input, screen)
                 }
                 Effect::Done(done) => {
+                    if let Some(why) = self.objection(&mut objections, cancel, screen) {
+                        screen.turn_over(false);
+                        effect = self.step(Input::GoOn(&why), screen);
+                        continue;
+                    }
                     screen.turn_over(true);
                     screen.check()?;
                     return Ok(Ok(done));
@@ -302,7 +366,8 @@ impl Session {
                 Effect::Failed(failure) => {
                     screen.turn_over(true);
                     self.keep_after();
-                    return Ok(Err(failure));
+                    let stop = |why| Failure::Stopped { why: format!("a hook stopped this: {why}") };
+                    return Ok(Err(stopped.map_or(failure, stop)));
                 }
                 // Nothing is under way that could go on.
                 Effect::Continue => self.step(Input::Cancel, screen),
@@ -343,7 +408,9 @@ impl Session {
 
     /// Tokens of the whole conversation, as far as the server says.
     pub(crate) fn usage(&self) -> Usage {
-        self.agent.usage()
+        let mut usage = self.agent.usage();
+        usage += self.delegated;
+        usage
     }
 
     /// The dialects that answers are read in.
@@ -367,14 +434,19 @@ impl Session {
     }
 
     fn wait(&mut self, milliseconds: u64, screen: &mut dyn Screen) -> Effect {
+        let input = self.waited(Duration::from_millis(milliseconds));
+        self.step(input, screen)
+    }
+
+    /// What has happened when the time is over.
+    fn waited(&self, time: Duration) -> Input<'static> {
         let interrupted = self.runtime.block_on(async {
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_millis(milliseconds)) => false,
+                () = tokio::time::sleep(time) => false,
                 () = self.interrupt.pressed() => true,
             }
         });
-        let input = if interrupted { Input::Cancel } else { Input::Waited };
-        self.step(input, screen)
+        if interrupted { Input::Cancel } else { Input::Waited }
     }
 }
 
@@ -405,7 +477,8 @@ fn words(
     runtime: &Runtime,
 ) -> Result<Option<Words>> {
     let constrained = settings.constrain == Constrain::On && server.llama_cpp;
-    if !options.template.is_needed(settings.tools_mode, constrained) {
+    let in_prompt = constrained || settings.tools_mode == ToolsMode::Hybrid && settings.dialect.is_some();
+    if !options.template.is_needed(settings.tools_mode, in_prompt) {
         return Ok(None);
     }
     runtime.block_on(options.template.words(server, &settings.model, catalog, common))

@@ -28,7 +28,7 @@ struct Step {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+pub(crate) enum Status {
     #[default]
     Pending,
     InProgress,
@@ -94,16 +94,28 @@ impl Todo {
     }
 }
 
+/// The steps of a plan, and how far each is.
+pub(crate) fn steps(plan: &str) -> impl Iterator<Item = (Status, &str)> {
+    plan.lines().filter_map(|line| {
+        let (mark, step) = line.strip_prefix('[')?.split_once("] ")?;
+        let status = match mark {
+            " " => Status::Pending,
+            ">" => Status::InProgress,
+            "x" => Status::Done,
+            _ => return None,
+        };
+        Some((status, step))
+    })
+}
+
 /// A plan in one line: how far it is, and what is being done.
 pub(crate) fn folded(plan: &str) -> String {
-    let steps = plan.lines().count();
-    let done = plan.lines().filter(|line| line.starts_with("[x]")).count();
-    let now = plan
-        .lines()
-        .find(|line| line.starts_with("[>]"))
-        .or_else(|| plan.lines().find(|line| line.starts_with("[ ]")));
-    let now = now.map(|line| format!(": {}", line[3..].trim())).unwrap_or_default();
-    format!("{done} of {steps} steps done{now} · /plan shows all")
+    let all: Vec<(Status, &str)> = steps(plan).collect();
+    let first = |wanted| all.iter().find(|(status, _)| *status == wanted);
+    let done = all.iter().filter(|(status, _)| *status == Status::Done).count();
+    let now = first(Status::InProgress).or_else(|| first(Status::Pending));
+    let now = now.map(|(_, step)| format!(": {}", step.trim())).unwrap_or_default();
+    format!("{done} of {} steps done{now} · /plan shows all", all.len())
 }
 
 #[cfg(test)]

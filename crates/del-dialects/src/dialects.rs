@@ -62,12 +62,20 @@ impl Dialects {
     /// The built-in dialects.
     pub fn builtin() -> &'static Self {
         static ALL: LazyLock<Dialects> = LazyLock::new(|| {
-            // A test reads every built-in description, so none is left out here.
-            let list =
-                BUILTIN.iter().filter_map(|(name, text)| Dialect::from_toml(name, text).ok()).map(Arc::new);
-            Dialects::of(list.collect())
+            Dialects::of(BUILTIN.iter().filter_map(|(name, _)| Dialects::alone(name)).cloned().collect())
         });
         &ALL
+    }
+
+    /// A built-in dialect by its own name. Only its description is compiled, where [`builtin`](Self::builtin) compiles all:
+    /// for programs whose first answer must not wait for that.
+    pub fn alone(name: &str) -> Option<&'static Arc<Dialect>> {
+        static COMPILED: LazyLock<Vec<OnceLock<Option<Arc<Dialect>>>>> =
+            LazyLock::new(|| BUILTIN.iter().map(|_| OnceLock::new()).collect());
+        let place = BUILTIN.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+        // A test reads every built-in description, so each of them is one.
+        let compile = || Dialect::from_toml(BUILTIN[place].0, BUILTIN[place].1).ok().map(Arc::new);
+        COMPILED[place].get_or_init(compile).as_ref()
     }
 
     /// The built-in dialects and these, each with its name and TOML text.

@@ -15,9 +15,7 @@ mod expand;
 mod link;
 mod offer;
 mod server;
-mod trust;
 
 pub use client::{Servers, State};
 pub use config::{Config, ConfigError, Launch, Server, Source};
 pub use server::{Served, serve};
-pub use trust::Trust;

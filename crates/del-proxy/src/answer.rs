@@ -3,16 +3,19 @@
 //! There is no input or output here: bytes come in and bytes go out, so that an answer can be cut anywhere in a test.
 
 mod choice;
+mod series;
 mod stream;
 mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use del_dialects::{Dialect, Dialects, Tool, Turn};
-use del_wire::Reading;
+use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
+use del_wire::{Reading, hybrid};
 
+pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
+pub(crate) use self::stream::is_plain;
 pub use self::whole::{Answer, Trouble, translate, translate_between};
 
 /// The header that names the calls whose arguments recovery may have changed; in a stream, the comment before its end.
@@ -37,8 +40,15 @@ pub struct Reader {
     pub offered: Offered,
     /// The tools that take a text in place of arguments, and are functions with one parameter on their way here.
     pub custom: Arc<BTreeSet<String>>,
+    /// In hybrid mode, the tools whose definitions the model has: a call of another one asks for its definition and never
+    /// goes out.
+    pub defined: Option<Arc<BTreeSet<String>>>,
+    /// What the model said before, in an answer that goes on with this one.
+    pub before: String,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
+    /// The calls of tools that run here: every call gets a new id, and the model is told what became of the others.
+    pub runs: bool,
 }
 
 /// Which tools a model may call.
@@ -54,6 +64,15 @@ pub enum Offered {
     Nothing,
 }
 
+/// An answer that asks for the definitions of tools, and does nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asking {
+    /// What the model said with it.
+    pub said: String,
+    /// The calls that ask: of the tool for it, or of tools whose definitions the model has not seen.
+    pub calls: Vec<Call>,
+}
+
 impl Reader {
     /// Reads calls of any tools in all these dialects.
     pub fn new(dialects: &'static Dialects) -> Self {
@@ -65,8 +84,17 @@ impl Reader {
             reads: true,
             offered: Offered::Any,
             custom: Arc::default(),
+            defined: None,
+            before: String::new(),
             restore: false,
+            runs: false,
         }
+    }
+
+    /// True when a call of this tool gets the model a definition.
+    fn asks(&self, name: &str) -> bool {
+        let Some(defined) = &self.defined else { return false };
+        name == hybrid::REQUEST || self.tools.iter().any(|tool| tool.name == name) && !defined.contains(name)
     }
 
     fn may_call(&self, name: &str) -> bool {

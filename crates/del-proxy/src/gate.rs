@@ -1,56 +1,38 @@
 //! Who may come in: no page of a browser, nobody by another name of this machine, nobody without the key.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use subtle::ConstantTimeEq;
 
+use crate::keys::{Holder, Keys};
 use crate::refusal::Refusal;
 
 /// What every request has to pass.
 #[derive(Debug)]
 pub(crate) struct Gate {
     address: SocketAddr,
-    key: Option<Key>,
-}
-
-/// A secret that is not shown.
-pub(crate) struct Key(String);
-
-impl Key {
-    pub(crate) fn new(key: String) -> Self {
-        Self(key)
-    }
-
-    pub(crate) fn secret(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Key")
-    }
+    keys: Keys,
 }
 
 impl Gate {
     /// The gate of a server at this address. Without a key, it has to be one that only this machine reaches.
-    pub(crate) fn new(address: SocketAddr, key: Option<String>) -> Self {
-        Self { address, key: key.map(Key::new) }
+    pub(crate) fn new(address: SocketAddr, keys: Keys) -> Self {
+        Self { address, keys }
     }
 
     /// True when clients have to show a key.
     pub(crate) fn wants_key(&self) -> bool {
-        self.key.is_some()
+        !self.keys.is_empty()
     }
 
-    /// Refuses what may not come in. Whether it is alive and ready may be asked without the key.
-    pub(crate) fn check(&self, request: &Parts) -> Result<(), Refusal> {
+    /// Refuses what may not come in, and says whose key it has. Whether it is alive and ready may be asked without one.
+    pub(crate) fn check(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
         self.check_host(request)?;
         check_origin(&request.headers)?;
         if matches!(request.uri.path(), "/health" | "/ready") {
-            Ok(())
+            Ok(None)
         } else {
             self.check_key(&request.headers)
         }
@@ -59,7 +41,7 @@ impl Gate {
     /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what
     /// names this machine has among them is not known.
     fn check_host(&self, request: &Parts) -> Result<(), Refusal> {
-        if !self.address.ip().is_loopback() && self.key.is_some() {
+        if !self.address.ip().is_loopback() && self.wants_key() {
             return Ok(());
         }
         let mut hosts = request.headers.get_all(header::HOST).iter();
@@ -87,8 +69,10 @@ impl Gate {
         right_port && (is_loopback(name) || name == own)
     }
 
-    fn check_key(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let Some(key) = &self.key else { return Ok(()) };
+    fn check_key(&self, headers: &HeaderMap) -> Result<Option<Arc<Holder>>, Refusal> {
+        if !self.wants_key() {
+            return Ok(None);
+        }
         let given = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
         let token = match given.split_at_checked(7) {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
@@ -100,11 +84,8 @@ impl Gate {
                 ));
             }
         };
-        if bool::from(token.ct_eq(key.secret().as_bytes())) {
-            Ok(())
-        } else {
-            Err(Refusal::unauthorized("this is not the key of this proxy"))
-        }
+        let holder = self.keys.holder(token).cloned();
+        holder.map(Some).ok_or_else(|| Refusal::unauthorized("this is not the key of this proxy"))
     }
 }
 
@@ -139,6 +120,8 @@ mod tests {
     use axum::http::Request;
 
     use super::Gate;
+    use crate::keys::Keys;
+    use crate::settings::ClientKey;
 
     fn check(gate: &Gate, headers: &[(&str, &str)]) -> Result<(), String> {
         let mut request = Request::post("/v1/chat/completions");
@@ -146,12 +129,12 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        gate.check(&parts).map_err(|refusal| refusal.to_string())
+        gate.check(&parts).map(drop).map_err(|refusal| refusal.to_string())
     }
 
     #[test]
     fn only_names_of_this_machine_lead_here() {
-        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), None);
+        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), Keys::new(Vec::new()));
         for host in ["localhost:8787", "127.0.0.1:8787", "[::1]:8787", "LOCALHOST", "127.0.0.1"] {
             assert_eq!(check(&gate, &[("host", host)]), Ok(()), "{host}");
         }
@@ -167,13 +150,13 @@ mod tests {
         }
         assert!(check(&gate, &[]).is_err());
         assert!(check(&gate, &[("host", "localhost"), ("host", "localhost")]).is_err());
-        let other = Gate::new("127.0.0.5:1".parse().unwrap(), None);
+        let other = Gate::new("127.0.0.5:1".parse().unwrap(), Keys::new(Vec::new()));
         assert_eq!(check(&other, &[("host", "127.0.0.5:1")]), Ok(()));
     }
 
     #[test]
     fn pages_of_other_sites_stay_out() {
-        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), None);
+        let gate = Gate::new("127.0.0.1:8787".parse().unwrap(), Keys::new(Vec::new()));
         let from = |origin| check(&gate, &[("host", "localhost"), ("origin", origin)]);
         for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"] {
             assert_eq!(from(origin), Ok(()), "{origin}");
@@ -191,7 +174,10 @@ mod tests {
 
     #[test]
     fn with_a_key_the_key_counts() {
-        let gate = Gate::new("0.0.0.0:8787".parse().unwrap(), Some("s3cret".into()));
+        let gate = Gate::new(
+            "0.0.0.0:8787".parse().unwrap(),
+            Keys::new(vec![ClientKey::new("a", "other"), ClientKey::new("b", "s3cret")]),
+        );
         let with = |key| check(&gate, &[("host", "gpu.lan:8787"), ("authorization", key)]);
         assert_eq!(with("Bearer s3cret"), Ok(()));
         assert_eq!(with("bearer s3cret"), Ok(()));

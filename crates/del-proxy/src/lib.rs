@@ -2,7 +2,8 @@
 //! streamed, whatever the server makes of them.
 //!
 //! Tools go to the server through its API or, where it or the model cannot take them, as text in the system prompt.
-//! Either way the text of the answer is read for calls. They go back to the client; nothing is ever run here.
+//! Either way the text of the answer is read for calls. They go back to the client. An [`Executor`] has tools of its own,
+//! and only calls of those are run here.
 //!
 //! [`serve`] is the server, over HTTP. [`answer`] is what it does with an answer, without input or output.
 #![forbid(unsafe_code)]
@@ -10,21 +11,28 @@
 pub mod answer;
 mod api;
 mod document;
+mod execution;
 mod gate;
+mod held;
+mod keys;
 mod listing;
 mod memory;
 mod metrics;
 mod modes;
+mod paths;
 mod patient;
+mod pool;
 mod proxy;
 mod refusal;
 mod request;
-mod routes;
+mod route;
 mod server;
 mod settings;
 mod timed;
 mod upstream;
 
+pub use execution::{Executor, Runner};
+pub use proxy::Proxy;
 pub use server::serve;
-pub use settings::{Settings, SettingsError};
+pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};
 pub use upstream::{ServerApi, Upstream};

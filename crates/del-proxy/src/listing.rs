@@ -1,18 +1,23 @@
 //! What clients ask of models beside their answers, in the shapes of Anthropic's and Ollama's APIs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Response};
 use axum::response::IntoResponse;
 use del_wire::Asked;
 use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
 
 use crate::api::{Api, Family, rfc3339};
 use crate::document::Document;
-use crate::proxy::Proxy;
+use crate::pool::Question;
+use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
+use crate::request::no_object;
+use crate::route::{Route, Routes};
 use crate::upstream::ServerApi;
 
 type Shared = State<Arc<Proxy>>;
@@ -22,19 +27,26 @@ type Outcome = Result<Response<Body>, Refusal>;
 const OLLAMA: &str = "0.13.0";
 /// The longest answer that is read.
 const LONGEST: usize = 32 << 20;
+/// How long a server may take to list its models.
+const LIST: Duration = Duration::from_secs(10);
 
-/// The models of the server, in the shape that the client's API has.
+/// The models of all routes, in the shape that the client's API has.
 pub(crate) async fn models(State(proxy): Shared, request: Request<Body>) -> Outcome {
     let (parts, _) = request.into_parts();
+    let setup = proxy.setup();
     let anthropic = Family::of(&parts) == Family::Anthropic;
-    if !anthropic || proxy.settings.upstream.api == ServerApi::Anthropic {
-        return proxy.pass(&parts, "/models", Bytes::new()).await;
+    if let Some(route) = setup.routes.only().filter(|only| !anthropic || only.api == ServerApi::Anthropic) {
+        return proxy.pass(&setup, route, &parts, "/models", Bytes::new()).await;
     }
-    let models: Vec<Value> = listed(&proxy, &parts.headers)
-        .await?
+    let models = listed(&proxy, &setup, &parts.headers).await?;
+    if !anthropic {
+        return Ok(Document(json!({"object": "list", "data": models})).into_response());
+    }
+    let models: Vec<Value> = models
         .iter()
-        .map(|(name, created)| {
-            json!({"type": "model", "id": name, "display_name": name, "created_at": rfc3339(*created)})
+        .map(|model| {
+            let (name, created) = (&model["id"], rfc3339(created(model)));
+            json!({"type": "model", "id": name, "display_name": name, "created_at": created})
         })
         .collect();
     let end = |model: Option<&Value>| model.map_or(Value::Null, |model| model["id"].clone());
@@ -43,12 +55,27 @@ pub(crate) async fn models(State(proxy): Shared, request: Request<Body>) -> Outc
         .into_response())
 }
 
+/// One model.
+pub(crate) async fn model(State(proxy): Shared, request: Request<Body>) -> Outcome {
+    let (parts, _) = request.into_parts();
+    let setup = proxy.setup();
+    if let Some(route) = setup.routes.only() {
+        let path = parts.uri.path().trim_start_matches("/v1").to_owned();
+        return proxy.pass(&setup, route, &parts, &path, Bytes::new()).await;
+    }
+    let name = parts.uri.path().trim_start_matches("/v1/models/");
+    let models = listed(&proxy, &setup, &parts.headers).await?;
+    let model = models.into_iter().find(|model| model["id"] == name);
+    let model = model.ok_or_else(|| Refusal::not_found(format!("there is no model `{name}`")))?;
+    Ok(Document(model).into_response())
+}
+
 /// The same for Ollama's clients.
 pub(crate) async fn tags(State(proxy): Shared, headers: HeaderMap) -> Outcome {
-    let models = listed(&proxy, &headers).await?;
-    let models = models.iter().map(|(name, created)| {
-        json!({"name": name, "model": name, "modified_at": rfc3339(*created), "size": 0, "digest": "",
-            "details": details()})
+    let models = listed(&proxy, &proxy.setup(), &headers).await?;
+    let models = models.iter().map(|model| {
+        json!({"name": model["id"], "model": model["id"], "modified_at": rfc3339(created(model)), "size": 0,
+            "digest": "", "details": details()})
     });
     Ok(Document(json!({"models": models.collect::<Value>()})).into_response())
 }
@@ -60,7 +87,10 @@ pub(crate) async fn show(State(proxy): Shared, request: Request<Body>) -> Outcom
     let asked: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let name = asked["model"].as_str().or_else(|| asked["name"].as_str());
     let name = name.ok_or_else(|| Refusal::bad_request("expected the name of a model as `model`"))?;
-    if let Some(mut said) = ask(&proxy, &parts.headers, "/api/show", &json!({"model": name})).await {
+    let setup = proxy.setup();
+    let route = setup.routes.of(name)?;
+    let question = json!({"model": route.target(name)});
+    if let Some(mut said) = ask(&proxy, &setup, &route, &parts.headers, "/api/show", &question).await {
         if let Some(Value::Array(able)) = said.get_mut("capabilities")
             && !able.contains(&json!("tools"))
         {
@@ -69,7 +99,7 @@ pub(crate) async fn show(State(proxy): Shared, request: Request<Body>) -> Outcom
         }
         return Ok(Document(said).into_response());
     }
-    if !listed(&proxy, &parts.headers).await?.iter().any(|(known, _)| known == name) {
+    if !listed(&proxy, &setup, &parts.headers).await?.iter().any(|model| model["id"] == name) {
         return Err(Refusal::not_found(format!("model '{name}' not found")));
     }
     Ok(Document(
@@ -88,13 +118,20 @@ pub(crate) async fn version() -> Document {
 pub(crate) async fn count_tokens(State(proxy): Shared, request: Request<Body>) -> Outcome {
     let (parts, body) = request.into_parts();
     let bytes = proxy.read(&parts.headers, body).await?;
-    if proxy.settings.upstream.api == ServerApi::Anthropic {
-        return proxy.pass(&parts, "/messages/count_tokens", bytes).await;
+    let mut body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+    let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let setup = proxy.setup();
+    let route = setup.routes.of(&name)?;
+    let renamed = route.target(&name) != name;
+    if renamed {
+        body.insert("model".to_owned(), json!(route.target(&name)));
     }
-    let body: Map<String, Value> = serde_json::from_slice(&bytes)
-        .map_err(|error| Refusal::bad_request(format!("expected a JSON object as body, got {error}")))?;
+    if route.api == ServerApi::Anthropic {
+        let bytes = if renamed { Value::Object(body).to_string().into() } else { bytes };
+        return proxy.pass(&setup, &route, &parts, "/messages/count_tokens", bytes).await;
+    }
     let taken = Api::Messages.take(body, Vec::new())?;
-    if let Some(count) = counted(&proxy, &parts.headers, &taken.asked).await {
+    if let Some(count) = counted(&proxy, &setup, &route, &parts.headers, &taken.asked).await {
         return Ok(Document(json!({"input_tokens": count})).into_response());
     }
     let text: usize = ["messages", "tools"]
@@ -107,7 +144,13 @@ pub(crate) async fn count_tokens(State(proxy): Shared, request: Request<Body>) -
 }
 
 /// The server's count: of llama.cpp, or of vLLM.
-async fn counted(proxy: &Proxy, headers: &HeaderMap, asked: &Asked) -> Option<u64> {
+async fn counted(
+    proxy: &Proxy,
+    setup: &Setup,
+    route: &Route,
+    headers: &HeaderMap,
+    asked: &Asked,
+) -> Option<u64> {
     let mut body = Map::new();
     for name in ["model", "messages", "tools"] {
         if let Some(value) = asked.body.get(name) {
@@ -115,43 +158,109 @@ async fn counted(proxy: &Proxy, headers: &HeaderMap, asked: &Asked) -> Option<u6
         }
     }
     let body = Value::Object(body);
-    if !proxy.settings.upstream.llama_cpp {
-        return ask(proxy, headers, "/tokenize", &body).await?["count"].as_u64();
+    if !route.is_llama_cpp() {
+        return ask(proxy, setup, route, headers, "/tokenize", &body).await?["count"].as_u64();
     }
-    let said = ask(proxy, headers, "/apply-template", &body).await?;
+    let said = ask(proxy, setup, route, headers, "/apply-template", &body).await?;
     let prompt = said["prompt"].as_str()?;
     let tokens = json!({"content": prompt, "add_special": true, "parse_special": true});
-    let said = ask(proxy, headers, "/tokenize", &tokens).await?;
+    let said = ask(proxy, setup, route, headers, "/tokenize", &tokens).await?;
     said["tokens"].as_array().and_then(|tokens| u64::try_from(tokens.len()).ok())
 }
 
 /// The answer to a question that not every server understands.
-async fn ask(proxy: &Proxy, headers: &HeaderMap, path: &str, body: &Value) -> Option<Value> {
-    let upstream = &proxy.settings.upstream;
-    let mut headers = upstream.forwarded(headers, proxy.gate.wants_key());
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let url = format!("{}{path}", upstream.root());
-    let response = upstream.send_to(Method::POST, url, headers, body.to_string().into()).await.ok()?;
+async fn ask(
+    proxy: &Proxy,
+    setup: &Setup,
+    route: &Route,
+    headers: &HeaderMap,
+    path: &str,
+    body: &Value,
+) -> Option<Value> {
+    let sent = setup.sent(headers, body.to_string().into());
+    let response = route.pool.turn(&proxy.metrics).ask(Question::Above(path), &sent).await.ok()?;
     if !response.status().is_success() {
         return None;
     }
-    let text = proxy.text(response.into_body(), LONGEST).await.ok()?;
+    let text = text(response.into_body(), LONGEST).await.ok()?;
     serde_json::from_str(&text).ok().filter(Value::is_object)
 }
 
-/// The models of the server, and when they were made.
-async fn listed(proxy: &Proxy, headers: &HeaderMap) -> Result<Vec<(String, u64)>, Refusal> {
-    let upstream = &proxy.settings.upstream;
-    let headers = upstream.forwarded(headers, proxy.gate.wants_key());
-    let response = upstream.send(Method::GET, "/models", headers, Bytes::new()).await?;
-    let (status, said) = (response.status(), proxy.text(response.into_body(), LONGEST).await?);
+/// The models of all routes whose servers answer, under the names by which they are asked for here.
+async fn listed(proxy: &Arc<Proxy>, setup: &Arc<Setup>, headers: &HeaderMap) -> Result<Vec<Value>, Refusal> {
+    let mut lists = JoinSet::new();
+    for (at, route) in setup.routes.iter().enumerate() {
+        let (proxy, setup, route) = (Arc::clone(proxy), Arc::clone(setup), Arc::clone(route));
+        let headers = headers.clone();
+        lists.spawn(async move {
+            let served = tokio::time::timeout(LIST, served(&proxy, &setup, &route, &headers)).await;
+            let late = |_| Err(Refusal::too_late("the model server does not list its models in time"));
+            (at, served.unwrap_or_else(late).map(|served| named(&setup.routes, &route, &served)))
+        });
+    }
+    let mut lists = lists.join_all().await;
+    lists.sort_by_key(|(at, _)| *at);
+    let (mut models, mut refused): (Vec<Value>, _) = (Vec::new(), None);
+    let mut answers = false;
+    for (_, list) in lists {
+        match list {
+            Ok(list) => {
+                answers = true;
+                for model in list {
+                    if !models.iter().any(|known| known["id"] == model["id"]) {
+                        models.push(model);
+                    }
+                }
+            }
+            Err(refusal) => refused = Some(refusal),
+        }
+    }
+    match refused {
+        Some(refusal) if !answers => Err(refusal),
+        _ => Ok(models),
+    }
+}
+
+/// What the servers of a route say of their models.
+async fn served(
+    proxy: &Proxy,
+    setup: &Setup,
+    route: &Route,
+    headers: &HeaderMap,
+) -> Result<Vec<Value>, Refusal> {
+    let sent = setup.sent(headers, Bytes::new());
+    let question = Question::Path(Method::GET, "/models");
+    let response = route.pool.turn(&proxy.metrics).ask(question, &sent).await?;
+    let (status, said) = (response.status(), text(response.into_body(), LONGEST).await?);
     let said: Value = serde_json::from_str(&said).unwrap_or_default();
-    let Some(models) = said["data"].as_array().filter(|_| status.is_success()) else {
-        return Err(Refusal::bad_gateway("the model server lists no models"));
-    };
-    let model =
-        |model: &Value| Some((model["id"].as_str()?.to_owned(), model["created"].as_u64().unwrap_or(0)));
-    Ok(models.iter().filter_map(model).collect())
+    match said["data"].as_array().filter(|_| status.is_success()) {
+        Some(models) => Ok(models.iter().filter(|model| model["id"].is_string()).cloned().collect()),
+        None => Err(Refusal::bad_gateway("the model server lists no models")),
+    }
+}
+
+/// The models of a route, of those that are `served`, by the names that lead there.
+fn named(routes: &Routes, route: &Arc<Route>, served: &[Value]) -> Vec<Value> {
+    let settings = &route.settings;
+    let own_names = settings.models.iter().filter(|name| !name.contains('*'));
+    let own = own_names.map(|name| {
+        let known = served.iter().find(|model| model["id"] == route.target(name));
+        let mut model =
+            known.cloned().unwrap_or_else(|| json!({"object": "model", "created": 0, "owned_by": "del"}));
+        model["id"] = json!(name);
+        model
+    });
+    // All other names that lead to an alias mean the same model.
+    let others = served.iter().filter(|model| {
+        let leads_here = |name| routes.find(name).is_some_and(|found| Arc::ptr_eq(found, route));
+        (settings.model.is_none() || settings.models.is_empty())
+            && model["id"].as_str().is_some_and(leads_here)
+    });
+    own.chain(others.cloned()).collect()
+}
+
+fn created(model: &Value) -> u64 {
+    model["created"].as_u64().unwrap_or(0)
 }
 
 fn details() -> Value {

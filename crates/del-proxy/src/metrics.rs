@@ -3,11 +3,15 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+
+use crate::route::Routes;
 
 /// Counters of everything that went through.
 #[derive(Debug)]
@@ -20,6 +24,49 @@ pub(crate) struct Metrics {
     pub(crate) refused: Count,
     pub(crate) asked_again: Count,
     pub(crate) failures: Count,
+    executed: Count,
+    executed_badly: Count,
+    /// Requests that went to another model server.
+    pub(crate) retried: Count,
+    /// By the names of their keys.
+    limited: Family<Shown, Counter>,
+    asked: Family<Asked, Counter>,
+    up: Family<Server, Gauge>,
+    under_way: Family<Server, Gauge>,
+}
+
+/// How a request to a model server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// With an answer.
+    Answered,
+    /// With an error that another server would have as well.
+    Refused,
+    /// With the word that there are too many.
+    Busy,
+    /// Without an answer.
+    Failed,
+}
+
+impl Ended {
+    /// By the status of the answer, where there is one.
+    pub(crate) fn of(status: Option<StatusCode>) -> Self {
+        match status.map(|status| status.as_u16()) {
+            None | Some(502..=504) => Self::Failed,
+            Some(429) => Self::Busy,
+            Some(..400) => Self::Answered,
+            Some(_) => Self::Refused,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Refused => "refused",
+            Self::Busy => "busy",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 type Count = Counter<u64, AtomicU64>;
@@ -38,6 +85,22 @@ struct Path {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Written {
     dialect: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Server {
+    upstream: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Asked {
+    upstream: String,
+    ended: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Shown {
+    key: String,
 }
 
 /// Paths that are counted by name.
@@ -69,6 +132,12 @@ impl Metrics {
             "Calls that went out, by the dialect of the first of an answer",
             calls.clone(),
         );
+        let (asked, up, under_way, limited) =
+            (Family::default(), Family::default(), Family::default(), Family::default());
+        registry.register("upstream_requests", "Requests by model server, and how they ended", asked.clone());
+        registry.register("upstream_up", "1 where a model server is not left alone as it failed", up.clone());
+        registry.register("upstream_under_way", "Requests under way by model server", under_way.clone());
+        registry.register("limited", "Requests beyond the limits of a key", limited.clone());
         let mut counter = |name: &str, help: &str| {
             let counter = Count::default();
             registry.register(name, help, counter.clone());
@@ -81,11 +150,18 @@ impl Metrics {
                 "asked_again",
                 "Requests that were repeated as a demanded call did not come",
             ),
+            executed: counter("calls_executed", "Calls of injected tools that ran here, or were denied"),
+            executed_badly: counter("calls_failed", "Those of them that failed or were denied"),
             failures: counter("upstream_failures", "Answers of the model server that broke off"),
+            retried: counter("upstream_retries", "Requests that went to another model server"),
             registry,
             requests,
             head,
             calls,
+            limited,
+            asked,
+            up,
+            under_way,
         }
     }
 
@@ -104,8 +180,32 @@ impl Metrics {
         }
     }
 
-    /// All of it as text.
-    pub(crate) fn text(&self) -> String {
+    /// So many calls of injected tools have results, and so many of these are errors.
+    pub(crate) fn executed(&self, calls: usize, failed: usize) {
+        self.executed.inc_by(calls as u64);
+        self.executed_badly.inc_by(failed as u64);
+    }
+
+    /// A model server was asked.
+    pub(crate) fn asked(&self, upstream: &str, ended: Ended) {
+        self.asked.get_or_create(&Asked { upstream: upstream.to_owned(), ended: ended.word() }).inc();
+    }
+
+    /// A request went beyond the limits of its key.
+    pub(crate) fn limited(&self, key: &str) {
+        self.limited.get_or_create(&Shown { key: key.to_owned() }).inc();
+    }
+
+    /// All of it as text, with how these routes are now.
+    pub(crate) fn text(&self, routes: &Routes) -> String {
+        self.up.clear();
+        self.under_way.clear();
+        for member in routes.iter().flat_map(|route| route.pool.members()) {
+            let server = Server { upstream: member.place.clone() };
+            let busy = i64::try_from(member.busy()).unwrap_or(i64::MAX);
+            self.under_way.get_or_create(&server).inc_by(busy);
+            self.up.get_or_create(&server).set(i64::from(member.is_up()));
+        }
         let mut text = String::new();
         // A string takes every write.
         let _ = prometheus_client::encoding::text::encode(&mut text, &self.registry);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use del_agent::{Constrain, Mode, ToolsMode};
 
-use crate::settings::Settings;
+use crate::settings::RouteSettings;
 
 /// What is set, and what was learnt of models.
 #[derive(Debug)]
@@ -20,15 +20,16 @@ pub(crate) struct Modes {
 const MOST_MODELS: usize = 1024;
 
 impl Modes {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        let upstream = &settings.upstream;
-        let constrains = settings.constrain == Constrain::On && upstream.llama_cpp;
+    /// Those of a route, whose servers take tools and grammars or do not.
+    pub(crate) fn new(settings: &RouteSettings, takes_tools: bool, takes_grammar: bool) -> Self {
+        let constrains = settings.constrain == Constrain::On && takes_grammar;
         let usual = match settings.tools_mode {
             ToolsMode::Prompt => Mode::Prompt,
-            ToolsMode::Auto if constrains || upstream.takes_tools == Some(false) => Mode::Prompt,
-            ToolsMode::Auto | ToolsMode::Native => Mode::Native,
+            ToolsMode::Hybrid if settings.dialect.is_some() => Mode::Prompt,
+            mode if mode.learns() && (constrains || !takes_tools) => Mode::Prompt,
+            ToolsMode::Auto | ToolsMode::Native | ToolsMode::Hybrid => Mode::Native,
         };
-        let learns = settings.tools_mode == ToolsMode::Auto && usual == Mode::Native;
+        let learns = settings.tools_mode.learns() && usual == Mode::Native;
         Self { usual, learns, without_tools: Mutex::default() }
     }
 

@@ -1,64 +1,99 @@
 //! What requests share, and what is the same for all of them.
 
+mod driven;
 mod exchange;
+mod injected;
+mod runs;
 mod streamed;
+mod turns;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
-use del_agent::Constrain;
-use del_dialects::Dialect;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use del_wire::tools::KnownTools;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use self::exchange::Exchange;
 use crate::api::Api;
 use crate::gate::Gate;
+use crate::keys::Keys;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
-use crate::modes::Modes;
+use crate::pool::{Question, Sent};
 use crate::refusal::Refusal;
+use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
+use crate::timed::Timed;
 use crate::upstream::end_to_end;
 
 /// Everything that requests share.
 #[derive(Debug)]
-pub(crate) struct Proxy {
-    pub(crate) settings: Settings,
-    pub(crate) gate: Gate,
+pub struct Proxy {
+    /// What holds until other settings come. A request keeps to those that it began with.
+    setup: RwLock<Arc<Setup>>,
+    address: SocketAddr,
     pub(crate) metrics: Metrics,
-    modes: Modes,
     memory: Memory,
-    /// Calls of a model of which nothing is known are written in it.
-    fallback: Arc<Dialect>,
-    /// The dialects that calls are written in, by the names of models: finding one means looking at all of them.
-    written: Mutex<HashMap<String, Arc<Dialect>>>,
     /// Clients send the same tools with each request.
     tools: Mutex<KnownTools>,
     /// True once the server stops.
-    stopping: watch::Receiver<bool>,
+    stops: watch::Sender<bool>,
+}
+
+/// The settings at work.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// Without the routes and the keys.
+    pub(crate) settings: Settings,
+    pub(crate) routes: Routes,
+    pub(crate) gate: Gate,
+    /// They end with it.
+    _watches: JoinSet<()>,
 }
 
 /// How long a client may take to send its body.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Proxy {
-    pub(crate) fn new(
-        settings: Settings,
-        gate: Gate,
-        stopping: watch::Receiver<bool>,
-    ) -> Result<Self, SettingsError> {
-        let name = del_agent::Settings::default().fallback;
-        let fallback = settings.dialects.get(&name).cloned();
-        let fallback = fallback.ok_or(SettingsError::NoDialect { got: name })?;
-        let (modes, memory) = (Modes::new(&settings), Memory::new(settings.memory));
-        let (written, tools) = (Mutex::default(), Mutex::default());
-        let metrics = Metrics::new();
-        Ok(Self { settings, gate, metrics, modes, memory, fallback, written, tools, stopping })
+    /// A proxy that is going to listen at this address. It needs a runtime where a route has several model servers, to
+    /// look at them.
+    ///
+    /// # Errors
+    /// When the settings do not go together.
+    pub fn new(settings: Settings, address: SocketAddr) -> Result<Arc<Self>, SettingsError> {
+        let memory = Memory::new(settings.memory);
+        let setup = RwLock::new(Arc::new(Setup::new(settings, address)?));
+        let (tools, stops) = (Mutex::default(), watch::Sender::new(false));
+        Ok(Arc::new(Self { setup, address, metrics: Metrics::new(), memory, tools, stops }))
+    }
+
+    /// From now on, requests are answered with these settings. Those under way keep to theirs.
+    ///
+    /// # Errors
+    /// When the settings do not go together. Then nothing changes.
+    pub fn reload(&self, settings: Settings) -> Result<(), SettingsError> {
+        let setup = Arc::new(Setup::new(settings, self.address)?);
+        *self.setup.write().unwrap_or_else(PoisonError::into_inner) = setup;
+        Ok(())
+    }
+
+    pub(crate) fn setup(&self) -> Arc<Setup> {
+        Arc::clone(&self.setup.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Nothing new begins.
+    pub(crate) fn stop(&self) {
+        self.stops.send_replace(true);
+    }
+
+    /// True once it stops.
+    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
+        self.stops.subscribe()
     }
 
     /// Answers a request for an answer of a model.
@@ -72,23 +107,27 @@ impl Proxy {
         Exchange::new(self, api, parts, bytes)?.run().await
     }
 
-    /// Passes a request on and its answer back, both as they are.
+    /// Passes a request on to a route and its answer back, both as they are.
     pub(crate) async fn pass(
         &self,
+        setup: &Setup,
+        route: &Route,
         parts: &Parts,
         path: &str,
         body: Bytes,
     ) -> Result<Response<Body>, Refusal> {
-        let upstream = &self.settings.upstream;
-        let headers = upstream.forwarded(&parts.headers, self.gate.wants_key());
         let path = format!("{path}{}", query(parts));
-        let response = upstream.send(parts.method.clone(), &path, headers, body).await?;
-        Ok(self.untouched(response))
+        let sent = setup.sent(&parts.headers, body);
+        let question = Question::Path(parts.method.clone(), &path);
+        let response = route.pool.turn(&self.metrics).ask(question, &sent).await?;
+        let (mut parts, body) = response.into_parts();
+        parts.headers = end_to_end(&parts.headers);
+        Ok(Response::from_parts(parts, Body::new(body)))
     }
 
     /// The body of a request.
     pub(crate) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Refusal> {
-        let limit = self.settings.max_body;
+        let limit = self.setup().settings.max_body;
         let too_large = || {
             Refusal::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -102,7 +141,7 @@ impl Proxy {
         if length.is_some_and(|length: u64| length > limit as u64) {
             return Err(too_large());
         }
-        let mut stopping = self.stopping.clone();
+        let mut stopping = self.stopping();
         let read = tokio::select! {
             read = tokio::time::timeout(PATIENCE, to_bytes(body, limit)) => read,
             // Nobody waits for the rest of a request once the server stops.
@@ -122,65 +161,41 @@ impl Proxy {
             )),
         }
     }
+}
 
-    /// The server's answer as it is.
-    fn untouched(&self, response: Response<reqwest::Body>) -> Response<Body> {
-        let (mut parts, body) = response.into_parts();
-        parts.headers = end_to_end(&parts.headers);
-        Response::from_parts(parts, Body::new(self.settings.upstream.timed(body)))
-    }
-
-    /// The text of an answer of at most so many bytes.
-    pub(crate) async fn text(&self, body: reqwest::Body, limit: usize) -> Result<String, Refusal> {
-        let body = self.settings.upstream.timed(body);
-        let bytes = to_bytes(Body::new(body), limit).await.map_err(|error| {
-            let place = self.settings.upstream.place();
-            if is_limit(&error) {
-                Refusal::bad_gateway(format!(
-                    "expected an answer of at most {limit} bytes from the model server at {place}, got more"
-                ))
-            } else {
-                Refusal::bad_gateway(format!(
-                    "the model server at {place} broke off in the middle of its answer"
-                ))
-            }
-        })?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// What the server says of its models, for a look at whether it is there.
-    pub(crate) async fn look(&self) -> Result<StatusCode, Refusal> {
-        const LOOK: Duration = Duration::from_secs(3);
-        let sent = self.settings.upstream.send(Method::GET, "/models", HeaderMap::new(), Bytes::new());
-        match tokio::time::timeout(LOOK, sent).await {
-            Ok(sent) => sent.map(|response| response.status()),
-            Err(_) => Err(Refusal::bad_gateway("the model server does not answer")),
+impl Setup {
+    fn new(mut settings: Settings, address: SocketAddr) -> Result<Self, SettingsError> {
+        let routes = Routes::new(std::mem::take(&mut settings.routes), settings.dialects)?;
+        let keys = Keys::new(std::mem::take(&mut settings.keys));
+        if !address.ip().is_loopback() && keys.is_empty() {
+            return Err(SettingsError::NoKey { address });
         }
+        let mut watches = JoinSet::new();
+        for route in routes.iter().filter(|route| route.pool.members().len() > 1) {
+            watches.spawn(Arc::clone(&route.pool).watch(settings.health_interval));
+        }
+        Ok(Self { settings, routes, gate: Gate::new(address, keys), _watches: watches })
     }
 
-    /// The dialect that calls of this model are written in.
-    fn dialect(&self, model: &str) -> Arc<Dialect> {
-        /// Names come from clients.
-        const MOST_MODELS: usize = 1024;
-        let settings = &self.settings;
-        let told = settings.words.as_ref().map(|words| &words.dialect);
-        if let Some(dialect) = settings.dialect.as_ref().or(told) {
-            return Arc::clone(dialect);
-        }
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = written.get(model) {
-            return Arc::clone(known);
-        }
-        let dialect = Arc::clone(settings.dialects.for_model(model).unwrap_or(&self.fallback));
-        if written.len() < MOST_MODELS {
-            written.insert(model.to_owned(), Arc::clone(&dialect));
-        }
-        dialect
+    /// What goes to a model server with this body, for a client with these headers.
+    pub(crate) fn sent<'a>(&self, headers: &'a HeaderMap, body: Bytes) -> Sent<'a> {
+        Sent { headers, key_is_ours: self.gate.wants_key(), body }
     }
+}
 
-    fn constrain(&self) -> Constrain {
-        if self.settings.upstream.llama_cpp { self.settings.constrain } else { Constrain::Off }
-    }
+/// The text of an answer of at most so many bytes.
+pub(crate) async fn text(body: Timed, limit: usize) -> Result<String, Refusal> {
+    let place = body.place().to_owned();
+    let bytes = to_bytes(Body::new(body), limit).await.map_err(|error| {
+        if is_limit(&error) {
+            Refusal::bad_gateway(format!(
+                "expected an answer of at most {limit} bytes from the model server at {place}, got more"
+            ))
+        } else {
+            Refusal::bad_gateway(format!("the model server at {place} broke off in the middle of its answer"))
+        }
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Of an address, with its question mark.

@@ -1,6 +1,6 @@
 //! What a client is told when there is no answer, in the shape of the API that it called.
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
@@ -15,16 +15,10 @@ pub(crate) struct Refusal {
     kind: &'static str,
     message: String,
     hint: Option<String>,
-    /// What a model server said.
-    said: Option<Box<Said>>,
-}
-
-/// The words of a model server.
-#[derive(Debug, Clone)]
-struct Said {
-    headers: HeaderMap,
-    /// Its error, where that has the shape of OpenAI's API.
-    body: Option<Value>,
+    /// What goes along: a model server's own where it refused.
+    headers: Box<HeaderMap>,
+    /// A model server's error, where that has the shape of OpenAI's API.
+    said: Option<Box<Value>>,
 }
 
 impl Refusal {
@@ -62,12 +56,17 @@ impl Refusal {
     pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, message: &str, said: &str) -> Self {
         let body = serde_json::from_str::<Value>(said).ok();
         let body = body.filter(|said| said["error"]["message"].is_string());
-        Self { said: Some(Box::new(Said { headers, body })), ..Self::new(status, UPSTREAM, message) }
+        Self { headers: Box::new(headers), said: body.map(Box::new), ..Self::new(status, UPSTREAM, message) }
     }
 
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), hint: None, said: None }
+        Self { status, kind, message: message.into(), hint: None, headers: Box::default(), said: None }
+    }
+
+    /// True when the model server did not answer in time.
+    pub(crate) fn is_late(&self) -> bool {
+        self.status == StatusCode::GATEWAY_TIMEOUT
     }
 
     /// With what to do about it.
@@ -77,10 +76,16 @@ impl Refusal {
         self
     }
 
+    /// With a header.
+    #[must_use]
+    pub(crate) fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
     /// The answer in the shape of an API.
     pub(crate) fn shaped(self, family: Family) -> Response {
-        let headers = self.said.as_ref().map(|said| said.headers.clone()).unwrap_or_default();
-        let mut response = (self.status, headers, Document(self.body(family))).into_response();
+        let mut response = (self.status, *self.headers.clone(), Document(self.body(family))).into_response();
         if self.status == StatusCode::UNAUTHORIZED && self.kind != UPSTREAM {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -94,8 +99,8 @@ impl Refusal {
         };
         match family {
             Family::OpenAi => {
-                if let Some(said) = self.said.as_ref().and_then(|said| said.body.as_ref()) {
-                    return said.clone();
+                if let Some(said) = &self.said {
+                    return Value::clone(said);
                 }
                 let mut error =
                     json!({"message": self.message, "type": self.kind, "param": null, "code": null});

@@ -8,14 +8,15 @@ use axum::body::Bytes;
 use del_agent::Constrain;
 use del_dialects::{Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
-use del_wire::tools::{self, KnownTools, ToolsError};
-use del_wire::{Asked, Prompt, ToolChoice, Words, anthropic, chat, ollama};
+use del_wire::prompt::stops;
+use del_wire::tools::{self, Format, KnownTools, ToolsError};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, anthropic, chat, hybrid, ollama};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::answer::Offered;
+use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
 use crate::upstream::ServerApi;
 
@@ -28,6 +29,8 @@ pub(crate) struct Request {
     asked: OnceLock<Result<Asked, Refusal>>,
     tools: Result<Arc<[Tool]>, ToolsError>,
     facts: Facts,
+    /// The model gets the definitions that it asks for, as long as that is so.
+    hybrid: bool,
 }
 
 /// What decides on the way of a request.
@@ -102,31 +105,22 @@ impl Written<'_> {
 const LONGEST_CALL: u64 = 1024;
 
 impl Request {
-    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion. `model` takes the
-    /// place of the one that the client names.
-    pub(crate) fn new(bytes: Bytes, mut asked: Asked, model: Option<&str>) -> Self {
-        let mut bytes = (!asked.changed).then_some(bytes);
-        if let Some(name) = model
-            && asked.body.get("model").and_then(Value::as_str) != Some(name)
-        {
-            asked.body.insert("model".to_owned(), json!(name));
-            bytes = None;
-        }
+    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion.
+    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Self {
+        let bytes = (!asked.changed).then_some(bytes);
         let tools = match asked.body.get("tools") {
             None | Some(Value::Null) => Ok(Arc::default()),
             Some(tools) => tools::read(tools).map(Into::into),
         };
         let facts = Facts::of(&asked.body);
-        Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts }
+        Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts, hybrid: false }
     }
 
     /// The same of a request that says nothing unusual, without reading more of it than has to be: its messages are the
     /// server's affair. `None` where all of it has to be read.
-    pub(crate) fn at_a_glance(bytes: &Bytes, model: Option<&str>, known: &Mutex<KnownTools>) -> Option<Self> {
+    pub(crate) fn at_a_glance(bytes: &Bytes, known: &Mutex<KnownTools>) -> Option<Self> {
         let glance: Glance<'_> = serde_json::from_slice(bytes).ok()?;
-        let renamed = model.is_some_and(|model| *model != *glance.model);
-        if renamed || glance.functions.is_some() || !glance.messages.get().starts_with('[') || is_deep(bytes)
-        {
+        if glance.functions.is_some() || !glance.messages.get().starts_with('[') || is_deep(bytes) {
             return None;
         }
         let tools = match glance.tools {
@@ -144,7 +138,13 @@ impl Request {
             has_tools: !tools.is_empty(),
             choice: choice_of(glance.tool_choice.as_deref()),
         };
-        Some(Self { bytes: Some(bytes.clone()), asked: OnceLock::new(), tools: Ok(tools), facts })
+        Some(Self {
+            bytes: Some(bytes.clone()),
+            asked: OnceLock::new(),
+            tools: Ok(tools),
+            facts,
+            hybrid: false,
+        })
     }
 
     /// All of the request.
@@ -157,12 +157,114 @@ impl Request {
         read.as_ref().map_err(Clone::clone)
     }
 
+    /// Asks for this model in the place of the one that the client names.
+    pub(crate) fn rename(&mut self, model: &str) -> Result<(), Refusal> {
+        if self.facts.model != model {
+            self.asked()?;
+            if let Some(Ok(asked)) = self.asked.get_mut() {
+                asked.body.insert("model".to_owned(), json!(model));
+            }
+            self.bytes = None;
+            model.clone_into(&mut self.facts.model);
+        }
+        Ok(())
+    }
+
     /// The body for a server that is told of the tools: `as_it_came` where that can be.
     pub(crate) fn natively(&self, as_it_came: bool) -> Result<Written<'_>, Refusal> {
+        if let Some(hybrid) = self.hybrid() {
+            let mut body = self.asked()?.body.clone();
+            let mut tools = tools::definitions(&self.asking_tool(&hybrid), Format::OpenAi);
+            if let (Value::Array(told), Some(Value::Array(all))) = (&mut tools, body.get("tools")) {
+                // As the client wrote them, with members that nobody here knows.
+                let named = |name: &str| {
+                    all.iter().find(|tool| {
+                        tool.pointer("/function/name").or(tool.get("name")) == Some(&json!(name))
+                    })
+                };
+                told.extend(hybrid.defined().filter_map(|tool| named(&tool.name)).cloned());
+            }
+            body.insert("tools".to_owned(), tools);
+            return Ok(Written::Body(Cow::Owned(body)));
+        }
         match &self.bytes {
             Some(bytes) if as_it_came => Ok(Written::Bytes(bytes.clone())),
             _ => Ok(Written::Body(Cow::Borrowed(&self.asked()?.body))),
         }
+    }
+
+    /// Adds messages to the conversation.
+    pub(crate) fn add(&mut self, more: &[Value]) {
+        if let Some(Ok(asked)) = self.asked.get_mut()
+            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
+        {
+            messages.extend_from_slice(more);
+            self.bytes = None;
+        }
+    }
+
+    /// The model has called as it had to, and may do from now on what it likes.
+    pub(crate) fn frees_choice(&mut self) {
+        if let Some(Ok(asked)) = self.asked.get_mut() {
+            asked.body.insert("tool_choice".to_owned(), json!("auto"));
+            self.facts.choice = choice_of(None);
+            self.bytes = None;
+        }
+    }
+
+    /// True when the client wants to know how many tokens a stream cost.
+    pub(crate) fn counts_tokens(&self) -> bool {
+        self.asked().is_ok_and(|asked| {
+            asked.body.get("stream_options").is_some_and(|options| options["include_usage"] == true)
+        })
+    }
+
+    /// Has the model ask for the definitions that it needs, or tells it of all tools at once.
+    pub(crate) fn set_hybrid(&mut self, hybrid: bool) {
+        self.hybrid = hybrid;
+    }
+
+    /// Of which tools the model has the definitions, where it has to ask for them: those that the conversation used, and
+    /// the one that it has to call. Several choices of one answer could ask for different ones, so they get all.
+    pub(crate) fn hybrid(&self) -> Option<Hybrid<'_>> {
+        let tools = self.tools.as_ref().ok().filter(|_| self.hybrid)?;
+        let asked = &self.asked().ok()?.body;
+        if asked.get("n").and_then(Value::as_u64).is_some_and(|count| count > 1) {
+            return None;
+        }
+        let mut hybrid = Hybrid::new(tools)?;
+        hybrid.read(messages(asked));
+        if let Some(ToolChoice::Named(name)) = &self.facts.choice {
+            hybrid.define(name);
+        }
+        Some(hybrid)
+    }
+
+    /// The tool that asks for definitions, unless there is nothing to ask for.
+    fn asking_tool(&self, hybrid: &Hybrid<'_>) -> Vec<Tool> {
+        let asks = !matches!(self.facts.choice, Some(ToolChoice::None | ToolChoice::Named(_)));
+        asks.then(|| hybrid.request()).into_iter().collect()
+    }
+
+    /// The model asked for definitions: the same request, with what it asked for.
+    pub(crate) fn define(&mut self, asking: Asking, ids: &mut Ids) -> Result<(), Refusal> {
+        let Asking { said, mut calls } = asking;
+        for call in &mut calls {
+            call.id = Some(ids.keep_or_mint(call.id.as_deref()));
+        }
+        let results = match self.hybrid() {
+            Some(hybrid) => calls.iter().filter_map(|call| hybrid.answer(call)).collect(),
+            None => Vec::new(),
+        };
+        self.asked()?;
+        if let Some(Ok(asked)) = self.asked.get_mut()
+            && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
+        {
+            messages.push(ChatMessage::Assistant { text: said, calls }.to_json());
+            messages.extend(results.into_iter().map(|result| ChatMessage::Result(result).to_json()));
+        }
+        self.bytes = None;
+        Ok(())
     }
 
     /// The model answered without a call, which was demanded: the same request, and what to say to that.
@@ -217,6 +319,11 @@ impl Request {
         self.offers_tools() && matches!(self.facts.choice, Some(ToolChoice::Required | ToolChoice::Named(_)))
     }
 
+    /// True when the model has to call this tool.
+    pub(crate) fn names(&self, tool: &str) -> bool {
+        matches!(&self.facts.choice, Some(ToolChoice::Named(name)) if name == tool)
+    }
+
     /// The model's name.
     pub(crate) fn model(&self) -> &str {
         &self.facts.model
@@ -247,16 +354,41 @@ impl Request {
         self.facts.one_call
     }
 
+    /// The names of the tools whose definitions the model has, where it has to ask for them.
+    pub(crate) fn defined(&self) -> Option<Arc<BTreeSet<String>>> {
+        Some(Arc::new(self.hybrid()?.defined().map(|tool| tool.name.clone()).collect()))
+    }
+
     /// The tools that a parser can know; what is none is the server's affair.
     pub(crate) fn tools(&self) -> Arc<[Tool]> {
+        if let Some(hybrid) = self.hybrid() {
+            return self
+                .tools
+                .iter()
+                .flat_map(|tools| tools.iter().cloned())
+                .chain([hybrid.request()])
+                .collect();
+        }
         self.tools.as_ref().map(Arc::clone).unwrap_or_default()
     }
 
     /// The body for a server that is not told of tools.
     pub(crate) fn in_prompt(&self, writing: Writing<'_>) -> Result<Written<'_>, Refusal> {
-        let tools = self.tools.as_ref().map_err(|error| Refusal::bad_request(error.to_string()))?;
+        let all = self.tools.as_ref().map_err(|error| Refusal::bad_request(error.to_string()))?;
         let asked = &self.asked()?.body;
-        let choice = self.known_choice(tools)?;
+        let choice = self.known_choice(all)?;
+        let told;
+        let tools = match self.hybrid() {
+            Some(hybrid) => {
+                told = self
+                    .asking_tool(&hybrid)
+                    .into_iter()
+                    .chain(hybrid.defined().cloned())
+                    .collect::<Vec<_>>();
+                told.as_slice()
+            }
+            None => all,
+        };
         let constraint = Self::constraint(asked, writing.constrain, &choice).filter(|_| !tools.is_empty());
         let held = writing.constrain == Constrain::On && !tools.is_empty();
         let mut prompt = Prompt::new(writing.dialect, tools)
@@ -271,6 +403,9 @@ impl Request {
             body.shift_remove(name);
         }
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
+        if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
+            stop_at(&mut body, &stops(writing.dialect));
+        }
         if let Some(choice) = constraint {
             let forced = choice != Choice::Auto;
             // Under a grammar that lets more follow, a small model repeats the call without end.
@@ -318,8 +453,11 @@ impl Request {
             ToolChoice::Auto => {
                 let mut since_user =
                     messages(body).iter().rev().take_while(|message| message["role"] != "user");
-                let answered =
-                    since_user.any(|message| matches!(message["role"].as_str(), Some("tool" | "function")));
+                // Definitions are no result.
+                let answered = since_user.any(|message| {
+                    matches!(message["role"].as_str(), Some("tool" | "function"))
+                        && message["name"] != hybrid::REQUEST
+                });
                 match (constrain, answered) {
                     (Constrain::On, false) => Some(Choice::Required),
                     (Constrain::On, true) => Some(Choice::Auto),
@@ -357,6 +495,21 @@ fn choice_of(word: Option<&str>) -> Option<ToolChoice> {
         Some("none") => Some(ToolChoice::None),
         Some("required" | "any") => Some(ToolChoice::Required),
         Some(_) => None,
+    }
+}
+
+/// Has the model stop at these texts as well, where there is room for them.
+fn stop_at(body: &mut Map<String, Value>, stops: &[&str]) {
+    /// Servers take no more.
+    const MOST: usize = 4;
+    let mut list: Vec<Value> = match body.get("stop") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list.clone(),
+        Some(one) => vec![one.clone()],
+    };
+    if !stops.is_empty() && list.len() + stops.len() <= MOST {
+        list.extend(stops.iter().map(|stop| json!(stop)));
+        body.insert("stop".to_owned(), Value::Array(list));
     }
 }
 

@@ -1,7 +1,5 @@
 //! Connections, from the first to the last.
 
-mod busy;
-
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +12,10 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use self::busy::Busy;
-use crate::gate::Gate;
+use crate::held::{Busy, Held};
+use crate::paths::router;
 use crate::proxy::Proxy;
-use crate::routes::router;
-use crate::settings::{Settings, SettingsError};
+use crate::settings::SettingsError;
 
 /// A client has this long for the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
@@ -33,19 +30,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// come whole by then get none.
 ///
 /// # Errors
-/// When the socket or the settings cannot serve. Nothing that a client or the model server does is an error.
+/// Never once it serves: nothing that a client or the model server does is an error.
 pub async fn serve(
     listener: TcpListener,
-    settings: Settings,
+    proxy: Arc<Proxy>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), SettingsError> {
-    let address = listener.local_addr()?;
-    if !address.ip().is_loopback() && settings.key.is_none() {
-        return Err(SettingsError::NoKey { address });
-    }
-    let gate = Gate::new(address, settings.key.clone());
-    let (stops, stopping) = watch::channel(false);
-    let router = router(Arc::new(Proxy::new(settings, gate, stopping.clone())?));
+    let router = router(Arc::clone(&proxy));
     let open = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
@@ -57,10 +48,10 @@ pub async fn serve(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connect(stream, &router, &open, stopping.clone());
+        connect(stream, &router, &open, proxy.stopping());
     }
     drop(listener);
-    let _ = stops.send(true);
+    proxy.stop();
     let _ = tokio::time::timeout(DRAIN, open.shutdown()).await;
     Ok(())
 }
@@ -80,7 +71,7 @@ fn connect(
     let service = service_fn(move |request| {
         let busy = counted.clone();
         let answer = service.call(request);
-        async move { answer.await.map(|response| response.map(|body| busy.until_end_of(body))) }
+        async move { answer.await.map(|response| response.map(|body| Held::new(body, busy))) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

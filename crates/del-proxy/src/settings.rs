@@ -1,5 +1,6 @@
 //! What a proxy is set to.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,15 +8,44 @@ use del_agent::{Constrain, ToolsMode};
 use del_dialects::{Detail, Dialect, Dialects};
 use del_wire::Words;
 
+use crate::execution::Executor;
 use crate::upstream::Upstream;
 
 /// How a proxy works.
 #[derive(Debug)]
 pub struct Settings {
-    /// The model server.
-    pub upstream: Upstream,
+    /// Where requests go, by their models.
+    pub routes: Vec<RouteSettings>,
     /// All dialects that are known.
     pub dialects: &'static Dialects,
+    /// The largest body of a request, in bytes.
+    pub max_body: usize,
+    /// Bytes of JSON that are kept of earlier answers, for requests of the Responses API that go on with one; 0 keeps
+    /// nothing. What the proxy began with holds until it ends.
+    pub memory: usize,
+    /// After this long without a word of the model server, a streaming client is told that it is still there.
+    pub keep_alive: Duration,
+    /// Where a route has several model servers, each is looked at this often.
+    pub health_interval: Duration,
+    /// What is counted can be asked for at `/metrics`.
+    pub metrics: bool,
+    /// Has tools that the model is offered beside those of the client, and runs calls of them.
+    pub executor: Option<Arc<dyn Executor>>,
+    /// How many requests to the model one request of a client may cost, where calls run here.
+    pub max_turns: u32,
+    /// The keys of which clients have to show one; none lets everybody in. What listens on more than loopback needs one.
+    pub keys: Vec<ClientKey>,
+}
+
+/// Where the requests for some models go, and how they are asked.
+#[derive(Debug)]
+pub struct RouteSettings {
+    /// The models: names, or patterns in which `*` stands for anything. Without any, it is for every model.
+    pub models: Vec<String>,
+    /// The model servers, of one API, that take these requests in turn.
+    pub upstreams: Vec<Upstream>,
+    /// The model that the servers are asked for; `None` leaves it to the requests.
+    pub model: Option<String>,
     /// The one dialect to write and read; `None` writes the model's and reads all.
     pub dialect: Option<Arc<Dialect>>,
     /// What the model's chat template says of tools, where it is known; calls are then written in its dialect.
@@ -27,39 +57,67 @@ pub struct Settings {
     /// Whether the server is held to a grammar of calls: needs prompt mode and llama.cpp. `Auto` does where a request
     /// demands a call, `On` also elsewhere until a result is there.
     pub constrain: Constrain,
-    /// The model that all requests are for; `None` leaves it to them.
-    pub model: Option<String>,
-    /// The largest body of a request, in bytes.
-    pub max_body: usize,
-    /// Bytes of JSON that are kept of earlier answers, for requests of the Responses API that go on with one; 0 keeps
-    /// nothing.
-    pub memory: usize,
-    /// After this long without a word of the model server, a streaming client is told that it is still there.
-    pub keep_alive: Duration,
-    /// What is counted can be asked for at `/metrics`.
-    pub metrics: bool,
-    /// The key that clients have to show. What listens on more than loopback needs one.
-    pub key: Option<String>,
+    /// At most so many requests are under way at once; more are refused.
+    pub max_concurrent: Option<usize>,
+}
+
+/// A key of clients, and what they may do with it.
+pub struct ClientKey {
+    /// What it is called where it is counted and refused.
+    pub name: String,
+    /// What clients show.
+    pub secret: String,
+    /// At most so many requests in a minute.
+    pub per_minute: Option<u32>,
+    /// At most so many requests under way at once.
+    pub max_concurrent: Option<usize>,
 }
 
 impl Settings {
-    /// The usual settings in front of this server.
-    pub fn new(upstream: Upstream) -> Self {
+    /// The usual settings in front of these servers.
+    pub fn new(routes: Vec<RouteSettings>) -> Self {
         Self {
-            upstream,
+            routes,
             dialects: Dialects::builtin(),
+            max_body: 32 << 20,
+            memory: 64 << 20,
+            keep_alive: Duration::from_secs(15),
+            health_interval: Duration::from_secs(10),
+            metrics: false,
+            executor: None,
+            max_turns: 25,
+            keys: Vec::new(),
+        }
+    }
+}
+
+impl RouteSettings {
+    /// The usual settings of a route for every model.
+    pub fn new(upstreams: Vec<Upstream>) -> Self {
+        Self {
+            models: Vec::new(),
+            upstreams,
+            model: None,
             dialect: None,
             words: None,
             detail: Detail::default(),
             tools_mode: ToolsMode::default(),
             constrain: Constrain::default(),
-            model: None,
-            max_body: 32 << 20,
-            memory: 64 << 20,
-            keep_alive: Duration::from_secs(15),
-            metrics: false,
-            key: None,
+            max_concurrent: None,
         }
+    }
+}
+
+impl ClientKey {
+    /// A key without limits.
+    pub fn new(name: impl Into<String>, secret: impl Into<String>) -> Self {
+        Self { name: name.into(), secret: secret.into(), per_minute: None, max_concurrent: None }
+    }
+}
+
+impl std::fmt::Debug for ClientKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ClientKey").field(&self.name).finish()
     }
 }
 
@@ -70,13 +128,19 @@ pub enum SettingsError {
     #[error("expected a key for clients, as {address} is not for this machine alone")]
     NoKey {
         /// Where it listens.
-        address: std::net::SocketAddr,
+        address: SocketAddr,
     },
     /// No dialect to write in.
     #[error("expected the name of a dialect to write calls in, got `{got}`")]
     NoDialect {
         /// The name.
         got: String,
+    },
+    /// A route leads nowhere.
+    #[error("expected a model server for every route, got none for {models}")]
+    NoUpstream {
+        /// Its models.
+        models: String,
     },
     /// The socket is of no use.
     #[error("cannot listen: {0}")]

@@ -8,12 +8,17 @@ use axum::body::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use crate::pool::Visit;
+
 /// A body that fails when nothing comes of it for too long.
 #[derive(Debug)]
 pub(crate) struct Timed {
     body: reqwest::Body,
+    /// What came before anybody asked for it.
+    first: Option<Frame<Bytes>>,
     timer: Pin<Box<Sleep>>,
     between: Duration,
+    visit: Visit,
 }
 
 /// Why an answer ends early.
@@ -29,8 +34,20 @@ pub(crate) enum Interruption {
 
 impl Timed {
     /// A body whose first bytes come within `first`, and those that follow within `between` of each other.
-    pub(crate) fn new(body: reqwest::Body, first: Duration, between: Duration) -> Self {
-        Self { body, timer: Box::pin(tokio::time::sleep(first)), between }
+    pub(crate) fn new(body: reqwest::Body, first: Duration, between: Duration, visit: Visit) -> Self {
+        Self { body, first: None, timer: Box::pin(tokio::time::sleep(first)), between, visit }
+    }
+
+    /// The server that it comes from.
+    pub(crate) fn place(&self) -> &str {
+        self.visit.place()
+    }
+
+    /// Waits for its first bytes, which then come first.
+    pub(crate) async fn begin(&mut self) -> Result<(), Interruption> {
+        let frame = std::future::poll_fn(|context| Pin::new(&mut *self).poll_frame(context)).await;
+        self.first = frame.transpose()?;
+        Ok(())
     }
 }
 
@@ -43,24 +60,29 @@ impl Body for Timed {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Interruption>>> {
         let this = &mut *self;
-        match Pin::new(&mut this.body).poll_frame(context) {
+        if let Some(first) = this.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        let came = match Pin::new(&mut this.body).poll_frame(context) {
             Poll::Ready(frame) => {
                 let later = Instant::now() + this.between;
                 this.timer.as_mut().reset(later);
-                Poll::Ready(frame.map(|frame| frame.map_err(Interruption::Connection)))
+                frame.map(|frame| frame.map_err(Interruption::Connection))
             }
-            Poll::Pending => {
-                let silent = this.timer.as_mut().poll(context).is_ready();
-                if silent { Poll::Ready(Some(Err(Interruption::Silence))) } else { Poll::Pending }
-            }
+            Poll::Pending if this.timer.as_mut().poll(context).is_ready() => Some(Err(Interruption::Silence)),
+            Poll::Pending => return Poll::Pending,
+        };
+        if matches!(came, Some(Err(_))) {
+            this.visit.failed();
         }
+        Poll::Ready(came)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.first.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        if self.first.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }

@@ -1,6 +1,5 @@
 //! The model server behind the proxy.
 
-use std::fmt;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -9,9 +8,8 @@ use del_wire::FromServer;
 use del_wire::anthropic::from_server::Messages;
 use reqwest::{Client, Url};
 
-use crate::gate::Key;
+use crate::keys::Key;
 use crate::refusal::Refusal;
-use crate::timed::Timed;
 
 /// The API that a model server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -160,11 +158,6 @@ impl Upstream {
         }
     }
 
-    /// The body of an answer, which has to keep coming.
-    pub(crate) fn timed(&self, body: reqwest::Body) -> Timed {
-        Timed::new(body, self.first_byte, self.between_bytes)
-    }
-
     fn silent(&self) -> Refusal {
         Refusal::too_late(format!("the model server at {} did not answer in time", self.place()))
     }
@@ -206,7 +199,7 @@ impl Upstream {
     }
 
     /// The address without what may be secret in it.
-    pub fn place(&self) -> impl fmt::Display {
+    pub fn place(&self) -> String {
         Url::parse(&self.base).map_or_else(
             |_| String::new(),
             |mut url| {

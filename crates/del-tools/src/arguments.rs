@@ -74,6 +74,25 @@ impl Arguments {
         self
     }
 
+    /// The arguments as JSON, spelt as `properties` declare them.
+    pub(crate) fn spelt(self, parameters: &[&'static Parameter], properties: &Value) -> Value {
+        let key = |name: &str| {
+            let parameter = parameters.iter().find(|parameter| parameter.name == name);
+            parameter.map_or_else(|| name.to_owned(), |parameter| parameter.declared(properties))
+        };
+        let spelt = self.values.into_iter().map(|(name, value)| {
+            let value = match value {
+                Typed::Text(text) => Value::String(text),
+                Typed::Number(number) => number.into(),
+                Typed::Flag(flag) => Value::Bool(flag),
+                Typed::Words(words) => words.into(),
+                Typed::Json(value) => value,
+            };
+            (key(name), value)
+        });
+        Value::Object(spelt.collect())
+    }
+
     /// Whether the tool was called by `name`, in any spelling.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.called.rsplit(['.', ':', '/']).next().is_some_and(|called| folded(called) == folded(name))

@@ -48,7 +48,7 @@ impl ToolResult {
     }
 
     /// Adds a line of its own at the end.
-    pub(crate) fn note(&mut self, note: &str) {
+    pub fn note(&mut self, note: &str) {
         if !self.text.ends_with('\n') {
             self.text.push('\n');
         }

@@ -14,7 +14,7 @@ use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::sandbox::Level;
-use crate::toolbox::{Plan, Toolbox};
+use crate::toolbox::{Advice, Plan, Toolbox};
 
 pub(crate) use place::caution;
 
@@ -174,6 +174,8 @@ impl Gate {
         let granted = self.granted.contains(plan.grant());
         match self.decide(plan.question(), plan.class(), granted) {
             Verdict::Run if plan.is_doubtful() && !granted => Verdict::Ask,
+            Verdict::Run if matches!(plan.advice(), Advice::Ask(_)) => Verdict::Ask,
+            Verdict::Ask if *plan.advice() == Advice::Yes && plan.is_plain() => Verdict::Run,
             verdict => verdict,
         }
     }
@@ -316,6 +318,9 @@ impl Gate {
                     "the arguments of this call may not be what was meant: {}. Write the call again, whole.",
                     plan.question().cautions.join("; ")
                 )));
+            }
+            if let Advice::Ask(why) = plan.advice() {
+                return Err(denied(format!("the user has to be asked, and nobody is there: {why}.")));
             }
             let why = plan.question().needs_approval();
             return Err(denied(format!("{why}; rerun with --approval-mode auto-edit|yolo or --allow-tool")));

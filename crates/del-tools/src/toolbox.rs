@@ -46,6 +46,21 @@ pub struct Plan {
     grant: Grant,
     /// The arguments may not be what the model meant.
     doubted: bool,
+    /// What a program of the user's own says to it.
+    advice: Advice,
+}
+
+/// What a program of the user's own says to a planned call, where it neither lets it pass nor forbids it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Advice {
+    /// Nothing.
+    #[default]
+    None,
+    /// The user has to be asked, for this reason, whatever the mode and the rules say.
+    Ask(String),
+    /// It is the user's yes to the usual question. It is none where there are reasons to look twice, nor where the
+    /// arguments may not be what the model meant; and what is denied stays so.
+    Yes,
 }
 
 /// How a running call is watched and stopped.
@@ -240,7 +255,16 @@ impl Toolbox {
             directory: self.directory().to_owned(),
             cautions: question.all_cautions(),
         };
-        Ok(Plan { tool, class: job.class(), job, question, notes, grant, doubted: false })
+        Ok(Plan {
+            tool,
+            class: job.class(),
+            job,
+            question,
+            notes,
+            grant,
+            doubted: false,
+            advice: Advice::None,
+        })
     }
 
     /// The same call with `text` in place of what its question lets the user change. The result will tell the model.
@@ -281,6 +305,10 @@ impl Toolbox {
             result.note(note);
         }
         result
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
     }
 
     fn definition(&self, name: &str) -> Option<&Definition> {
@@ -363,9 +391,31 @@ impl Plan {
         self.grant.cautions.push(why.to_owned());
     }
 
+    /// Takes what a program of the user's own says to it.
+    pub fn take_advice(&mut self, advice: Advice) {
+        if let Advice::Ask(why) = &advice {
+            self.question.remarks.push(why.clone());
+        }
+        self.advice = advice;
+    }
+
+    pub(crate) fn advice(&self) -> &Advice {
+        &self.advice
+    }
+
+    /// Tells the user something besides what the call does.
+    pub fn remark(&mut self, remark: &str) {
+        self.question.remarks.push(remark.to_owned());
+    }
+
     /// True where the arguments may not be what the model meant, and the call does more than read.
     pub(crate) fn is_doubtful(&self) -> bool {
         self.doubted && self.class != Class::Read
+    }
+
+    /// True where there is no reason to look twice.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.doubted && self.question.all_cautions().is_empty()
     }
 
     /// What the user is to be shown.

@@ -11,6 +11,7 @@
 //! - [`asked`]: a client's request, whatever its API, and [`told`]: what it is told of the answer; between them and each
 //!   API stand a file in and a file out: [`chat`], [`responses`], [`anthropic`], [`ollama`];
 //! - [`prompt`]: a conversation with tools as text in a dialect;
+//! - [`hybrid`]: of which tools a model has the definitions, where it gets those that it asks for;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
 //! - [`convert`]: the records of `del convert`;
@@ -29,6 +30,7 @@ pub mod error;
 pub mod events;
 mod fields;
 pub mod from_server;
+pub mod hybrid;
 pub mod ids;
 pub mod native;
 pub mod ollama;
@@ -46,6 +48,7 @@ pub use assembly::Assembly;
 pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
 pub use from_server::{FromServer, Heard};
+pub use hybrid::Hybrid;
 pub use ids::Ids;
 pub use prompt::{Part, Prompt, PromptError, Words};
 pub use reading::Reading;

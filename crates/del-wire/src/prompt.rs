@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use del_dialects::dialect::{Frame, Need, Piece};
 use del_dialects::{Call, CallResult, Detail, Dialect, Dialects, Tool};
 use serde_json::{Map, Value};
 
@@ -318,8 +319,29 @@ fn in_words(calls: &[Call]) -> String {
     Dialects::builtin().neutralise(&told.collect::<Vec<_>>().join("\n")).into_owned()
 }
 
+/// The texts at which a request in this dialect has the model stop: closing marks of calls that the dialect takes for read
+/// where the answer ends before them. One call an answer is what comes of it. Headers of channels end by tokens of the
+/// model's own.
+pub fn stops(dialect: &Dialect) -> Vec<&str> {
+    let forms = std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref));
+    let forms = forms.filter(|form| !matches!(form.frame, Frame::Channels(_)));
+    let closers = forms.filter_map(|form| {
+        form.call.iter().rev().find_map(|piece| match piece {
+            Piece::Mark(mark, _) if mark.need == Need::Stop => Some(mark.write.trim()),
+            _ => None,
+        })
+    });
+    let mut stops: Vec<&str> = Vec::new();
+    for closer in closers {
+        if !stops.contains(&closer) {
+            stops.push(closer);
+        }
+    }
+    stops
+}
+
 /// The calls of an assistant's message, or what is none.
-fn calls(fields: &Map<String, Value>) -> Result<Vec<Call>, &Value> {
+pub(crate) fn calls(fields: &Map<String, Value>) -> Result<Vec<Call>, &Value> {
     let list = match fields.get("tool_calls") {
         None | Some(Value::Null) => &[],
         Some(Value::Array(list)) => list.as_slice(),

@@ -69,12 +69,13 @@ impl Agent {
     pub(super) fn run(&mut self, calls: Vec<ReadCall>, note: Option<String>, watch: Watch<'_>) -> Effect {
         self.task.repairs = 0;
         self.guard.next_turn();
+        let answered: Vec<Option<CallResult>> = calls.iter().map(|read| self.defined(&read.call)).collect();
         let mut slots = Vec::with_capacity(calls.len());
         let mut stop = None;
-        for ReadCall { call, guess } in calls {
+        for (ReadCall { call, guess }, answered) in calls.into_iter().zip(answered) {
             let verdict = self.guard.judge(&call);
             let result = match verdict {
-                Verdict::Run => None,
+                Verdict::Run => answered,
                 Verdict::Tell { times } => {
                     watch(View::Notice(&Notice::Repeated { name: call.name.clone(), times }));
                     Some(result(&call, prompt::repeated(times)))
@@ -131,11 +132,19 @@ impl Agent {
         self.entries.push(Entry::Results { results });
     }
 
+    /// The result of a call that gets the model a definition rather than running. What the model knew when it made the call
+    /// is what came before its answer.
+    fn defined(&self, call: &Call) -> Option<CallResult> {
+        let before = self.entries.len().saturating_sub(1);
+        self.hybrid(&self.entries[..before])?.answer(call)
+    }
+
     fn about_broken_calls(&self, answer: &Answer, watch: Watch<'_>) -> Option<String> {
         let first = answer.broken.first()?;
         watch(View::Notice(&Notice::BrokenCall { reason: first.kind.message() }));
         let skeleton = |name: &str| {
-            let tool = self.tools.iter().find(|tool| tool.name == name)?;
+            let tools = self.shown();
+            let tool = tools.iter().find(|tool| tool.name == name)?;
             match self.mode {
                 Mode::Prompt => self.dialect.skeleton(tool),
                 Mode::Native => Some(tool.placeholders()),

@@ -89,7 +89,7 @@ impl Agent {
     }
 
     fn overhead(&self) -> u64 {
-        tokens::of(&self.settings.system) + self.tools.iter().map(tokens::tool).sum::<u64>()
+        tokens::of(&self.settings.system) + self.shown().iter().map(tokens::tool).sum::<u64>()
     }
 
     /// What the server counted for the answer that has just been kept.

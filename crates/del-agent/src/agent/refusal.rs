@@ -6,7 +6,7 @@ use super::{Agent, State, Watch};
 use crate::history::Entry;
 use crate::prompt;
 use crate::reading::{Reading, Trouble};
-use crate::settings::{Mode, ToolsMode};
+use crate::settings::Mode;
 use crate::step::{Effect, Failure};
 use crate::view::{Notice, View};
 
@@ -79,13 +79,13 @@ impl Agent {
         watch: Watch<'_>,
     ) -> Effect {
         let passing = matches!(error.kind, ApiErrorKind::RateLimited | ApiErrorKind::Unavailable);
-        if self.grammars.is_some() && error.message.to_lowercase().contains("grammar") {
-            self.grammars = None;
+        if self.constrained && error.message.to_lowercase().contains("grammar") {
+            self.constrained = false;
             self.notices.push(Notice::Unconstrained { reason: error.message });
             self.request(tries, watch)
         } else if error.kind == ApiErrorKind::ToolsUnsupported
             && self.mode == Mode::Native
-            && self.settings.tools_mode == ToolsMode::Auto
+            && self.settings.tools_mode.learns()
         {
             self.mode = Mode::Prompt;
             self.notices.push(Notice::PromptMode { reason: error.message });

@@ -4,5 +4,6 @@
 mod compaction;
 mod conversations;
 mod disorder;
+mod hybrid;
 mod script;
 mod trouble;

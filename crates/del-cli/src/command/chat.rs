@@ -8,6 +8,8 @@ mod word;
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
@@ -18,6 +20,8 @@ use word::Word;
 use crate::arguments::{Assistant, Common};
 use crate::colour::Paint;
 use crate::exit::{self, Exit};
+use crate::project::{self, Part};
+use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Typed};
 use crate::screen::look::Look;
 use crate::screen::stage::{self, Stage};
@@ -39,6 +43,8 @@ struct Chat {
     terminal: bool,
     /// What the model thought last.
     thought: String,
+    /// When it began, in milliseconds since 1970.
+    since: u64,
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
@@ -73,13 +79,14 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         paint: look.paint,
         terminal: typed && !look.plain,
         thought: String::new(),
+        since: now(),
         ahead: VecDeque::new(),
         begun: String::new(),
     };
     if chat.terminal {
         stage.stops_with("Esc");
     }
-    let mut lines = Lines::open(typed, look, chat.session.hands.toolbox.directory());
+    let mut lines = Lines::open(typed, look, chat.session.hands.toolbox.directory(), chat.session.prompts());
     chat.greet();
     chat.recall();
     chat.talk(&mut lines)
@@ -128,6 +135,10 @@ impl Chat {
         if let Some(files) = self.session.memory.named() {
             say(&self.paint.dim(format!("follows {}", visible(&files))));
         }
+        let trusted = self.session.project().names(Part::is_trusted);
+        if !trusted.is_empty() {
+            say(&self.paint.dim(format!("trusts {}", visible(&project::few(&trusted)))));
+        }
         self.say_mode();
         let starting = self.session.hands.starting_servers();
         if !starting.is_empty() {
@@ -162,7 +173,14 @@ impl Chat {
     }
 
     fn take(&mut self, line: &str) -> Result<Next> {
-        match Word::read(line) {
+        let word = Word::read(line);
+        if !matches!(word, Word::Command(..)) {
+            let prompts = Arc::clone(self.session.prompts());
+            if let Some((prompt, rest)) = prompts::named(&prompts, line) {
+                return self.ask_what(prompt, rest).map(|()| Next::Go);
+            }
+        }
+        match word {
             Word::Nothing => {}
             Word::Command(name, rest) => return self.command(name, rest),
             Word::Shell(command) => self.shell(command),
@@ -175,6 +193,16 @@ impl Chat {
             }
         }
         Ok(Next::Go)
+    }
+
+    /// Asks what a command of the user's or the project's says.
+    fn ask_what(&mut self, prompt: &Prompt, rest: &str) -> Result<()> {
+        let question = self.with_files(&prompt.filled(rest));
+        say(&self.paint.dim(format!("as {} says", visible(&prompt.path.display().to_string()))));
+        self.session.hands.let_only_those_of(prompt);
+        let asked = self.ask(&question);
+        self.session.hands.only = None;
+        asked
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {
@@ -241,6 +269,12 @@ impl Chat {
     fn fail(&self, why: &str) {
         say(&format!("{} {}", self.paint.red("error:"), visible(why)));
     }
+}
+
+/// In milliseconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn say(text: &str) {

@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::colour::Paint;
-use crate::config::{self, Config, KEYS, Key};
+use crate::config::{self, Config, KEYS, Key, Layers, Origin, Refused, Setting, Whose};
 use crate::consent::Asked;
 use crate::consent::editing::{self, Edited};
 use crate::exit::Exit;
 use crate::input::plain;
+use crate::project::{self, Project};
 use crate::servers;
 use crate::table::Table;
 use crate::terminal::{self, shown};
@@ -24,7 +25,7 @@ use crate::{folders, say};
 /// Show and edit the configuration file
 ///
 /// It sets options for every run: `~/.config/del/config.toml` (`$XDG_CONFIG_HOME`). What is given on the command line counts
-/// most, then variables of the environment, then the file.
+/// most, then variables of the environment, then the project's file as far as you trust it, then yours.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(subcommand)]
@@ -95,9 +96,19 @@ fn print_path(json: bool) -> Result<Exit> {
 }
 
 fn show(json: bool, common: &Common) -> Result<Exit> {
-    let config = Config::load()?;
+    let mut layers = Config::load()?.layers(common.profile.as_deref())?;
+    let project = Path::new(".").canonicalize().map(|here| Project::find(&here)).unwrap_or_default();
+    for refused in layers.refused(&project.settings()) {
+        let Refused { key, line, why } = refused;
+        say(format!("{}:{line}: {key} does not count: {why}", project::SETTINGS));
+    }
+    let open = project.names(|part| !part.is_trusted());
+    if !open.is_empty() {
+        say(format!("{} does not count until you trust it: `del trust`", open.join(", ")));
+    }
+    layers.take_project(project.settings());
     let rows: Vec<Row> =
-        KEYS.iter().map(|key| row(key, &config)).chain(VARIABLES.into_iter().map(of_variable)).collect();
+        KEYS.iter().map(|key| row(key, &layers)).chain(VARIABLES.into_iter().map(of_variable)).collect();
     let mut out = std::io::stdout().lock();
     if json {
         let list: Value = rows
@@ -117,17 +128,31 @@ fn show(json: bool, common: &Common) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn row(key: &'static Key, config: &Config) -> Row {
+fn row(key: &'static Key, layers: &Layers) -> Row {
     let row = |value, from, place| Row { key: key.name, value, from, place };
-    if let Some((variable, value)) = config::of_environment(key.name) {
+    let other_server = config::is_for_another_server(key, layers);
+    if let Some((variable, value)) = config::of_environment(key.name).filter(|_| other_server) {
         return row(Some(value), "environment", Some(variable.to_owned()));
     }
-    match config.get(key).filter(|_| !config::is_for_another_server(key)) {
-        Some(setting) => {
-            let place = format!("config.toml:{}", setting.line);
-            row(Some(setting.values.join(", ")), "file", Some(place))
-        }
-        None => row(key.default(), "default", None),
+    let settings: Vec<&Setting> = layers.all(key).filter(|_| !other_server).collect();
+    let Some(last) = settings.last() else { return row(key.default(), "default", None) };
+    let values: Vec<&str> = settings.iter().flat_map(|setting| &setting.values).map(String::as_str).collect();
+    let places: Vec<String> = settings.iter().map(|setting| place(setting)).collect();
+    let from = match last.origin {
+        Origin::File => "file",
+        Origin::Profile(_) => "profile",
+        Origin::Project => "project",
+    };
+    row(Some(values.join(", ")), from, Some(places.join(", ")))
+}
+
+/// The file and the line of a setting.
+fn place(setting: &Setting) -> String {
+    let line = setting.line;
+    match &setting.origin {
+        Origin::File => format!("config.toml:{line}"),
+        Origin::Profile(name) => format!("config.toml:{line} (profile {name})"),
+        Origin::Project => format!("{}:{line}", project::SETTINGS),
     }
 }
 
@@ -158,7 +183,7 @@ fn edit(common: &Common) -> Result<Exit> {
                 return Ok(Exit::Done);
             }
         };
-        let Err(wrong) = Config::parse(&text, &path) else { break };
+        let Err(wrong) = Config::parse(&text, &path, Whose::User) else { break };
         let again = match Asked::find(false, common.color, &Cancel::new()) {
             Asked::Terminal(mut terminal) => {
                 terminal.agrees(&visible(&wrong.to_string()), "Edit it again? Otherwise it stays as it was.")
@@ -195,5 +220,6 @@ fn template() -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\n# {}\n# {} = {}", key.about(), key.name, key.example);
     }
+    text.push_str("\n# Values for `--profile local`; profile = \"local\" takes them where none is asked for\n# [profiles.local]\n# model = \"qwen3:8b\"\n");
     text
 }

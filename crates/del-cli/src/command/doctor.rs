@@ -41,6 +41,9 @@ pub(crate) struct Options {
     /// How many seconds one answer may take
     #[arg(long, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
+    /// Asks with dozens of tools rather than three, and tries hybrid mode as well
+    #[arg(long)]
+    many_tools: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -87,9 +90,14 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         interrupt: &interrupt,
         words: template.as_ref().ok().and_then(|report| taught::words(report, catalog)),
         patience: Duration::from_secs(options.timeout),
+        tools: ways::tools(options.many_tools),
     };
     let mut outcomes = Vec::new();
-    for way in ways(&server, &model, template.as_ref().ok(), catalog) {
+    let mut tried = ways(&server, &model, template.as_ref().ok(), catalog);
+    if options.many_tools {
+        tried.push(Way { tools_mode: ToolsMode::Hybrid, dialect: None, constrained: false });
+    }
+    for way in tried {
         let name = way.name(catalog, &model);
         let outcome = bench.try_way(way, &|call| status.show(&format!("{name}: {call}")))?;
         outcomes.push(outcome);
@@ -146,6 +154,7 @@ impl Way {
         match (self.tools_mode, self.constrained) {
             (ToolsMode::Prompt, false) => format!("prompt, in {}", self.written(catalog, model)),
             (ToolsMode::Prompt, true) => format!("grammar, in {}", self.written(catalog, model)),
+            (ToolsMode::Hybrid, _) => "hybrid".to_owned(),
             _ => "native".to_owned(),
         }
     }
@@ -168,7 +177,11 @@ impl Way {
     }
 
     fn mode(&self) -> &'static str {
-        if self.tools_mode == ToolsMode::Prompt { "prompt" } else { "native" }
+        match self.tools_mode {
+            ToolsMode::Prompt => "prompt",
+            ToolsMode::Hybrid => "hybrid",
+            ToolsMode::Auto | ToolsMode::Native => "native",
+        }
     }
 
     fn json(&self) -> Value {

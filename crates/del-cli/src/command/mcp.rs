@@ -14,11 +14,14 @@ use serde_json::{Value, json};
 
 use crate::arguments::Common;
 use crate::colour::Paint;
+use crate::command::trust;
+use crate::config::Layers;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::project::Project;
 use crate::say;
-use crate::servers::{self, Project};
+use crate::servers;
 use crate::table::Table;
 use crate::terminal::{self, shown};
 use crate::tls;
@@ -190,12 +193,9 @@ fn test(name: &str, listed: &Listed, common: &Common) -> Result<Exit> {
     };
     let cancel = Interrupt::listen()?.begin();
     if state == "untrusted" {
-        let project = Project::find(&directory);
-        let agreed = project.is_some_and(|mut project| {
-            project.ask(&mut Asked::find(false, common.color, &cancel));
-            project.trusted
-        });
-        if !agreed {
+        let mut project = Project::find_servers(&directory);
+        project.ask(&Layers::default(), &mut Asked::find(false, common.color, &cancel), &cancel);
+        if !project.is_trusted() {
             return Err(Exit::Untrusted.because(format!(
                 "'{name}' is named by this directory's .mcp.json, which you have not agreed to run; `del mcp trust` asks"
             )));
@@ -250,23 +250,18 @@ fn report(state: &State, json: bool, common: &Common) -> Result<Exit> {
 }
 
 fn trust(listed: &Listed, common: &Common) -> Result<Exit> {
-    let Some(mut project) = Project::find(&directory(listed)?) else {
+    let mut project = Project::find_servers(&directory(listed)?);
+    if project.parts.is_empty() {
         return Err(Exit::Failed.because("there is no .mcp.json here that can be read"));
-    };
-    if !project.trusted {
-        let cancel = Interrupt::listen()?.begin();
-        let mut asked = Asked::find(false, common.color, &cancel);
-        if matches!(asked, Asked::Nobody) {
-            say(project.question());
-            return Err(Exit::Untrusted.because("there is no terminal to ask on"));
-        }
-        project.ask(&mut asked);
     }
-    let names: Vec<&str> = project.config.servers.iter().map(|server| server.name.as_str()).collect();
-    tell(listed.json, &json!({"file": project.path, "trusted": project.trusted, "servers": names}), || {
-        if project.trusted { "its servers may run".to_owned() } else { "its servers do not run".to_owned() }
+    trust::settle(&mut project, false, common)?;
+    let Some((part, config)) = project.servers() else { return Ok(Exit::Failed) };
+    let names: Vec<&str> = config.servers.iter().map(|server| server.name.as_str()).collect();
+    let trusted = part.is_trusted();
+    tell(listed.json, &json!({"file": part.path, "trusted": trusted, "servers": names}), || {
+        if trusted { "its servers may run".to_owned() } else { "its servers do not run".to_owned() }
     })?;
-    Ok(if project.trusted { Exit::Done } else { Exit::Untrusted })
+    Ok(if trusted { Exit::Done } else { Exit::Untrusted })
 }
 
 /// The servers that a run in this directory would have, those that it would leave out included.
@@ -276,13 +271,13 @@ fn rows(listed: &Listed) -> Result<Vec<Row>> {
     let state = |server: &Server, state| if server.disabled { "off" } else { state };
     let mut rows: Vec<Row> =
         own.servers.into_iter().map(|server| Row { state: state(&server, "on"), server }).collect();
-    if let Some(project) = Project::find(&directory(listed)?) {
-        project.config.warnings.iter().for_each(say);
-        for server in project.config.servers {
+    if let Some((part, config)) = Project::find_servers(&directory(listed)?).servers() {
+        config.warnings.iter().for_each(say);
+        for server in config.servers.iter().cloned() {
             let taken = rows.iter().any(|row| row.server.name == server.name);
             let word = match () {
                 () if taken => "hidden",
-                () if !project.trusted => "untrusted",
+                () if !part.is_trusted() => "untrusted",
                 () => state(&server, "on"),
             };
             rows.push(Row { server, state: word });

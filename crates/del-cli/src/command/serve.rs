@@ -1,16 +1,20 @@
 //! `del serve`: a proxy in front of a model server, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
+mod execute;
+
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{ServerApi, Settings, SettingsError};
+use del_proxy::{ClientKey, Executor, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
 use del_wire::Words;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use self::execute::Execution;
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
@@ -73,6 +77,8 @@ pub(crate) struct Options {
     /// After how long a silence of the model server a streaming client is told that it is still there
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
     keep_alive: Duration,
+    #[command(flatten)]
+    execution: Execution,
 }
 
 /// The APIs of model servers.
@@ -116,6 +122,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
              --api-key-env"
         )));
     }
+    let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = Stop::listen()?;
@@ -126,20 +133,25 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         upstream.api = options.upstream_api.into();
         upstream.first_byte = options.first_byte_timeout;
         upstream.between_bytes = options.idle_timeout;
-        let settings = Settings {
-            dialects: catalog.all(),
+        let route = RouteSettings {
             dialect,
             words,
             detail: options.template.detail(),
             tools_mode: options.tools_mode.into(),
             constrain: options.constrain.into(),
             model: options.model.clone(),
+            ..RouteSettings::new(vec![upstream])
+        };
+        let settings = Settings {
+            dialects: catalog.all(),
             max_body: options.max_body,
             memory: options.response_memory,
             keep_alive: options.keep_alive,
             metrics: options.metrics,
-            key,
-            ..Settings::new(upstream)
+            executor,
+            max_turns: options.execution.max_turns,
+            keys: key.into_iter().map(|key| ClientKey::new("default", key)).collect(),
+            ..Settings::new(vec![route])
         };
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let reason = crate::input::plain(&error);
@@ -149,7 +161,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let mut out = std::io::stdout();
         writeln!(out, "listening on http://{}/v1, in front of {behind}", listener.local_addr()?)?;
         out.flush()?;
-        serve(listener, settings, stop).await
+        let proxy = Proxy::new(settings, listener.local_addr()?);
+        serve(listener, proxy.map_err(|error| Exit::Failed.because(error.to_string()))?, stop).await
     })
 }
 
@@ -179,9 +192,9 @@ impl Options {
 }
 
 /// Serves until a signal comes, and ends what is under way; a second signal ends the program at once.
-async fn serve(listener: TcpListener, settings: Settings, mut stop: Stop) -> Result<Exit> {
+async fn serve(listener: TcpListener, proxy: Arc<Proxy>, mut stop: Stop) -> Result<Exit> {
     let (told, tell) = tokio::sync::oneshot::channel();
-    let serving = del_proxy::serve(listener, settings, async {
+    let serving = del_proxy::serve(listener, proxy, async {
         let _ = tell.await;
     });
     tokio::pin!(serving);

@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use crate::arguments::{Assistant, Common};
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::prompts::{self, Prompt};
 use crate::record;
 use crate::screen::events::Events;
 use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::screen::transcript::{Shown, Transcript};
-use crate::session::{self, Session};
+use crate::session::{self, Session, SessionOptions};
 use crate::terminal::shown;
 
 /// What standard output carries.
@@ -32,12 +33,15 @@ pub(crate) enum Format {
 const MAX_TURNS: u32 = 25;
 
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
-    let question = question(prompt)?;
+    let (question, named) = named(question(prompt)?, &options.session)?;
     let format = options.output_format;
     if format == Format::Text {
         stage::open(Look::find(common.color));
     }
     let mut session = open(options, common).inspect_err(|error| print_unopened(error, format))?;
+    if let Some(prompt) = &named {
+        session.hands.let_only_those_of(prompt);
+    }
     let id = session.record.id().to_owned();
     let live = format == Format::Text && std::io::stdout().is_terminal();
     let outcome = if format == Format::StreamJson {
@@ -66,6 +70,21 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     match outcome {
         Ok(_) => Ok(Exit::Done),
         Err(failure) => Err(session::exit(&failure).because(failure.to_string())),
+    }
+}
+
+/// What the command or skill says that the question names, if it names one.
+fn named(question: String, options: &SessionOptions) -> Result<(String, Option<Prompt>)> {
+    if let Some((prompt, rest)) = prompts::named(&options.prompts, &question) {
+        return Ok((prompt.filled(rest), Some(prompt.clone())));
+    }
+    let name = question.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+    match options.project.prompt(name).filter(|part| !part.is_trusted()) {
+        Some(part) => Err(Exit::Untrusted.because(format!(
+            "/{name} is {}, which you have not agreed to; `del trust` shows it and asks",
+            options.project.name(part)
+        ))),
+        None => Ok((question, None)),
     }
 }
 

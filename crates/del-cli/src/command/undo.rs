@@ -14,6 +14,7 @@ use crate::arguments::Common;
 use crate::colour::Paint;
 use crate::exit::Exit;
 use crate::hands;
+use crate::record::Store;
 use crate::table::Table;
 use crate::terminal;
 
@@ -32,6 +33,9 @@ pub(crate) struct Options {
     /// Take back the last N changes as one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "list")]
     steps: Option<u32>,
+    /// Take back all changes since the last conversation in this directory began, as one
+    #[arg(long, conflicts_with_all = ["id", "list", "steps"])]
+    session: bool,
     /// Also where a file was changed since: that change is lost, but kept for another undo
     #[arg(long, conflicts_with = "list")]
     force: bool,
@@ -78,6 +82,12 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let selection = match &options.id {
         Some(id) if options.finish => Selection::Finish(id.clone()),
         Some(id) => Selection::Id(id.clone()),
+        None if options.session => {
+            let last = Store::find().and_then(|store| store.last(toolbox.directory()));
+            let last =
+                last.ok_or_else(|| Exit::Failed.because("no conversation was kept in this directory"))?;
+            since(&toolbox, last.head.created * 1000).map_err(|error| problem(&error))?
+        }
         None => Selection::Last(options.steps.unwrap_or(1) as usize),
     };
     let done = taken_back(&toolbox, &selection, options.force).map_err(|error| problem(&error))?;
@@ -88,6 +98,18 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     };
     out.write_all(text.as_bytes())?;
     Ok(Exit::Done)
+}
+
+/// All changes since then, in milliseconds since 1970, that were not taken back.
+pub(crate) fn since(toolbox: &Toolbox, begun: u64) -> Result<Selection, UndoError> {
+    let changes = toolbox.undoable()?;
+    let open = changes.iter().filter(|change| {
+        change.time >= begun && change.undoes.is_empty() && change.state != UndoState::Undone
+    });
+    match open.count() {
+        0 => Err(UndoError::Nothing),
+        count => Ok(Selection::Last(count)),
+    }
 }
 
 /// Takes changes back, or says why not.
@@ -101,6 +123,29 @@ pub(crate) fn taken_back(toolbox: &Toolbox, selection: &Selection, force: bool) 
         stays: undo.stays().to_vec(),
         finish: matches!(selection, Selection::Finish(_)),
     })
+}
+
+/// Takes back what `/undo` names: the last change, so many, or one by its id.
+pub(crate) fn by_words(toolbox: &Toolbox, words: &str) -> Result<Done, UndoError> {
+    let selection = match words.parse() {
+        // An id has eight digits; nobody counts so far.
+        Ok(steps) if (1..1000).contains(&steps) => Selection::Last(steps),
+        _ if words.is_empty() => Selection::Last(1),
+        _ => Selection::Id(words.to_owned()),
+    };
+    taken_back(toolbox, &selection, false)
+}
+
+/// Brings back what was taken back last, if anything was.
+pub(crate) fn brought_back(toolbox: &Toolbox) -> Option<Result<Done, UndoError>> {
+    let changes = toolbox.undoable().unwrap_or_default();
+    let is_undo = |id: &String| changes.iter().any(|change| change.id == *id && change.tool == "undo");
+    let undone = changes.iter().filter(|change| {
+        // What brought something back is an undo as well, of an undo.
+        change.tool == "undo" && change.state == UndoState::Done && !change.undoes.iter().any(is_undo)
+    });
+    let last = undone.max_by_key(|change| change.time)?;
+    Some(taken_back(toolbox, &Selection::Id(last.id.clone()), false))
 }
 
 /// What can be taken back, as a table.

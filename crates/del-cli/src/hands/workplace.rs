@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset};
 
 use crate::exit::Exit;
+use crate::session::delegate;
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -90,7 +91,7 @@ impl Workplace {
         let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
         let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
         let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
-        let own = |name: &&str| !name.starts_with("mcp__");
+        let own = |name: &&str| !name.starts_with("mcp__") && *name != delegate::NAME;
         let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;
@@ -104,6 +105,12 @@ impl Workplace {
         Ok(toolbox)
     }
 
+    /// Tools work in `directory`, and in `more` as well.
+    pub(crate) fn lie_in(&mut self, directory: &Path, more: &[PathBuf]) {
+        self.working_dir = Some(directory.to_owned());
+        self.allow_dir.extend_from_slice(more);
+    }
+
     /// The tools over the working directory, and the gate in front of them, for another host.
     pub(crate) fn open_with(
         &self,
@@ -114,7 +121,7 @@ impl Workplace {
     }
 
     /// Whether a tool of an MCP server is wanted.
-    pub(super) fn wants(&self, tool: &str) -> bool {
+    pub(crate) fn wants(&self, tool: &str) -> bool {
         self.tools.is_empty()
             || self.tools.iter().map(|name| name.trim()).any(|name| match name.strip_suffix('*') {
                 Some(start) => tool.starts_with(start),

@@ -8,6 +8,7 @@ use del_tools::ToolResult;
 use serde_json::{Value, json};
 
 use crate::hands::Onlooker;
+use crate::hooks::Told;
 use crate::session::Screen;
 use crate::terminal::shown;
 
@@ -33,6 +34,18 @@ impl Onlooker for Events {
             serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
         let (id, name) = (&call.id, &call.name);
         self.print(&json!({"type": "tool_use", "id": id, "name": name, "arguments": arguments}));
+    }
+
+    fn step(&mut self, task: &Call, call: &Call) {
+        let arguments: Value =
+            serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
+        self.print(&json!({"type": "step", "task": task.id, "name": call.name, "arguments": arguments}));
+    }
+
+    fn hook(&mut self, told: &Told) {
+        let Told { event, command, text, failed } = told;
+        let (event, ok) = (event.name(), !failed);
+        self.print(&json!({"type": "hook", "event": event, "command": command, "ok": ok, "message": text}));
     }
 
     fn result(&mut self, call: &Call, result: &ToolResult) {

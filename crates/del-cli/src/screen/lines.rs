@@ -5,10 +5,12 @@ use del_tools::{ToolResult, visible};
 use serde_json::Value;
 
 use crate::consent::layout;
+use crate::hooks::Told;
 use crate::screen::look::Look;
 use crate::table::cut;
 use crate::terminal;
 use crate::todo;
+use crate::wrap;
 
 /// Lines of a result that are shown.
 const LINES: usize = 8;
@@ -24,6 +26,11 @@ pub(crate) fn call(look: Look, call: &Call) -> String {
     let room = terminal::width().saturating_sub(name.len() + sign.chars().count() + 3).max(20);
     let arguments = cut(&arguments(&call.arguments), room);
     format!("{} {}({arguments})", look.paint.green(sign), look.paint.bold(name))
+}
+
+/// A call of a sub-agent, as it passes by.
+pub(crate) fn folded(call: &Call) -> String {
+    format!("{}({})", visible(&call.name), cut(&arguments(&call.arguments), VALUE))
 }
 
 /// What is being done while a call runs.
@@ -64,6 +71,16 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
         out.push_str(&paint.dim(counts));
     }
     out
+}
+
+/// What a hook said: `  ⎿ PreToolUse ./check: denied the call: …`
+pub(crate) fn hook(look: Look, told: &Told) -> String {
+    let text = format!("{} hook {}: {}", told.event.name(), told.command, told.text);
+    let width = terminal::width().saturating_sub(5).max(20);
+    let paint = |row: &str| if told.failed { look.paint.red(row) } else { look.paint.yellow(row) };
+    let text = visible(&text).lines().take(LINES).collect::<Vec<_>>().join("\n");
+    let rows: Vec<String> = wrap::rows(&text, width, 0).lines().map(paint).collect();
+    format!("  {} {}", look.signs().result, rows.join("\n    "))
 }
 
 /// The model's plan, folded.

@@ -11,6 +11,7 @@ use del_tools::{ToolResult, visible};
 use text::{Flow, Safe};
 
 use crate::hands::Onlooker;
+use crate::hooks::Told;
 use crate::screen::lines;
 use crate::screen::look::{self, Look};
 use crate::screen::markdown::Markdown;
@@ -288,6 +289,15 @@ impl Onlooker for Transcript {
             let text = lines::change(self.look, change);
             self.line(&text);
         }
+    }
+
+    fn step(&mut self, _: &Call, call: &Call) {
+        self.stage.output(&format!("{}\n", lines::folded(call)));
+    }
+
+    fn hook(&mut self, told: &Told) {
+        self.line(&lines::hook(self.look, told));
+        self.above = true;
     }
 
     fn result(&mut self, call: &Call, result: &ToolResult) {

@@ -74,11 +74,11 @@ impl TemplateOptions {
     }
 
     /// Whether the words are needed at once: where tools go into the prompt from the start, or a file was named.
-    pub(crate) fn is_needed(&self, mode: ToolsMode, constrained: bool) -> bool {
+    pub(crate) fn is_needed(&self, mode: ToolsMode, in_prompt: bool) -> bool {
         let named = !matches!(self.chat_template.as_str(), "auto" | "none");
         match mode {
             ToolsMode::Prompt => true,
-            ToolsMode::Auto => named || constrained,
+            ToolsMode::Auto | ToolsMode::Hybrid => named || in_prompt,
             ToolsMode::Native => false,
         }
     }

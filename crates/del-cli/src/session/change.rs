@@ -3,9 +3,11 @@
 use anyhow::Result;
 use del_agent::{Constrain, Settings};
 
+use super::delegate;
 use super::{Session, agent, chosen, unusable, words};
 use crate::hands::Hands;
 use crate::instructions::{self, Memory};
+use crate::prompts;
 
 impl Session {
     /// Lets the model keep a plan.
@@ -15,6 +17,20 @@ impl Session {
         }
         self.hands.let_plan();
         self.configure(Settings { tools: self.hands.tools().to_vec(), ..self.settings.clone() })
+    }
+
+    /// Lets the model read the skills that there are, and give tasks to sub-agents.
+    pub(super) fn let_help(&mut self) -> Result<()> {
+        if self.settings.constrain == Constrain::On {
+            return Ok(());
+        }
+        self.hands.let_skills(&self.options.prompts);
+        if self.options.workplace.wants(delegate::NAME) {
+            self.hands.let_delegate(delegate::tool());
+        }
+        let tools = self.hands.tools().to_vec();
+        let system = instructions(&self.hands, &self.memory, self.settings.constrain, &self.added);
+        self.configure(Settings { tools, system, ..self.settings.clone() })
     }
 
     /// Takes another model for what follows.
@@ -62,6 +78,11 @@ impl Session {
 pub(super) fn instructions(hands: &Hands, memory: &Memory, constrain: Constrain, added: &str) -> String {
     let mut text = instructions::text(hands.toolbox.directory(), constrain == Constrain::On);
     memory.add_to(&mut text);
+    let skills = prompts::introduce(hands.skills());
+    if !skills.is_empty() {
+        text.push_str("\n\n");
+        text.push_str(&skills);
+    }
     if !added.is_empty() {
         text.push_str("\n\n");
         text.push_str(added);

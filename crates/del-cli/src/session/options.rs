@@ -1,11 +1,19 @@
 //! What a conversation is set to, as options have it.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use clap::{Args, ValueEnum};
 use del_agent::{Constrain, ToolsMode};
+use del_mcp::Server;
 use del_tools::Toolset;
 
 use crate::hands::{Consenting, Workplace};
+use crate::hooks::Hook;
 use crate::keeping::Keeping;
+use crate::project::{Follow, Project};
+use crate::prompts::Prompt;
+use crate::say;
 use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
 use crate::servers::ServerTools;
@@ -15,6 +23,9 @@ use crate::servers::ServerTools;
 pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) server: ServerOptions,
+    /// Another program works with this one: nobody sits at the terminal.
+    #[arg(skip)]
+    pub(super) hosted: bool,
     #[command(flatten)]
     pub(super) keeping: Keeping,
     /// The dialect of the model's calls, or `auto`: written in the model's own, read in all [default: auto, or that of
@@ -38,6 +49,18 @@ pub(crate) struct SessionOptions {
     pub(super) consenting: Consenting,
     #[command(flatten)]
     pub(super) servers: ServerTools,
+    /// Whether to follow what the directory brings along (.del, .mcp.json) and you trust
+    #[arg(long = "project", value_enum, value_name = "WHEN", default_value = "auto")]
+    follow: Follow,
+    /// What of it is followed
+    #[arg(skip)]
+    pub(crate) project: Arc<Project>,
+    /// Commands that are told what happens
+    #[arg(skip)]
+    pub(crate) hooks: Vec<Hook>,
+    /// Commands and skills in files.
+    #[arg(skip)]
+    pub(crate) prompts: Arc<[Prompt]>,
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,
@@ -49,6 +72,33 @@ pub(crate) struct SessionOptions {
     pub(crate) hide_reasoning: bool,
 }
 
+impl SessionOptions {
+    /// Whether a conversation was asked for that goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.keeping.goes_on()
+    }
+
+    /// The same for a program that works in `directory` and `more`, and brings MCP servers.
+    pub(crate) fn for_a_host(mut self, directory: &Path, more: &[PathBuf], servers: Vec<Server>) -> Self {
+        let project = match directory.canonicalize() {
+            Ok(directory) if self.follow != Follow::Off => Project::find_servers(&directory),
+            _ => Project::default(),
+        };
+        let left_out = project.names(|part| !part.is_trusted());
+        if !left_out.is_empty() && self.servers.are_wanted() {
+            say(format!(
+                "{} is left out: you have not agreed to it; `del trust` shows it and asks",
+                left_out.join(", ")
+            ));
+        }
+        self.project = Arc::new(project);
+        self.hosted = true;
+        self.workplace.lie_in(directory, more);
+        self.servers.bring(servers);
+        self
+    }
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ToolsModeOption {
     /// Native, until it shows that the server or the model cannot; then prompt
@@ -57,6 +107,8 @@ pub(crate) enum ToolsModeOption {
     Native,
     /// In the system prompt, in the dialect
     Prompt,
+    /// First the names, then the definitions that the model asks for: for dozens of tools
+    Hybrid,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -72,6 +124,7 @@ impl From<ToolsModeOption> for ToolsMode {
             ToolsModeOption::Auto => Self::Auto,
             ToolsModeOption::Native => Self::Native,
             ToolsModeOption::Prompt => Self::Prompt,
+            ToolsModeOption::Hybrid => Self::Hybrid,
         }
     }
 }

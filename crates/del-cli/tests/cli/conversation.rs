@@ -109,7 +109,7 @@ fn help_and_errors_break_between_words() {
     for (text, says) in [
         (
             &help,
-            "take back the last change of files, the one with this id, or the last N; `/undo list` shows them",
+            "take back the last change of files, the one with this id, the last N, or `all` since Del began; `/undo list` shows them",
         ),
         (&error, "the model that you have asked for is not on this server. Check the name of the model"),
         (&bad, "error: expected the name of a dialect, got `nosuchdialect`; `del dialects` lists all"),

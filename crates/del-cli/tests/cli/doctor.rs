@@ -191,3 +191,22 @@ fn what_keeps_it_from_looking_is_said() {
     doctor(&Server::new(vec![Reply::Status(401, refused)]), &[]).fails(41, "bad key");
     plain(&["doctor", "--timeout", "0"]).fails(2, "0 is not in 1..");
 }
+
+#[test]
+fn with_many_tools_it_tries_hybrid_mode() {
+    let asked = right();
+    let called = asked.iter().flat_map(|(name, arguments)| {
+        [calls("c0", "request_tools", &json!({"query": name})), calls("c1", name, arguments), says("Done.")]
+    });
+    let hybrid: Vec<Reply> = called.chain([says("Shakespeare.")]).collect();
+    let server = Server::new([vec![says("No."); 10], hybrid].concat());
+    let got = doctor(&server, &["--json", "--many-tools"]);
+    let report = got.json();
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert_eq!(ways(&report)[2], ("hybrid".to_owned(), 5), "{report:#}");
+    assert_eq!(report["use"]["options"], json!(["--tools-mode", "hybrid"]));
+    let requests = server.completions();
+    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 43);
+    let names = |at: usize| requests[at].body["tools"].as_array().unwrap().len();
+    assert_eq!((names(10), names(11)), (1, 2));
+}

@@ -1,21 +1,25 @@
 //! The program as users run it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
+mod acp;
 mod assistant;
 mod config;
 mod consent;
 mod conversation;
 mod convert;
 mod del;
+mod delegate;
 mod detect;
 mod dialects;
 mod doctor;
 mod exec;
 mod grammar;
+mod hooks;
 mod man;
 mod mcp;
 mod parse;
 mod policy;
+mod prompts;
 mod render;
 mod sandbox;
 mod scenarios;
@@ -26,5 +30,6 @@ mod sessions;
 mod surface;
 mod task;
 mod tools;
+mod trust;
 mod undo;
 mod web;

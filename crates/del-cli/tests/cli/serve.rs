@@ -1,5 +1,7 @@
 //! `del serve`.
 
+mod execute;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -159,4 +161,30 @@ fn a_server_of_anthropics_api_is_shown_the_key_in_its_own_header() {
     assert!(proxy.line.starts_with("listening on http://127.0.0.1:"), "{}", proxy.line);
     let refused = del(&serve).env("DEL_TEST_KEY", "s3cret").output().unwrap();
     assert_eq!(refused.status.code(), Some(41));
+}
+
+#[test]
+fn hybrid_mode_asks_for_definitions_within_one_request() {
+    let says = |text: &str| {
+        let message = json!({"role": "assistant", "content": text});
+        let choice = json!({"index": 0, "finish_reason": "stop", "message": message});
+        Reply::Status(200, json!({"choices": [choice]}).to_string())
+    };
+    let server = Server::new(vec![
+        says("<am:request_tools>get_weather</am:request_tools>"),
+        says("<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>"),
+    ]);
+    let options = ["serve", "--upstream", server.url(), "--listen", "127.0.0.1:0", "--tools-mode", "hybrid"];
+    let proxy = Proxy::start(&mut del(&options));
+    let parameters = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let function =
+        json!({"name": "get_weather", "description": "Says the weather.", "parameters": parameters});
+    let answer = proxy
+        .post(&json!({"model": "scripted", "messages": [{"role": "user", "content": "How is it?"}],
+        "tools": [{"type": "function", "function": function}]}));
+    let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    assert_eq!((&call["name"], &call["arguments"]), (&json!("get_weather"), &json!("{\"city\": \"Paris\"}")));
+    let sent = server.completions();
+    let defines = |at: usize| sent[at].body["tools"].to_string().contains("\"city\"");
+    assert_eq!((sent.len(), defines(0), defines(1)), (2, false, true));
 }

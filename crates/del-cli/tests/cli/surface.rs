@@ -18,6 +18,7 @@ fn the_version_and_the_help_are_there() {
         "doctor",
         "sessions",
         "config",
+        "acp",
         "man",
         "--continue",
         "--print",

@@ -32,7 +32,7 @@ impl Dialect {
         self.once.plan.get(|| {
             // The plan holds what it reads: of this dialect a copy, or neither would ever be freed.
             let own = Arc::new(Self::clone(self));
-            let others = self.reads.iter().filter_map(|name| Dialects::builtin().get(name)).cloned();
+            let others = self.reads.iter().filter_map(|name| Dialects::alone(name)).cloned();
             let all: Vec<Arc<Self>> = std::iter::once(own).chain(others).collect();
             Plan::new(&all)
         })

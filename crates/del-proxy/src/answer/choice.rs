@@ -1,12 +1,12 @@
 //! One choice of an answer, as the client is told of it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use del_dialects::{Dialects, End, Event, Sink, Span};
+use del_dialects::{Call, Dialects, End, Event, FaultKind, Report, Sink, Span};
 use del_wire::asked::custom_input;
 use del_wire::{Delta, Finish, Ids, Piece, Reading};
 
-use super::Reader;
+use super::{Asking, Reader};
 
 /// Reads a choice.
 ///
@@ -31,11 +31,18 @@ struct Told {
     whole: Vec<u32>,
     /// The complete calls by the numbers that the reader gives them, and their ids for the client.
     ids: Vec<(u32, String)>,
-    /// Calls, by the same numbers, in whose arguments something was guessed.
-    guessed: BTreeSet<u32>,
+    /// Calls, by the same numbers, in whose arguments something was guessed, and what first.
+    guessed: BTreeMap<u32, FaultKind>,
     /// The tools whose calls did not go out, as they may not be called.
     refused: Vec<String>,
-    broken: bool,
+    /// Calls that ask for definitions.
+    asked: Vec<Call>,
+    /// What the model said in this answer and in those that it goes on from, and where this one begins in it; kept where
+    /// answers may go on.
+    said: String,
+    begins: usize,
+    /// The calls that do not count.
+    broken: Vec<Report>,
     dialect: Option<String>,
 }
 
@@ -43,6 +50,8 @@ struct Told {
 #[derive(Debug, Default)]
 struct Opening {
     blank: String,
+    /// Stands before what follows, in place of white space.
+    between: &'static str,
     over: bool,
 }
 
@@ -62,13 +71,36 @@ struct Open {
     index: Option<u32>,
     /// It may not go out.
     surplus: bool,
+    /// It asks for definitions.
+    asks: bool,
     /// It goes out whole, as a text.
     custom: bool,
 }
 
 impl Choice {
     pub(super) fn new(reader: &Reader) -> Self {
-        Self { reading: Some(reader.reading()), told: Told::default() }
+        let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
+        choice.told.text.follow(&reader.before);
+        choice
+    }
+
+    /// Another answer goes on where this one ended.
+    pub(super) fn go_on(&mut self, reader: &Reader) {
+        self.reading = Some(reader.reading());
+        let told = &mut self.told;
+        told.text = Opening::default();
+        told.text.follow(&told.said);
+        told.begins = told.said.len();
+        told.reasoning = Opening::default();
+        told.asked.clear();
+        told.broken.clear();
+    }
+
+    /// What the model said with its calls for definitions, where it made no other call.
+    pub(super) fn asking(&self) -> Option<Asking> {
+        let Told { sent, asked, said, begins, .. } = &self.told;
+        let asks = self.is_over() && *sent == 0 && !asked.is_empty();
+        asks.then(|| Asking { said: said[*begins..].trim().to_owned(), calls: asked.clone() })
     }
 
     /// True when nothing more is read.
@@ -88,7 +120,9 @@ impl Choice {
     pub(super) fn finish(&mut self, end: End, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = self.reading.take() {
             reading.finish(end, &mut Teller { told: &mut self.told, reader, ids });
-            self.told.explain();
+            if !reader.runs {
+                self.told.explain();
+            }
         }
     }
 
@@ -114,8 +148,18 @@ impl Choice {
 
     /// The ids of the complete calls whose arguments recovery may have changed.
     pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
+        self.guesses().map(|(id, _)| id)
+    }
+
+    /// The same, and what was guessed first.
+    pub(super) fn guesses(&self) -> impl Iterator<Item = (&str, FaultKind)> {
         let told = &self.told;
-        told.ids.iter().filter(|(call, _)| told.guessed.contains(call)).map(|(_, id)| id.as_str())
+        told.ids.iter().filter_map(|(call, id)| Some((id.as_str(), *told.guessed.get(call)?)))
+    }
+
+    /// The calls that do not count.
+    pub(super) fn broken(&self) -> &[Report] {
+        &self.told.broken
     }
 
     /// The dialect of the first call.
@@ -130,7 +174,7 @@ impl Choice {
             Some(Finish::Length) => "length",
             Some(Finish::ContentFilter) => "content_filter",
             _ if !self.told.whole.is_empty() => "tool_calls",
-            _ if self.told.broken => "length",
+            _ if !self.told.broken.is_empty() => "length",
             Some(Finish::Other) => said.unwrap_or("stop"),
             _ => "stop",
         };
@@ -145,10 +189,13 @@ struct Teller<'a> {
 }
 
 impl Sink for Teller<'_> {
-    fn event(&mut self, event: Event<'_>, _: Span) {
+    fn event(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::Text(text) => {
                 if let Some(text) = self.told.text.pass(text) {
+                    if self.reader.defined.is_some() {
+                        self.told.said.push_str(&text);
+                    }
                     self.told.add_text(text);
                 }
             }
@@ -158,16 +205,17 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::CallStart { name, id, dialect, .. } => {
-                let refused = !self.reader.may_call(name);
+                let asks = self.reader.asks(name);
+                let refused = !asks && !self.reader.may_call(name);
                 if refused {
                     self.told.refused.push(name.to_owned());
                 }
-                let surplus = refused || self.reader.one_call && !self.told.whole.is_empty();
+                let surplus = asks || refused || self.reader.one_call && !self.told.whole.is_empty();
                 if !surplus {
                     self.told.dialect.get_or_insert_with(|| dialect.to_owned());
                 }
                 let custom = self.reader.custom.contains(name);
-                self.told.open = Some(Open::new(name, id, surplus, custom));
+                self.told.open = Some(Open { surplus, asks, custom, ..Open::new(name, id) });
             }
             Event::Args { json, .. } => {
                 if let Some(mut open) = self.told.open.take() {
@@ -177,7 +225,9 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::CallEnd { call, .. } => {
-                if let Some(mut open) = self.told.open.take().filter(|open| !open.surplus) {
+                let open = self.told.open.take();
+                self.told.note(open.as_ref());
+                if let Some(mut open) = open.filter(|open| !open.surplus) {
                     let json = std::mem::take(&mut open.json);
                     let json = if self.reader.restore {
                         Dialects::builtin().restore_json(&json)
@@ -195,12 +245,16 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::Fault(fault) => {
-                if fault.kind.changes_arguments() {
-                    self.told.guessed.extend(fault.call);
+                if let Some(call) = fault.call.filter(|_| fault.kind.changes_arguments()) {
+                    self.told.guessed.entry(call).or_insert(fault.kind);
                 }
                 if fault.kind.ends_call() {
                     let open = self.told.open.take();
-                    self.told.broken |= !open.is_some_and(|open| open.surplus);
+                    self.told.note(open.as_ref());
+                    if !open.as_ref().is_some_and(|open| open.surplus) {
+                        let call = open.map(|Open { id, name, json, .. }| Call { id, name, arguments: json });
+                        self.told.broken.push(Report { kind: fault.kind, span, call, place: None });
+                    }
                 }
             }
         }
@@ -220,7 +274,8 @@ impl Teller<'_> {
         let index = *open.index.get_or_insert_with(|| {
             let index = self.told.sent;
             self.told.sent += 1;
-            let id = self.ids.keep_or_mint(open.id.as_deref());
+            let native = open.id.as_deref().filter(|_| !self.reader.runs);
+            let id = self.ids.keep_or_mint(native);
             open.id = Some(id.clone());
             let name = open.name.clone();
             self.told.pieces.push(if open.custom {
@@ -239,9 +294,17 @@ impl Teller<'_> {
 }
 
 impl Told {
+    /// Keeps a call that asks for definitions. What there is of one that broke off is as good.
+    fn note(&mut self, open: Option<&Open>) {
+        if let Some(Open { id, name, json, .. }) = open.filter(|open| open.asks) {
+            self.asked.push(Call { id: id.clone(), name: name.clone(), arguments: json.clone() });
+        }
+    }
+
     /// An answer that was nothing but calls which may not go out says so: without a word, clients take it for broken.
     fn explain(&mut self) {
-        if let Some(name) = self.refused.first().filter(|_| self.sent == 0 && !self.text.over) {
+        let silent = self.sent == 0 && !self.text.over && self.asked.is_empty();
+        if let Some(name) = self.refused.first().filter(|_| silent) {
             let note = format!("The model called `{name}`, which is none of the tools that it may call now.");
             self.add_text(note);
         }
@@ -270,18 +333,28 @@ impl Told {
 }
 
 impl Opening {
+    /// What comes stands behind this text.
+    fn follow(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.between = "\n\n";
+        }
+    }
+
     fn pass(&mut self, text: &str) -> Option<String> {
         if self.over {
             return Some(text.to_owned());
         }
         self.blank.push_str(text);
         self.over = !text.trim().is_empty();
-        self.over.then(|| std::mem::take(&mut self.blank))
+        self.over.then(|| {
+            let text = std::mem::take(&mut self.blank);
+            if self.between.is_empty() { text } else { [self.between, text.trim_start()].concat() }
+        })
     }
 }
 
 impl Open {
-    fn new(name: &str, id: Option<&str>, surplus: bool, custom: bool) -> Self {
+    fn new(name: &str, id: Option<&str>) -> Self {
         Self {
             id: id.map(str::to_owned),
             name: name.to_owned(),
@@ -290,12 +363,16 @@ impl Open {
             sure: 0,
             sent: 0,
             index: None,
-            surplus,
-            custom,
+            surplus: false,
+            asks: false,
+            custom: false,
         }
     }
 
     fn add(&mut self, more: &str, restore: bool) {
+        if self.asks {
+            self.json.push_str(more);
+        }
         if self.surplus {
             return;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use del_dialects::End;
+use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
     Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, ToClient, Told, ToldChoice,
@@ -10,7 +10,7 @@ use del_wire::{
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
-use super::{CHANGED, REFUSED, Reader};
+use super::{Asking, CHANGED, REFUSED, Reader};
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub struct Stream {
     choices: BTreeMap<u32, Choice>,
     /// What the first choice amounts to, where somebody wants to know.
     blocks: Option<Blocks>,
+    /// What the first choice asks for, once the model has nothing to say before it gets that.
+    asking: Option<Asking>,
     over: bool,
     whole: bool,
 }
@@ -46,6 +48,7 @@ impl Stream {
             client,
             choices: BTreeMap::new(),
             blocks: None,
+            asking: None,
             over: false,
             whole: false,
         }
@@ -63,6 +66,26 @@ impl Stream {
         self.over
     }
 
+    /// Takes what the answer asks for: the answer goes on with another one of the server ([`Self::go_on`]).
+    pub fn take_asking(&mut self) -> Option<Asking> {
+        self.asking.take().filter(|_| self.over)
+    }
+
+    /// What comes now is the server's next answer, which goes on where the last one asked for something.
+    pub fn go_on(&mut self, reader: Reader, server: FromServer) {
+        self.reader = reader;
+        self.server = server;
+        self.decoder = Decoder::new();
+        self.over = false;
+        self.choices.values_mut().for_each(|choice| choice.go_on(&self.reader));
+    }
+
+    /// There is no next answer.
+    pub fn give_up(&mut self, reason: &str, out: &mut Vec<u8>) {
+        self.over = false;
+        self.fail(reason, None, out);
+    }
+
     /// True once something of a call has gone out.
     pub fn has_call(&self) -> bool {
         self.choices.values().any(Choice::has_call)
@@ -77,6 +100,16 @@ impl Stream {
     /// The ids of the calls whose arguments recovery may have changed.
     pub fn changed(&self) -> impl Iterator<Item = &str> {
         self.choices.values().flat_map(Choice::changed)
+    }
+
+    /// The same, and what was guessed first.
+    pub(crate) fn guesses(&self) -> impl Iterator<Item = (&str, FaultKind)> {
+        self.choices.values().flat_map(Choice::guesses)
+    }
+
+    /// The calls that do not count.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = &Report> {
+        self.choices.values().flat_map(Choice::broken)
     }
 
     /// The tools that were called although they may not be, and whose calls did not go out.
@@ -127,6 +160,9 @@ impl Stream {
         {
             self.fail(&error.to_string(), None, out);
         }
+        if self.asking.is_some() {
+            self.over = true;
+        }
         if self.over {
             return;
         }
@@ -143,6 +179,10 @@ impl Stream {
 
     fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) {
         if self.over {
+            return;
+        }
+        if self.asking.is_some() {
+            self.over = matches!(frame, Frame::Done);
             return;
         }
         match frame {
@@ -176,6 +216,11 @@ impl Stream {
                 for (place, delta) in chunk.choices.iter().enumerate() {
                     choices.extend(self.choice(delta, place)?);
                 }
+                // The end of an answer that goes on is nobody's business.
+                if self.asking.is_some() {
+                    self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
+                    return Ok(());
+                }
                 let raw = self.server.is_chat().then_some(data);
                 self.tell(&Told { raw, chunk: &chunk, choices }, out);
             }
@@ -206,8 +251,10 @@ impl Stream {
         let reason = delta.finish.map(|finish| {
             let end = if finish == Finish::Length { End::Cut } else { End::End };
             choice.finish(end, &self.reader, &mut self.ids);
+            self.asking = self.asking.take().or_else(|| choice.asking().filter(|_| index == 0));
             choice.reason(Some(finish), delta.reason.as_deref())
         });
+        let reason = reason.filter(|_| self.asking.is_none());
         let pieces = choice.pieces();
         Ok(Some(ToldChoice { index, place: Some(place), first, pieces, reason }))
     }
@@ -217,7 +264,8 @@ impl Stream {
         let mut choices = Vec::new();
         for (&index, choice) in self.choices.iter_mut().filter(|(_, choice)| !choice.is_over()) {
             choice.finish(end, &self.reader, &mut self.ids);
-            let reason = done.then(|| choice.reason(None, None));
+            self.asking = self.asking.take().or_else(|| choice.asking().filter(|_| done && index == 0));
+            let reason = (done && self.asking.is_none()).then(|| choice.reason(None, None));
             choices.push(ToldChoice { index, pieces: choice.pieces(), reason, ..ToldChoice::default() });
         }
         if !choices.is_empty() {
@@ -226,6 +274,10 @@ impl Stream {
     }
 
     fn done(&mut self, out: &mut Vec<u8>) {
+        if self.asking.is_some() {
+            self.over = true;
+            return;
+        }
         let changed: Vec<&str> = self.changed().collect();
         let refused: Vec<&str> = self.refused().filter(|name| is_plain(name)).collect();
         let remarks = [(CHANGED, changed.join(",")), (REFUSED, refused.join(","))];
@@ -245,7 +297,7 @@ impl Stream {
 }
 
 /// What stands in a comment is one line.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     name.chars().all(|letter| letter.is_ascii_graphic())
 }
 

@@ -1,13 +1,13 @@
 //! An answer that comes at once.
 
-use del_dialects::End;
+use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
-use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, ToClient, Told, ToldChoice};
+use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
-use super::Reader;
 use super::choice::Choice;
 use super::stream::is_plain;
+use super::{Asking, Reader};
 
 /// An answer for the client.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,10 +18,16 @@ pub struct Answer {
     pub dialect: Option<String>,
     /// The ids of the calls whose arguments recovery may have changed.
     pub changed: Vec<String>,
+    /// The same, and what was guessed first.
+    pub guesses: Vec<(String, FaultKind)>,
+    /// The calls that do not count.
+    pub broken: Vec<Report>,
     /// The tools that were called although they may not be, and whose calls are left out.
     pub refused: Vec<String>,
     /// How many calls are in it.
     pub calls: usize,
+    /// What the first choice asks for, where that is definitions alone.
+    pub asking: Option<Asking>,
     /// The message of the first choice, as chat completions have it.
     pub message: Map<String, Value>,
 }
@@ -58,8 +64,11 @@ pub fn translate_between(
         body: String::new(),
         dialect: None,
         changed: Vec::new(),
+        guesses: Vec::new(),
+        broken: Vec::new(),
         refused: Vec::new(),
         calls: 0,
+        asking: None,
         message: Map::new(),
     };
     let mut choices = Vec::with_capacity(chunk.choices.len());
@@ -68,9 +77,15 @@ pub fn translate_between(
         choice.push(delta, reader, &mut ids);
         let end = if delta.finish == Some(Finish::Length) { End::Cut } else { End::End };
         choice.finish(end, reader, &mut ids);
+        answer.asking = answer.asking.or_else(|| choice.asking().filter(|_| place == 0));
         let reason = Some(choice.reason(delta.finish, delta.reason.as_deref()));
-        let pieces = choice.pieces();
+        let mut pieces = choice.pieces();
+        if place == 0 && !reader.before.is_empty() {
+            pieces.insert(0, Piece::Text(reader.before.clone()));
+        }
         answer.changed.extend(choice.changed().map(str::to_owned));
+        answer.guesses.extend(choice.guesses().map(|(id, kind)| (id.to_owned(), kind)));
+        answer.broken.extend_from_slice(choice.broken());
         answer.refused.extend(choice.refused().iter().filter(|name| is_plain(name)).cloned());
         answer.calls += choice.calls();
         answer.dialect = answer.dialect.or_else(|| choice.dialect().map(str::to_owned));

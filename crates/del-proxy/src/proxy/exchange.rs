@@ -7,58 +7,87 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
-use del_agent::{Constrain, Mode};
+use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
 use serde_json::{Map, Value, json};
 
-use super::streamed::{Afterwards, Streamed};
-use super::{Proxy, insert, query};
-use crate::answer::{CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
+use super::injected::{Injected, recall};
+use super::streamed::{Afterwards, Coming, Next, Streamed};
+use super::{Proxy, Setup, insert, query, text};
+use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{Api, response_id, unique};
+use crate::held::Held;
 use crate::patient::{Manner, patiently};
+use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
 use crate::request::{Request, Writing, no_object};
+use crate::route::Route;
+use crate::timed::Timed;
 use crate::upstream::{ServerApi, end_to_end};
 
 /// A request and what is known of it.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    proxy: Arc<Proxy>,
-    api: Api,
+    pub(super) proxy: Arc<Proxy>,
+    pub(super) setup: Arc<Setup>,
+    pub(super) route: Arc<Route>,
+    pub(super) api: Api,
     parts: Parts,
     /// Members of the request, as the client wrote them, that its answer is written with.
-    about: Map<String, Value>,
-    request: Request,
+    pub(super) about: Map<String, Value>,
+    pub(super) request: Request,
     /// What came before the answer, where it is to be remembered.
-    conversation: Option<Vec<Value>>,
+    pub(super) conversation: Option<Vec<Value>>,
+    /// The tools that run here.
+    injected: Option<Injected>,
+    /// What the model has said in this answer, and how often it asked for definitions.
+    said: String,
+    rounds: u32,
+}
+
+/// How the server is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) mode: Mode,
+    pub(super) constrain: Constrain,
 }
 
 /// What an attempt comes to.
 enum Outcome {
     Answer(Response<Body>),
+    /// A stream, of which nothing has gone out.
+    Stream(HeaderMap, Box<Streamed>),
+    /// It asks for definitions.
+    Asking(Asking),
     /// There is no call in it, although one was demanded: what the model said in its place.
     NoCall(Map<String, Value>),
+    /// The server broke off before anything of it went out.
+    BrokenOff(Refusal),
 }
 
 /// A model that does not call although it has to is asked so often.
-const MOST_TRIES: u32 = 3;
+pub(super) const MOST_TRIES: u32 = 3;
+/// A model may ask for definitions so often before it is told all of them.
+const MOST_ROUNDS: u32 = 5;
 /// The longest answer that is not streamed.
-const LONGEST_ANSWER: usize = 256 << 20;
+pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
 const LONGEST_ERROR: usize = 1 << 20;
 /// Names the dialect of an answer's calls.
-const DIALECT: &str = "x-del-dialect";
+pub(super) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
-const DROPPED: &str = "x-del-dropped-tools";
+pub(super) const DROPPED: &str = "x-del-dropped-tools";
 
 impl Exchange {
     /// Reads the body of a request.
     pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
-        let model = proxy.settings.model.as_deref();
+        let setup = proxy.setup();
         if api == Api::Chat
-            && let Some(request) = Request::at_a_glance(&bytes, model, &proxy.tools)
+            && setup.settings.executor.is_none()
+            && let Some(request) = Request::at_a_glance(&bytes, &proxy.tools)
         {
-            return Ok(Self { proxy, api, parts, about: Map::new(), request, conversation: None });
+            let asked = (Map::new(), request, None, None);
+            return Self::on_its_way(proxy, setup, api, parts, asked);
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
@@ -69,10 +98,40 @@ impl Exchange {
             })?,
             None => Vec::new(),
         };
-        let taken = api.take(body, earlier)?;
+        let mut taken = api.take(body, earlier)?;
+        let injected = match &setup.settings.executor {
+            Some(executor) => {
+                recall(&mut taken.asked, &proxy.memory);
+                Injected::add(&mut taken.asked, executor.tools())?
+            }
+            None => None,
+        };
         let kept = about.get("store") != Some(&Value::Bool(false));
-        let request = Request::new(bytes, taken.asked, model);
-        Ok(Self { proxy, api, parts, about, request, conversation: taken.conversation.filter(|_| kept) })
+        let request = Request::new(bytes, taken.asked);
+        let asked = (about, request, taken.conversation.filter(|_| kept), injected);
+        Self::on_its_way(proxy, setup, api, parts, asked)
+    }
+
+    fn on_its_way(
+        proxy: Arc<Proxy>,
+        setup: Arc<Setup>,
+        api: Api,
+        parts: Parts,
+        (about, mut request, conversation, injected): (
+            Map<String, Value>,
+            Request,
+            Option<Vec<Value>>,
+            Option<Injected>,
+        ),
+    ) -> Result<Self, Refusal> {
+        let route = setup.routes.of(request.model())?;
+        if let Some(model) = &route.settings.model {
+            request.rename(model)?;
+        }
+        // With tools that run here, the model is told all of each.
+        request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid && injected.is_none());
+        let said = String::new();
+        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, injected, said, rounds: 0 })
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -84,7 +143,7 @@ impl Exchange {
         let manner = Manner {
             content_type: client.content_type(),
             keep_alive: client.keep_alive(),
-            after: self.proxy.settings.keep_alive,
+            after: self.setup.settings.keep_alive,
             failure: Box::new(move |refusal| {
                 let mut out = Vec::new();
                 client.fail(&refusal.to_string(), None, &mut out);
@@ -94,92 +153,171 @@ impl Exchange {
         patiently(Box::pin(self.answer()), manner).await
     }
 
-    async fn answer(mut self) -> Result<Response<Body>, Refusal> {
-        let proxy = Arc::clone(&self.proxy);
-        let chats = proxy.settings.upstream.api == ServerApi::OpenAi;
-        let mut mode = proxy.modes.of(self.request.model());
-        let mut constrain = proxy.constrain();
+    /// The answer takes a place in its route until it has gone out.
+    async fn answer(self) -> Result<Response<Body>, Refusal> {
+        let place = self.route.enter()?;
+        let answer = self.asked().await?;
+        Ok(match place {
+            Some(place) => answer.map(|body| Body::new(Held::new(body, place))),
+            None => answer,
+        })
+    }
+
+    async fn asked(mut self) -> Result<Response<Body>, Refusal> {
+        let (proxy, setup, route) =
+            (Arc::clone(&self.proxy), Arc::clone(&self.setup), Arc::clone(&self.route));
+        if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
+            return self.in_turns(injected, Arc::clone(executor)).await;
+        }
+        let mut way = self.way();
+        let of_tools =
+            self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
+        if route.chats() && self.api == Api::Chat && !of_tools {
+            let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
+            return proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await;
+        }
+        let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;
         loop {
-            let offers = self.request.offers_tools();
-            let in_prompt = mode == Mode::Prompt && (offers || self.request.speaks_of_tools());
-            if chats && self.api == Api::Chat && !offers && !in_prompt {
-                let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-                return proxy.pass(&self.parts, "/chat/completions", body).await;
-            }
-            let written = if in_prompt {
-                let dialect = proxy.dialect(self.request.model());
-                self.request.in_prompt(Writing {
-                    dialect: &dialect,
-                    constrain,
-                    words: proxy.settings.words.as_ref(),
-                    detail: proxy.settings.detail,
-                })?
-            } else {
-                self.request.natively(chats)?
-            };
-            let body = written.into_bytes(proxy.settings.upstream.api);
-            let response = self.send(body).await?;
-            if response.status().is_success() {
-                match self.answered(mode, response).await? {
-                    Outcome::Answer(response) => return Ok(response),
-                    Outcome::NoCall(_) if tries == MOST_TRIES => return Err(no_call()),
-                    Outcome::NoCall(said) => {
-                        tries += 1;
-                        proxy.metrics.asked_again.inc();
-                        self.request.again(&said)?;
-                    }
+            let response = self.ask(&mut way, &mut turn).await?;
+            match self.answered(way.mode, response).await {
+                Ok(Outcome::Answer(response)) => return Ok(response),
+                Ok(Outcome::Stream(headers, mut streamed)) => {
+                    streamed.further(Box::new(move |asking| self.further(asking, way)));
+                    return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
                 }
-                continue;
-            }
-            let (head, said) = response.into_parts();
-            let said = proxy.text(said, LONGEST_ERROR).await?;
-            let error = ApiError::from_response(head.status.as_u16(), &said);
-            if mode == Mode::Native
-                && error.kind == ApiErrorKind::ToolsUnsupported
-                && proxy.modes.refused(self.request.model())
-            {
-                mode = Mode::Prompt;
-            } else if mode == Mode::Prompt
-                && constrain != Constrain::Off
-                && error.message.to_lowercase().contains("grammar")
-            {
-                constrain = Constrain::Off;
-            } else {
-                let headers = answer_headers(&head.headers);
-                return Err(Refusal::of_server(head.status, headers, &error.message, &said));
+                Ok(Outcome::Asking(asking)) => {
+                    self.define(asking)?;
+                    turn.anew();
+                }
+                Ok(Outcome::NoCall(_)) if tries == MOST_TRIES => return Err(no_call()),
+                Ok(Outcome::NoCall(said)) => {
+                    tries += 1;
+                    proxy.metrics.asked_again.inc();
+                    self.request.again(&said)?;
+                    turn.anew();
+                }
+                Ok(Outcome::BrokenOff(_)) if turn.goes_on() => {
+                    proxy.metrics.retried.inc();
+                }
+                Ok(Outcome::BrokenOff(refusal)) | Err(refusal) => return Err(refusal),
             }
         }
     }
 
-    async fn send(&self, body: Bytes) -> Result<Response<reqwest::Body>, Refusal> {
-        let upstream = &self.proxy.settings.upstream;
-        let mut headers = upstream.forwarded(&self.parts.headers, self.proxy.gate.wants_key());
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // What another API has there means nothing to the server.
-        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
-        upstream.ask(headers, &query, body).await
+    pub(super) fn way(&self) -> Way {
+        Way { mode: self.route.mode(self.request.model()), constrain: self.route.constrain() }
     }
 
-    fn reader(&self, mode: Mode) -> Reader {
-        let settings = &self.proxy.settings;
+    /// What a server answers, asked in the `way` that it can be.
+    pub(super) async fn ask(&self, way: &mut Way, turn: &mut Turn<'_>) -> Result<Response<Timed>, Refusal> {
+        let route = &self.route;
+        loop {
+            let response = self.send(turn, self.written(*way)?).await?;
+            if response.status().is_success() {
+                return Ok(response);
+            }
+            let (head, said) = response.into_parts();
+            let said = text(said, LONGEST_ERROR).await?;
+            let error = ApiError::from_response(head.status.as_u16(), &said);
+            if way.mode == Mode::Native
+                && error.kind == ApiErrorKind::ToolsUnsupported
+                && route.refused_tools(self.request.model())
+            {
+                way.mode = Mode::Prompt;
+            } else if way.mode == Mode::Prompt
+                && way.constrain != Constrain::Off
+                && error.message.to_lowercase().contains("grammar")
+            {
+                way.constrain = Constrain::Off;
+            } else {
+                let headers = answer_headers(&head.headers);
+                return Err(Refusal::of_server(head.status, headers, &error.message, &said));
+            }
+            turn.anew();
+        }
+    }
+
+    /// What the model server is asked.
+    fn written(&self, way: Way) -> Result<Bytes, Refusal> {
+        let settings = &self.route.settings;
+        let of_tools = self.request.offers_tools() || self.request.speaks_of_tools();
+        let written = if way.mode == Mode::Prompt && of_tools {
+            let dialect = self.route.dialect(self.request.model());
+            self.request.in_prompt(Writing {
+                dialect: &dialect,
+                constrain: way.constrain,
+                words: settings.words.as_ref(),
+                detail: settings.detail,
+            })?
+        } else {
+            self.request.natively(self.route.chats())?
+        };
+        Ok(written.into_bytes(self.route.api))
+    }
+
+    /// The model asks for definitions: it gets them, or all of them where it asked too often.
+    fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
+        if !asking.said.is_empty() {
+            let between = if self.said.is_empty() { "" } else { "\n\n" };
+            self.said = [&self.said, between, &asking.said].concat();
+        }
+        self.request.define(asking, &mut ids())?;
+        self.rounds += 1;
+        self.request.set_hybrid(self.rounds < MOST_ROUNDS);
+        Ok(())
+    }
+
+    /// A stream asks for definitions: what it goes on with.
+    fn further(mut self, asking: Asking, way: Way) -> Coming {
+        Box::pin(async move {
+            self.define(asking)?;
+            let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
+            let mut turn = route.pool.turn(&proxy.metrics);
+            let response = self.send(&mut turn, self.written(way)?).await?;
+            let (head, body) = response.into_parts();
+            if !head.status.is_success() {
+                let said = text(body, LONGEST_ERROR).await?;
+                let error = ApiError::from_response(head.status.as_u16(), &said);
+                return Err(Refusal::of_server(head.status, HeaderMap::new(), &error.message, &said));
+            }
+            Ok(Next {
+                body,
+                reader: self.reader(way.mode),
+                server: route.api.reader(),
+                further: Box::new(move |asking| self.further(asking, way)),
+            })
+        })
+    }
+
+    async fn send(&self, turn: &mut Turn<'_>, body: Bytes) -> Result<Response<Timed>, Refusal> {
+        let sent = self.setup.sent(&self.parts.headers, body);
+        // What another API has there means nothing to the server.
+        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
+        turn.ask(Question::Answer(&query), &sent).await
+    }
+
+    pub(super) fn reader(&self, mode: Mode) -> Reader {
         Reader {
-            dialect: settings.dialect.clone(),
+            dialect: self.route.settings.dialect.clone(),
             tools: self.request.tools(),
             one_call: self.request.wants_one_call(),
             reads: self.request.offers_tools(),
             offered: self.request.offered(),
             custom: self.request.custom(),
+            defined: self.request.defined(),
+            before: self.said.clone(),
             restore: mode == Mode::Prompt,
-            ..Reader::new(settings.dialects)
+            runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
+            ..Reader::new(self.setup.settings.dialects)
         }
     }
 
-    async fn answered(&self, mode: Mode, response: Response<reqwest::Body>) -> Result<Outcome, Refusal> {
+    async fn answered(&self, mode: Mode, response: Response<Timed>) -> Result<Outcome, Refusal> {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
-        let chats = self.proxy.settings.upstream.api == ServerApi::OpenAi;
-        let dropped = self.request.dropped(chats && mode == Mode::Native);
+        let as_it_came = self.route.chats() && mode == Mode::Native && self.request.hybrid().is_none();
+        let dropped = self.request.dropped(as_it_came);
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
         }
@@ -188,40 +326,44 @@ impl Exchange {
         if self.request.streams() {
             return self.streamed(mode, headers, body, client, &id).await;
         }
-        let text = self.proxy.text(body, LONGEST_ANSWER).await?;
-        self.whole(mode, headers, &text, client, &id)
+        match text(body, LONGEST_ANSWER).await {
+            Ok(text) => self.whole(mode, headers, &text, client, &id),
+            Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
+        }
     }
 
     async fn streamed(
         &self,
         mode: Mode,
         mut headers: HeaderMap,
-        body: reqwest::Body,
+        body: Timed,
         client: Box<dyn ToClient>,
         id: &str,
     ) -> Result<Outcome, Refusal> {
-        let upstream = &self.proxy.settings.upstream;
-        let written = (mode == Mode::Prompt).then(|| self.proxy.dialect(self.request.model()));
+        let written = (mode == Mode::Prompt).then(|| self.route.dialect(self.request.model()));
         if let Some(dialect) =
-            self.proxy.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
+            self.route.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
         {
             insert(&mut headers, DIALECT, &dialect.name);
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let mut stream = Stream::between(self.reader(mode), ids(), upstream.api.reader(), client);
+        let mut stream = Stream::between(self.reader(mode), ids(), self.route.api.reader(), client);
         let demanded = self.request.demands_call();
         if demanded || self.conversation.is_some() {
             stream = stream.keeping();
         }
-        let mut streamed = Streamed::new(upstream.timed(body), stream, self.afterwards(id));
+        let mut streamed = Streamed::new(body, stream, self.afterwards(id));
         if demanded {
             streamed.until_call().await;
+            if let Some(asking) = streamed.take_asking() {
+                return Ok(Outcome::Asking(asking));
+            }
             if streamed.lacks_call() {
                 return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
             }
         }
-        Ok(Outcome::Answer((StatusCode::OK, headers, Body::new(streamed)).into_response()))
+        Ok(Outcome::Stream(headers, Box::new(streamed)))
     }
 
     fn whole(
@@ -232,17 +374,14 @@ impl Exchange {
         mut client: Box<dyn ToClient>,
         id: &str,
     ) -> Result<Outcome, Refusal> {
-        let server = self.proxy.settings.upstream.api.reader();
+        let server = self.route.api.reader();
         let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
-        let answer = answer.map_err(|trouble| match trouble {
-            Trouble::Garbage(_) => {
-                Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
-                    .hint("check the address of --upstream; it usually ends in /v1")
-            }
-            Trouble::Refused(error) => Refusal::bad_gateway(error.message),
-        })?;
+        let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
+        if let Some(asking) = answer.asking {
+            return Ok(Outcome::Asking(asking));
+        }
         if self.request.demands_call() && answer.calls == 0 {
             return Ok(Outcome::NoCall(answer.message));
         }
@@ -304,7 +443,7 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The headers of a server's answer that go on to the client.
-fn answer_headers(headers: &HeaderMap) -> HeaderMap {
+pub(super) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
     let mut headers = end_to_end(headers);
     for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
         headers.remove(name);
@@ -312,7 +451,18 @@ fn answer_headers(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-fn no_call() -> Refusal {
+/// What the server says is no answer.
+pub(super) fn no_answer(trouble: Trouble) -> Refusal {
+    match trouble {
+        Trouble::Garbage(_) => {
+            Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
+                .hint("check the address of --upstream; it usually ends in /v1")
+        }
+        Trouble::Refused(error) => Refusal::bad_gateway(error.message),
+    }
+}
+
+pub(super) fn no_call() -> Refusal {
     Refusal::new(
         StatusCode::UNPROCESSABLE_ENTITY,
         "upstream_error",
@@ -322,6 +472,6 @@ fn no_call() -> Refusal {
 }
 
 /// Ids that no other answer has: clients put the calls of several into one conversation.
-fn ids() -> Ids {
+pub(super) fn ids() -> Ids {
     Ids::new(RandomState::new().build_hasher().finish())
 }

@@ -4,9 +4,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use axum::body::Bytes;
+use del_wire::FromServer;
 use http_body::{Body, Frame};
 
-use crate::answer::Stream;
+use crate::answer::{Asking, Reader, Stream};
+use crate::refusal::Refusal;
 use crate::timed::Timed;
 
 /// What is done with the stream once it is over.
@@ -21,11 +23,45 @@ pub(super) struct Streamed {
     /// What waits to go out.
     out: Vec<u8>,
     afterwards: Option<Afterwards>,
+    /// How to go on where the answer asks for something.
+    further: Option<Further>,
+    /// What it goes on with, on its way.
+    coming: Option<Coming>,
+}
+
+/// Asks the server once more: with what it was asked for, so that the answer can go on.
+pub(super) type Further = Box<dyn FnOnce(Asking) -> Coming + Send>;
+/// The server's next answer.
+pub(super) type Coming = Pin<Box<dyn Future<Output = Result<Next, Refusal>> + Send>>;
+
+/// The next answer of the server, how it is read, and how to go on from that one.
+pub(super) struct Next {
+    pub(super) body: Timed,
+    pub(super) reader: Reader,
+    pub(super) server: FromServer,
+    pub(super) further: Further,
 }
 
 impl Streamed {
     pub(super) fn new(body: Timed, stream: Stream, afterwards: Afterwards) -> Self {
-        Self { body: Some(body), stream, out: Vec::new(), afterwards: Some(afterwards) }
+        Self {
+            body: Some(body),
+            stream,
+            out: Vec::new(),
+            afterwards: Some(afterwards),
+            further: None,
+            coming: None,
+        }
+    }
+
+    /// What to do where the answer asks for something.
+    pub(super) fn further(&mut self, further: Further) {
+        self.further = Some(further);
+    }
+
+    /// Takes what the answer asks for, where nothing of it went out.
+    pub(super) fn take_asking(&mut self) -> Option<Asking> {
+        self.stream.take_asking()
     }
 
     /// Reads on until something of a call is ready to go out, or the answer is over. What comes is held so long.
@@ -46,6 +82,21 @@ impl Streamed {
 
     /// Takes the next of the server's answer.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(coming) = &mut self.coming {
+            let next = ready!(coming.as_mut().poll(context));
+            self.coming = None;
+            match next {
+                Ok(Next { body, reader, server, further }) => {
+                    self.stream.go_on(reader, server);
+                    (self.body, self.further) = (Some(body), Some(further));
+                }
+                Err(refusal) => {
+                    self.stream.give_up(&refusal.to_string(), &mut self.out);
+                    self.end();
+                }
+            }
+            return Poll::Ready(());
+        }
         let Some(body) = &mut self.body else { return Poll::Ready(()) };
         match ready!(Pin::new(body).poll_frame(context)) {
             Some(Ok(frame)) => {
@@ -58,11 +109,19 @@ impl Streamed {
         }
         if self.stream.is_over() {
             self.body = None;
-            if let Some(afterwards) = self.afterwards.take() {
-                afterwards(&self.stream);
+            self.coming = self.further.take().and_then(|further| Some(further(self.stream.take_asking()?)));
+            if self.coming.is_none() {
+                self.end();
             }
         }
         Poll::Ready(())
+    }
+
+    /// Nothing more comes.
+    fn end(&mut self) {
+        if let Some(afterwards) = self.afterwards.take() {
+            afterwards(&self.stream);
+        }
     }
 }
 
@@ -79,7 +138,7 @@ impl Body for Streamed {
                 let out = std::mem::take(&mut self.out);
                 return Poll::Ready(Some(Ok(Frame::data(out.into()))));
             }
-            if self.body.is_none() {
+            if self.body.is_none() && self.coming.is_none() {
                 return Poll::Ready(None);
             }
             ready!(self.poll(context));

@@ -204,7 +204,7 @@ async fn a_custom_tool_takes_a_text_in_every_api_that_has_them() {
     let text = "<tool_call>\n{\"name\": \"patch\", \"arguments\": {\"input\": \"*** Begin\\n*** End\"}}\n</tool_call>";
     for mode in [ToolsMode::Native, ToolsMode::Prompt] {
         let model = Model::new(move |seen| says(seen, text, 5));
-        let stand = Stand::with(model, |settings| settings.tools_mode = mode).await;
+        let stand = Stand::with(model, |settings| settings.routes[0].tools_mode = mode).await;
         let tool = json!({"type": "custom", "name": "patch", "description": "Patches.",
             "format": {"type": "grammar", "syntax": "lark", "definition": "start: X"}});
         let body = json!({"model": "m", "input": "Do.", "tools": [tool], "tool_choice": {"type": "custom", "name": "patch"}});

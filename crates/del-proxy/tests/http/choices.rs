@@ -22,7 +22,7 @@ async fn a_demanded_call_is_asked_for_again() {
             let told = seen.body()["messages"].to_string().contains("and say nothing else");
             says(seen, if told { HERMES } else { "Let me think." }, 3)
         });
-        let stand = Stand::with(model, |settings| settings.tools_mode = mode).await;
+        let stand = Stand::with(model, |settings| settings.routes[0].tools_mode = mode).await;
         let body = with(weather(), json!({"tool_choice": "required"}));
         let got = if streams {
             assembled(&stand.events(&streamed(body)).await)
@@ -32,7 +32,7 @@ async fn a_demanded_call_is_asked_for_again() {
         assert_eq!(got, (String::new(), paris(), "tool_calls".to_owned()));
         assert_eq!(stand.model.seen().len(), 2);
         let talks = Stand::with(Model::new(|seen| says(seen, "Let me think.", 3)), |settings| {
-            settings.tools_mode = mode;
+            settings.routes[0].tools_mode = mode;
         })
         .await;
         let body = with(weather(), json!({"tool_choice": "required", "stream": streams}));

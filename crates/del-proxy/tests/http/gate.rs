@@ -1,12 +1,11 @@
 //! Who may come in.
 
-use del_proxy::{Settings, SettingsError, Upstream};
+use del_proxy::{ClientKey, Proxy, Settings, SettingsError, Upstream};
 use reqwest::Method;
 use serde_json::json;
-use tokio::net::TcpListener;
 
 use crate::model::{Model, Reply, says};
-use crate::stand::{Stand, client, document, weather};
+use crate::stand::{Stand, client, document, route, weather};
 
 fn model() -> Model {
     Model::new(|seen| says(seen, "hi", 1))
@@ -52,8 +51,8 @@ async fn a_body_that_is_too_large_is_refused() {
 #[tokio::test]
 async fn with_a_key_only_those_who_show_it_come_in_and_it_goes_no_further() {
     let stand = Stand::with(model(), |settings| {
-        settings.key = Some("s3cret".into());
-        settings.upstream.passes_keys = true;
+        settings.keys = vec![ClientKey::new("one", "s3cret")];
+        settings.routes[0].upstreams[0].passes_keys = true;
     })
     .await;
     for key in [None, Some("wrong"), Some("s3cret2")] {
@@ -81,9 +80,9 @@ async fn a_clients_key_goes_on_only_where_that_is_meant() {
         (Some("ours"), false, Some("Bearer ours")),
     ] {
         let stand = Stand::with(model(), |settings| {
-            let base = settings.upstream.place().to_string();
-            settings.upstream = Upstream::new(client(), base, own.map(str::to_owned));
-            settings.upstream.passes_keys = passes;
+            let base = settings.routes[0].upstreams[0].place();
+            settings.routes[0].upstreams[0] = Upstream::new(client(), base, own.map(str::to_owned));
+            settings.routes[0].upstreams[0].passes_keys = passes;
         })
         .await;
         let request =
@@ -97,10 +96,13 @@ async fn a_clients_key_goes_on_only_where_that_is_meant() {
 
 #[tokio::test]
 async fn nobody_listens_for_others_without_a_key() {
-    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let settings = Settings::new(Upstream::new(client(), model().base, None));
-    let served = del_proxy::serve(listener, settings, std::future::pending()).await;
-    assert!(matches!(served, Err(SettingsError::NoKey { .. })), "{served:?}");
+    let settings = || Settings::new(vec![route(&[&model()])]);
+    let everywhere = "0.0.0.0:8787".parse().unwrap();
+    let proxy = Proxy::new(settings(), everywhere);
+    assert!(matches!(proxy, Err(SettingsError::NoKey { .. })), "{proxy:?}");
+    let with_key = Settings { keys: vec![ClientKey::new("one", "s3cret")], ..settings() };
+    let proxy = Proxy::new(with_key, everywhere).unwrap();
+    assert!(proxy.reload(settings()).is_err());
 }
 
 #[tokio::test]

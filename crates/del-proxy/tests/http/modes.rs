@@ -23,13 +23,13 @@ fn toolless() -> Model {
 }
 
 async fn prompting(model: Model) -> Stand {
-    Stand::with(model, |settings| settings.tools_mode = ToolsMode::Prompt).await
+    Stand::with(model, |settings| settings.routes[0].tools_mode = ToolsMode::Prompt).await
 }
 
 fn llama_cpp(constrain: Constrain) -> impl FnOnce(&mut Settings) {
     move |settings| {
-        settings.upstream.llama_cpp = true;
-        settings.constrain = constrain;
+        settings.routes[0].upstreams[0].llama_cpp = true;
+        settings.routes[0].constrain = constrain;
     }
 }
 
@@ -97,7 +97,7 @@ async fn a_model_that_takes_no_tools_is_told_in_the_prompt_from_then_on() {
 
 #[tokio::test]
 async fn without_auto_a_refusal_is_the_clients() {
-    let stand = Stand::with(toolless(), |settings| settings.tools_mode = ToolsMode::Native).await;
+    let stand = Stand::with(toolless(), |settings| settings.routes[0].tools_mode = ToolsMode::Native).await;
     let response = stand.post(&weather()).send().await.unwrap();
     assert_eq!(response.status(), 400);
     assert_eq!(document(response).await["error"]["message"], "gemma:2b does not support tools");
@@ -105,7 +105,8 @@ async fn without_auto_a_refusal_is_the_clients() {
 
 #[tokio::test]
 async fn a_template_that_takes_no_tools_means_the_prompt() {
-    let stand = Stand::with(hermes(), |settings| settings.upstream.takes_tools = Some(false)).await;
+    let stand =
+        Stand::with(hermes(), |settings| settings.routes[0].upstreams[0].takes_tools = Some(false)).await;
     assert_eq!(told(&stand.ask(&weather()).await).2, "tool_calls");
     assert!(stand.model.last().body().get("tools").is_none());
 }
@@ -137,7 +138,7 @@ async fn the_prompt_carries_the_whole_conversation() {
 #[tokio::test]
 async fn a_request_without_tools_goes_through_as_it_is_and_so_does_its_answer() {
     for mode in [ToolsMode::Auto, ToolsMode::Prompt] {
-        let stand = Stand::with(hermes(), |settings| settings.tools_mode = mode).await;
+        let stand = Stand::with(hermes(), |settings| settings.routes[0].tools_mode = mode).await;
         let body = json!({"messages": [{"role": "user", "content": "<tool_call>"}]});
         assert_eq!(stand.message(&body).await["content"], HERMES);
         assert_eq!(stand.model.last().body(), body);
@@ -203,7 +204,7 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
     ] {
         let stand = Stand::with(hermes(), |settings| {
             llama_cpp(constrain)(settings);
-            settings.tools_mode = ToolsMode::Prompt;
+            settings.routes[0].tools_mode = ToolsMode::Prompt;
         })
         .await;
         stand.ask(&with(weather(), members.clone())).await;
@@ -225,7 +226,7 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
 async fn one_call_at_most_is_told_and_several_are_held_only_where_asked_for() {
     let stand = Stand::with(hermes(), |settings| {
         llama_cpp(Constrain::On)(settings);
-        settings.tools_mode = ToolsMode::Prompt;
+        settings.routes[0].tools_mode = ToolsMode::Prompt;
     })
     .await;
     let mut grammars = Vec::new();
@@ -256,9 +257,9 @@ async fn the_words_of_the_template_tell_the_model_of_its_tools() {
         let words = words.clone();
         async move {
             let stand = Stand::with(hermes(), |settings| {
-                settings.tools_mode = ToolsMode::Prompt;
-                settings.words = Some(words);
-                settings.dialect = dialect;
+                settings.routes[0].tools_mode = ToolsMode::Prompt;
+                settings.routes[0].words = Some(words);
+                settings.routes[0].dialect = dialect;
             })
             .await;
             let history = json!({"messages": [
@@ -293,7 +294,7 @@ async fn a_grammar_that_the_server_refuses_is_left_out() {
 
 #[tokio::test]
 async fn one_model_may_stand_for_all() {
-    let stand = Stand::with(hermes(), |settings| settings.model = Some("served".into())).await;
+    let stand = Stand::with(hermes(), |settings| settings.routes[0].model = Some("served".into())).await;
     for body in [weather(), json!({"messages": [], "model": "gpt"}), json!({"messages": []})] {
         stand.ask(&body).await;
         assert_eq!(stand.model.last().body(), with(body, json!({"model": "served"})));

@@ -48,8 +48,10 @@ fn anthropic(seen: &crate::model::Seen) -> Reply {
 
 #[tokio::test]
 async fn a_server_may_speak_anthropics_api() {
-    let stand =
-        Stand::with(Model::new(anthropic), |settings| settings.upstream.api = ServerApi::Anthropic).await;
+    let stand = Stand::with(Model::new(anthropic), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Anthropic;
+    })
+    .await;
     let answer = stand.ask(&with(weather(), json!({"tool_choice": "required", "stop": "x", "own": 1}))).await;
     assert_eq!(
         told(&answer),
@@ -115,7 +117,7 @@ async fn a_server_may_speak_ollamas_api() {
         ];
         Reply::Stream(lines.map(|line| format!("{line}\n").into_bytes()).to_vec(), Then::End)
     });
-    let stand = Stand::with(model, |settings| settings.upstream.api = ServerApi::Ollama).await;
+    let stand = Stand::with(model, |settings| settings.routes[0].upstreams[0].api = ServerApi::Ollama).await;
     let spelled = vec![("get_weather".to_owned(), "{\"city\":\"Paris\"}".to_owned())];
     let image = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}});
     let body = with(
@@ -151,8 +153,8 @@ async fn the_prompt_goes_to_servers_of_every_api() {
         (ServerApi::Ollama, json!({"message": {"role": "assistant", "content": HERMES}, "done": true})),
     ] {
         let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
-            settings.upstream.api = api;
-            settings.tools_mode = ToolsMode::Prompt;
+            settings.routes[0].upstreams[0].api = api;
+            settings.routes[0].tools_mode = ToolsMode::Prompt;
         })
         .await;
         assert_eq!(told(&stand.ask(&weather()).await).1, paris());

@@ -1,8 +1,9 @@
 //! A proxy in front of a model server, and a client.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use del_proxy::{Settings, Upstream};
+use del_proxy::{Proxy, RouteSettings, Settings, Upstream};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -16,6 +17,7 @@ use crate::model::Model;
 pub(crate) struct Stand {
     pub(crate) address: SocketAddr,
     pub(crate) model: Model,
+    pub(crate) proxy: Arc<Proxy>,
     client: Client,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -26,6 +28,11 @@ pub(crate) fn client() -> Client {
     Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap()
 }
 
+/// A route for every model to these servers.
+pub(crate) fn route(models: &[&Model]) -> RouteSettings {
+    RouteSettings::new(models.iter().map(|model| Upstream::new(client(), model.base.clone(), None)).collect())
+}
+
 impl Stand {
     /// A proxy with the usual settings.
     pub(crate) async fn new(model: Model) -> Self {
@@ -33,16 +40,18 @@ impl Stand {
     }
 
     pub(crate) async fn with(model: Model, set: impl FnOnce(&mut Settings)) -> Self {
-        let mut settings = Settings::new(Upstream::new(client(), model.base.clone(), None));
+        let mut settings = Settings::new(vec![route(&[&model])]);
         set(&mut settings);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
+        let proxy = Proxy::new(settings, address).unwrap();
+        let served = Arc::clone(&proxy);
         let serving = tokio::spawn(async move {
             let stopped = async { drop(stopped.await) };
-            del_proxy::serve(listener, settings, stopped).await.unwrap();
+            del_proxy::serve(listener, served, stopped).await.unwrap();
         });
-        Self { address, model, client: client(), stop: Some(stop), serving }
+        Self { address, model, proxy, client: client(), stop: Some(stop), serving }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {

@@ -35,7 +35,7 @@ async fn calls_that_nobody_holds_to_a_form_come_out() {
     for mode in [ToolsMode::Native, ToolsMode::Prompt] {
         for (text, written) in LOOSE {
             let model = Model::new(|seen| says(seen, written, 4));
-            let stand = Stand::with(model, |settings| settings.tools_mode = mode).await;
+            let stand = Stand::with(model, |settings| settings.routes[0].tools_mode = mode).await;
             for (content, calls, finish) in
                 [told(&stand.ask(&weather()).await), assembled(&stand.events(&streamed(weather())).await)]
             {
@@ -61,8 +61,8 @@ async fn every_dialect_goes_through() {
         let text = if dialect.lead.is_empty() { written } else { format!("Well.{}{written}", dialect.lead) };
         let model = Model::new(move |seen| says(seen, &text, 3));
         let stand = Stand::with(model, |settings| {
-            settings.tools_mode = ToolsMode::Prompt;
-            settings.dialect = Some(Arc::clone(dialect));
+            settings.routes[0].tools_mode = ToolsMode::Prompt;
+            settings.routes[0].dialect = Some(Arc::clone(dialect));
         })
         .await;
         let response = stand.post(&weather()).send().await.unwrap();
@@ -127,7 +127,7 @@ async fn what_is_copied_from_a_neutralised_result_is_restored() {
         "<tool_call>\n{{\"name\": \"get_weather\", \"arguments\": {{\"city\": \"{copied}\"}}}}\n</tool_call>"
     );
     let model = Model::new(move |seen| says(seen, &text, 2));
-    let stand = Stand::with(model, |settings| settings.tools_mode = ToolsMode::Prompt).await;
+    let stand = Stand::with(model, |settings| settings.routes[0].tools_mode = ToolsMode::Prompt).await;
     let expected = "{\"city\": \"see <tool_call> and <|im_end|>\"}";
     assert_eq!(told(&stand.ask(&weather()).await).1[0].1, expected);
     assert_eq!(assembled(&stand.events(&streamed(weather())).await).1[0].1, expected);

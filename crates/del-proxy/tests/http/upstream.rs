@@ -96,7 +96,7 @@ async fn connections_are_kept_and_one_that_died_is_made_anew() {
         let (base, connections) = closing(answers);
         let pooled = Client::builder().no_proxy().build().unwrap();
         let stand = Stand::with(Model::at(base.clone()), |settings| {
-            settings.upstream = Upstream::new(pooled, base, None).retrying_on(client());
+            settings.routes[0].upstreams[0] = Upstream::new(pooled, base, None).retrying_on(client());
         })
         .await;
         for _ in 0..6 {
@@ -111,7 +111,7 @@ async fn connections_are_kept_and_one_that_died_is_made_anew() {
 async fn a_server_that_dies_with_each_request_is_asked_twice_and_no_more() {
     let (base, connections) = closing(0);
     let stand = Stand::with(Model::at(base.clone()), |settings| {
-        settings.upstream = Upstream::new(client(), base, None).retrying_on(client());
+        settings.routes[0].upstreams[0] = Upstream::new(client(), base, None).retrying_on(client());
     })
     .await;
     let response = stand.post(&weather()).send().await.unwrap();
@@ -124,8 +124,8 @@ async fn silence_has_its_limits() {
     let soon = Duration::from_millis(50);
     for (reply, streams) in [(Reply::Silence, false), (Reply::Silence, true), (begun, true)] {
         let stand = Stand::with(Model::saying(reply.clone()), |settings| {
-            settings.upstream.first_byte = soon;
-            settings.upstream.between_bytes = soon;
+            settings.routes[0].upstreams[0].first_byte = soon;
+            settings.routes[0].upstreams[0].between_bytes = soon;
         })
         .await;
         let body = if streams { streamed(weather()) } else { weather() };

@@ -13,6 +13,7 @@ use crate::outline::Outline;
 use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
+use crate::spelt::Spelt;
 use crate::toolbox::Control;
 
 const MAX_OPERATIONS: usize = 25;
@@ -70,6 +71,13 @@ pub(crate) fn outlines(mut arguments: Arguments, context: &Context) -> Vec<Outli
     let members = items.iter().take(MAX_OPERATIONS).filter_map(|item| Member::read(item, context).ok());
     let whole = Outline { tool: TOOL.name, least: Class::Read, paths: Vec::new() };
     std::iter::once(whole).chain(members.filter_map(|member| member.outline(context))).collect()
+}
+
+/// The operations as others are told of them.
+pub(crate) fn spelt_out(mut arguments: Arguments, context: &Context) -> Vec<Spelt> {
+    let items = arguments.need_list(&OPERATIONS).unwrap_or_default();
+    let members = items.iter().take(MAX_OPERATIONS).filter_map(|item| Member::read(item, context).ok());
+    members.filter_map(|member| member.spelt()).collect()
 }
 
 impl Job for Batch {

@@ -92,6 +92,8 @@ impl Messages {
             Piece::Signature(seal) => {
                 let index = self.opened(false, out);
                 delta(index, &json!({"type": "signature_delta", "signature": seal}), out);
+                // What is thought behind the seal is not under it.
+                self.close(out);
             }
             Piece::Call { index, id, name } => {
                 self.close(out);

@@ -13,9 +13,18 @@ pub struct Ollama {
     /// It answers a request for the completion of one prompt.
     generate: bool,
     /// Calls go out whole.
-    open: Vec<(u32, String, String)>,
+    open: Vec<Open>,
     reason: Option<String>,
     usage: Usage,
+}
+
+/// A call on its way.
+#[derive(Debug)]
+struct Open {
+    index: u32,
+    id: String,
+    name: String,
+    arguments: String,
 }
 
 impl Ollama {
@@ -73,20 +82,21 @@ impl Ollama {
         match piece {
             Piece::Text(text) => Some(self.line(text, "", &[], false)),
             Piece::Reasoning(text) => Some(self.line("", text, &[], false)),
-            Piece::Call { index, name, .. } => {
-                self.open.push((*index, name.clone(), String::new()));
+            Piece::Call { index, id, name } => {
+                let (id, name) = (id.clone(), name.clone());
+                self.open.push(Open { index: *index, id, name, arguments: String::new() });
                 None
             }
             Piece::Arguments { index, json } => {
-                if let Some((_, _, arguments)) = self.open.iter_mut().find(|(call, ..)| call == index) {
-                    arguments.push_str(json);
+                if let Some(open) = self.open.iter_mut().find(|open| open.index == *index) {
+                    open.arguments.push_str(json);
                 }
                 None
             }
             Piece::CallEnd { index } => {
-                let place = self.open.iter().position(|(call, ..)| call == index)?;
-                let (_, name, arguments) = self.open.remove(place);
-                Some(self.line("", "", &[call(*index, &name, &arguments)], false))
+                let place = self.open.iter().position(|open| open.index == *index)?;
+                let Open { id, name, arguments, .. } = self.open.remove(place);
+                Some(self.line("", "", &[call(*index, &id, &name, &arguments)], false))
             }
             Piece::Signature(_) | Piece::Custom { .. } => None,
         }
@@ -121,8 +131,8 @@ impl ToClient for Ollama {
                 match block {
                     Block::Text(more) => text.push_str(more),
                     Block::Reasoning { text: more, .. } => thinking.push_str(more),
-                    Block::Call { name, arguments, .. } => {
-                        calls.push(call(u32::try_from(calls.len()).unwrap_or(u32::MAX), name, arguments));
+                    Block::Call { id, name, arguments, .. } => {
+                        calls.push(call(u32::try_from(calls.len()).unwrap_or(u32::MAX), id, name, arguments));
                     }
                     Block::Custom { .. } => {}
                 }
@@ -141,9 +151,9 @@ impl ToClient for Ollama {
     }
 }
 
-fn call(index: u32, name: &str, arguments: &str) -> Value {
+fn call(index: u32, id: &str, name: &str, arguments: &str) -> Value {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
-    json!({"function": {"index": index, "name": name, "arguments": arguments}})
+    json!({"id": id, "function": {"index": index, "name": name, "arguments": arguments}})
 }
 
 fn write(line: &Value, out: &mut Vec<u8>) {

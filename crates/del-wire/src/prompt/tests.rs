@@ -136,6 +136,13 @@ fn a_call_that_cannot_be_written_is_told_and_known() {
 }
 
 #[test]
+fn a_request_stops_at_closing_marks_that_may_be_missing_then() {
+    let stops = |name: &str| super::stops(Dialects::builtin().get(name).unwrap());
+    assert_eq!(stops("amrita-am"), ["</am:tool_call>", "</am:request_tools>"]);
+    assert!(stops("hermes-json").is_empty() && stops("harmony").is_empty());
+}
+
+#[test]
 fn what_is_no_message_is_an_error_that_says_where() {
     let tools = tools();
     let read = |message: Value| {

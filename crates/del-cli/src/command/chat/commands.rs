@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
-use del_tools::{Approval, Cancel, Rule, Selection, UndoState, visible};
+use del_tools::{Approval, Cancel, Rule, visible};
 use serde_json::json;
 
 use super::word::{self, Name};
@@ -14,22 +14,17 @@ use super::{Chat, Next, say};
 use crate::clipboard;
 use crate::command::{sessions, undo};
 use crate::exit;
+use crate::instructions::INIT;
 use crate::record::Store;
 use crate::screen::lines;
 use crate::screen::transcript::Transcript;
 use crate::terminal;
 
-/// What `/init` asks for.
-const INIT: &str = "Look at this project with your tools: its files, how it is built and tested, how its code is laid out \
-    and written. Then write the file AGENTS.md in the current directory for assistants that will work here: in at most 40 \
-    lines, how to build, test and run it, where what lies, and the conventions to keep to. Only what you saw. If AGENTS.md \
-    is there already, improve it.";
-
 impl Chat {
     pub(super) fn command(&mut self, name: Name, rest: &str) -> Result<Next> {
         match name {
             Name::Exit => return Ok(Next::End),
-            Name::Help => say(&word::help()),
+            Name::Help => say(&word::help(self.session.prompts())),
             Name::Safe => self.set(Approval::Ask),
             Name::Unsafe => self.set(Approval::Yolo),
             Name::Mode => self.mode(rest),
@@ -46,6 +41,7 @@ impl Chat {
             Name::System => self.system(rest)?,
             Name::Tools => self.tools()?,
             Name::Mcp => self.servers()?,
+            Name::Hooks => self.hooks(),
             Name::Plan => self.plan(),
             Name::Show => self.show(rest),
             Name::Thinking => match self.thought.as_str() {
@@ -214,6 +210,17 @@ impl Chat {
         Ok(())
     }
 
+    fn hooks(&self) {
+        let hooks = &self.session.hands.hooks.all;
+        if hooks.is_empty() {
+            return say("there are no hooks; docs/hooks.md says what they can do");
+        }
+        for hook in hooks {
+            let whose = if hook.of_project { " (the project's)" } else { "" };
+            say(&format!("{}{whose}", visible(&hook.to_string())));
+        }
+    }
+
     fn plan(&self) {
         match self.session.hands.plan.text() {
             Some(plan) => say(&visible(plan)),
@@ -278,15 +285,10 @@ impl Chat {
         let toolbox = &self.session.hands.toolbox;
         let text = match words {
             "list" => undo::listed(toolbox, self.paint, Some(terminal::width())),
-            _ => {
-                let selection = match words.parse() {
-                    // An id has eight digits; nobody counts so far.
-                    Ok(steps) if (1..1000).contains(&steps) => Selection::Last(steps),
-                    _ if words.is_empty() => Selection::Last(1),
-                    _ => Selection::Id(words.to_owned()),
-                };
-                undo::taken_back(toolbox, &selection, false).map(|done| done.text(self.paint))
-            }
+            "all" => undo::since(toolbox, self.since)
+                .and_then(|all| undo::taken_back(toolbox, &all, false))
+                .map(|done| done.text(self.paint)),
+            _ => undo::by_words(toolbox, words).map(|done| done.text(self.paint)),
         };
         match text {
             Ok(text) => say(text.trim_end()),
@@ -296,16 +298,10 @@ impl Chat {
 
     /// Takes back what was taken back last.
     fn redo(&self) {
-        let toolbox = &self.session.hands.toolbox;
-        let changes = toolbox.undoable().unwrap_or_default();
-        let is_undo = |id: &String| changes.iter().any(|change| change.id == *id && change.tool == "undo");
-        let undone = changes.iter().filter(|change| {
-            // What brought something back is an undo as well, of an undo.
-            change.tool == "undo" && change.state == UndoState::Done && !change.undoes.iter().any(is_undo)
-        });
-        match undone.max_by_key(|change| change.time) {
-            Some(change) => self.undo(&change.id),
+        match undo::brought_back(&self.session.hands.toolbox) {
             None => say("nothing was taken back"),
+            Some(Ok(done)) => say(done.text(self.paint).trim_end()),
+            Some(Err(error)) => self.fail(&error.to_string()),
         }
     }
 

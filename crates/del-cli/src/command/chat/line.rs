@@ -23,6 +23,7 @@ use reedline::{
 use tempfile::TempDir;
 
 use crate::consent::editing;
+use crate::prompts;
 use crate::screen::look::Look;
 
 /// Reads questions and remembers them.
@@ -65,10 +66,15 @@ struct GoesOn;
 
 impl Lines {
     /// A reader for questions in `directory`, with those of earlier conversations. Without a terminal it reads plain lines.
-    pub(super) fn open(terminal: bool, look: Look, directory: &Path) -> Self {
+    pub(super) fn open(
+        terminal: bool,
+        look: Look,
+        directory: &Path,
+        prompts: &Arc<[prompts::Prompt]>,
+    ) -> Self {
         let history = if terminal { History::find(directory) } else { None };
         let reader = if terminal && !look.plain {
-            Reader::Drawn(Box::new(Drawn::new(look, directory, history.as_ref())))
+            Reader::Drawn(Box::new(Drawn::new(look, directory, prompts, history.as_ref())))
         } else {
             Reader::Plain { prompt: terminal }
         };
@@ -92,7 +98,12 @@ impl Lines {
 }
 
 impl Drawn {
-    fn new(look: Look, directory: &Path, history: Option<&History>) -> Self {
+    fn new(
+        look: Look,
+        directory: &Path,
+        prompts: &Arc<[prompts::Prompt]>,
+        history: Option<&History>,
+    ) -> Self {
         let pastes = Arc::new(Mutex::new(Pastes::default()));
         let shared = Arc::new(Shared::default());
         let keys = Keys::new(Arc::clone(&pastes), Arc::clone(&shared));
@@ -100,7 +111,7 @@ impl Drawn {
             .use_bracketed_paste(true)
             .with_ansi_colors(look.paint.is_on())
             .with_validator(Box::new(GoesOn))
-            .with_completer(Box::new(Words::new(directory)))
+            .with_completer(Box::new(Words::new(directory, Arc::clone(prompts))))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(shared))))
             .with_edit_mode(Box::new(keys))
             .with_transient_prompt(Box::new(Above { status: String::new() }));

@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+use del_tools::visible;
+
+use crate::prompts::Prompt;
+
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word<'a> {
@@ -32,6 +36,7 @@ pub(super) enum Name {
     System,
     Tools,
     Mcp,
+    Hooks,
     Plan,
     Show,
     Thinking,
@@ -76,7 +81,7 @@ const fn command(
     Command { names, takes, behind, about, name }
 }
 
-pub(super) const COMMANDS: [Command; 27] = [
+pub(super) const COMMANDS: [Command; 28] = [
     command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
@@ -140,6 +145,7 @@ pub(super) const COMMANDS: [Command; 27] = [
     ),
     command(Name::Tools, &["tools"], Takes::Nothing, "", "the tools that the model has"),
     command(Name::Mcp, &["mcp"], Takes::Nothing, "", "the MCP servers, and what became of them"),
+    command(Name::Hooks, &["hooks"], Takes::Nothing, "", "the commands that are told what happens"),
     command(
         Name::Plan,
         &["plan", "todo"],
@@ -154,8 +160,8 @@ pub(super) const COMMANDS: [Command; 27] = [
         Name::Undo,
         &["undo"],
         Takes::Word,
-        "[ID|N]",
-        "take back the last change of files, the one with this id, or the last N; `/undo list` shows them",
+        "[WHICH]",
+        "take back the last change of files, the one with this id, the last N, or `all` since Del began; `/undo list` shows them",
     ),
     command(Name::Redo, &["redo"], Takes::Nothing, "", "have again what was taken back last"),
     command(Name::Sessions, &["sessions"], Takes::Nothing, "", "the conversations that were kept here"),
@@ -189,19 +195,23 @@ Esc              stop the model; what came is kept. What you type meanwhile is a
 safe, unsafe, help, exit and quit also work without a slash; a line that ends with \\ goes on in the next one.";
 
 /// Commands and keys, a line each.
-pub(super) fn help() -> String {
+pub(super) fn help(prompts: &[Prompt]) -> String {
     let mut text = String::new();
     for Command { names, behind, about, .. } in &COMMANDS {
-        let head = format!("/{} {behind}", names[0]);
-        let head = head.trim_end();
-        // Writing to a string cannot fail.
-        let _ = if head.len() < 16 {
-            writeln!(text, "{head:<17}{about}")
-        } else {
-            writeln!(text, "{head}  {about}")
-        };
+        tell(&mut text, names[0], behind, about);
+    }
+    for Prompt { name, hint, description, .. } in prompts {
+        tell(&mut text, name, &visible(&hint.replace('\n', " ")), &visible(&description.replace('\n', " ")));
     }
     text + KEYS
+}
+
+fn tell(text: &mut String, name: &str, behind: &str, about: &str) {
+    let head = format!("/{name} {behind}");
+    let head = head.trim_end();
+    // Writing to a string cannot fail.
+    let _ =
+        if head.len() < 16 { writeln!(text, "{head:<17}{about}") } else { writeln!(text, "{head}  {about}") };
 }
 
 impl<'a> Word<'a> {

@@ -53,6 +53,8 @@ pub(super) struct Bench<'a> {
     pub(super) words: Option<Words>,
     /// How long one answer may take.
     pub(super) patience: Duration,
+    /// What is offered: the tools of the questions, perhaps among others.
+    pub(super) tools: Vec<Tool>,
 }
 
 /// A question, and what should come of it.
@@ -136,6 +138,8 @@ fn holds(value: &Value, part: &str) -> bool {
 const SYSTEM: &str = "You are an assistant with tools. Where a tool is needed, call it; when you have its result, answer in one short sentence.";
 /// One request for the call, and one for what follows its result.
 const TURNS: u32 = 2;
+/// Before these, one for a definition, and another after a mistake.
+const HYBRID_TURNS: u32 = TURNS + 2;
 /// Tokens after which a model has lost its way, its thinking included.
 const LONGEST: u64 = 2048;
 
@@ -184,13 +188,13 @@ impl Bench<'_> {
         let settings = Settings {
             model: self.model.to_owned(),
             system: SYSTEM.to_owned(),
-            tools: tools(),
+            tools: self.tools.clone(),
             tools_mode: way.tools_mode,
             dialect: way.dialect.clone(),
             words: self.words.clone(),
             constrain: if way.constrained { Constrain::On } else { Constrain::Off },
             server: del_agent::Server { llama_cpp: self.server.llama_cpp, takes_tools: None },
-            max_turns: TURNS,
+            max_turns: if way.tools_mode == ToolsMode::Hybrid { HYBRID_TURNS } else { TURNS },
             max_tokens: Some(LONGEST),
             ..Settings::default()
         };
@@ -304,8 +308,8 @@ impl Question {
     }
 }
 
-/// The tools of the questions. None of them does anything.
-fn tools() -> Vec<Tool> {
+/// The tools of the questions, with dozens of others where there are to be `many`. None of them does anything.
+pub(super) fn tools(many: bool) -> Vec<Tool> {
     let tool = |name: &str, description: &str, arguments: Value, required: &[&str]| {
         let parameters = json!({"type": "object", "properties": arguments, "required": required});
         Tool { name: name.to_owned(), description: description.to_owned(), parameters: parameters.into() }
@@ -313,7 +317,7 @@ fn tools() -> Vec<Tool> {
     let unit =
         json!({"type": "string", "enum": ["celsius", "fahrenheit"], "description": "celsius if left out"});
     let label = json!({"type": "string", "description": "what it is for"});
-    vec![
+    let mut tools = vec![
         tool(
             "get_weather",
             "Says the weather in a city",
@@ -327,5 +331,23 @@ fn tools() -> Vec<Tool> {
             &["minutes", "label"],
         ),
         tool("save_note", "Saves a note", json!({"text": {"type": "string"}}), &["text"]),
-    ]
+    ];
+    if many {
+        for thing in
+            ["issue", "invoice", "customer", "calendar_event", "photo", "playlist", "parcel", "server"]
+        {
+            for verb in ["list", "create", "update", "archive", "share"] {
+                let id = json!({"type": "string", "description": format!("the {thing}, by its id")});
+                let about = json!({"type": "string", "description": "what there is to say of it"});
+                let said = thing.replace('_', " ");
+                tools.push(tool(
+                    &format!("{verb}_{thing}"),
+                    &format!("Can {verb} one {said} or several of the user's account"),
+                    json!({"id": id, "about": about}),
+                    &["id"],
+                ));
+            }
+        }
+    }
+    tools
 }

@@ -10,6 +10,7 @@ use crate::outline::Outline;
 use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
 use crate::registry::{self, Entry, Job};
+use crate::spelt::Spelt;
 use crate::toolbox::Control;
 use crate::workspace::{Access, Place};
 
@@ -68,6 +69,11 @@ impl Member {
         let places = self.places(context).unwrap_or_default();
         let paths = places.into_iter().map(|place| place.shown).collect();
         Some(Outline { tool: super::TOOL.name, least: self.entry.class, paths })
+    }
+
+    /// The operation as others are told of it.
+    pub(super) fn spelt(&self) -> Option<Spelt> {
+        Some(Spelt::of(self.entry, self.arguments().ok()?))
     }
 
     /// What can be shown of it before anything runs; `before` comes earlier in the batch.

@@ -1,25 +1,32 @@
 //! What may stand where the cursor is: commands behind `/` at the start, files behind `@`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::WalkBuilder;
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use crate::command::chat::word::COMMANDS;
+use crate::prompts::Prompt;
+use crate::table::cut;
 
 pub(super) struct Words {
     directory: PathBuf,
     /// The files here, once somebody asked for them.
     files: Option<Vec<String>>,
+    /// Commands in files.
+    prompts: Arc<[Prompt]>,
 }
 
 /// Files that are offered at most, of those that are looked at.
 const OFFERED: usize = 50;
+/// Characters of what a command in a file is for.
+const ABOUT: usize = 70;
 const LOOKED_AT: usize = 20_000;
 
 impl Words {
-    pub(super) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), files: None }
+    pub(super) fn new(directory: &Path, prompts: Arc<[Prompt]>) -> Self {
+        Self { directory: directory.to_owned(), files: None, prompts }
     }
 
     fn files(&mut self, typed: &str, span: Span) -> Vec<Suggestion> {
@@ -41,6 +48,11 @@ impl Completer for Words {
         let suggestions = if let Some(word) =
             before.strip_prefix('/').filter(|word| !word.contains(char::is_whitespace))
         {
+            let prompts = self.prompts.iter().filter(|prompt| prompt.name.starts_with(word));
+            let prompts = prompts.map(|prompt| {
+                let about = cut(&del_tools::visible(&prompt.description.replace('\n', " ")), ABOUT);
+                suggestion(format!("/{}", prompt.name), Some(&about), Span::new(0, at))
+            });
             COMMANDS
                 .iter()
                 .filter(|command| command.names.iter().any(|name| name.starts_with(word)))
@@ -49,6 +61,7 @@ impl Completer for Words {
                         command.names.iter().find(|name| name.starts_with(word)).unwrap_or(&command.names[0]);
                     suggestion(format!("/{name}"), Some(command.about), Span::new(0, at))
                 })
+                .chain(prompts)
                 .collect()
         } else {
             let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
@@ -131,7 +144,7 @@ mod tests {
         std::fs::write(folder.path().join("src/main.rs"), "").unwrap();
         std::fs::write(folder.path().join(".gitignore"), "target\n").unwrap();
         std::fs::write(folder.path().join("target"), "").unwrap();
-        let mut words = Words::new(folder.path());
+        let mut words = Words::new(folder.path(), Arc::default());
         let mut offered = |line: &str| -> Vec<String> {
             words.complete(line, line.len()).suggestions().iter().map(|one| one.value.clone()).collect()
         };

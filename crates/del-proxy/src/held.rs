@@ -1,4 +1,4 @@
-//! Whether a connection has a request under way.
+//! What lasts as long as an answer.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,28 +9,29 @@ use http_body::{Frame, SizeHint};
 
 /// A connection has requests under way as long as something else holds a copy of this.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Busy(Arc<()>);
+pub(crate) struct Busy(Arc<()>);
 
 impl Busy {
     /// True when no request is under way: this one and the service of the connection are all that hold it.
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         Arc::strong_count(&self.0) <= 2
     }
+}
 
-    /// The request is under way until its answer has gone out.
-    pub(super) fn until_end_of(self, body: Body) -> Answer {
-        Answer { body, _busy: self }
+/// The body of an answer, and what is kept until it has gone out.
+#[derive(Debug)]
+pub(crate) struct Held<T> {
+    body: Body,
+    _kept: T,
+}
+
+impl<T> Held<T> {
+    pub(crate) fn new(body: Body, kept: T) -> Self {
+        Self { body, _kept: kept }
     }
 }
 
-/// The body of an answer.
-#[derive(Debug)]
-pub(super) struct Answer {
-    body: Body,
-    _busy: Busy,
-}
-
-impl http_body::Body for Answer {
+impl<T: Unpin> http_body::Body for Held<T> {
     type Data = Bytes;
     type Error = axum::Error;
 

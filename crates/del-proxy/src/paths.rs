@@ -4,19 +4,26 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get, post};
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinSet;
 
 use crate::api::{Api, Family, unique};
 use crate::document::Document;
+use crate::held::Held;
 use crate::listing;
+use crate::pool::Member;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
+use crate::request::no_object;
+use crate::route::Route;
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -39,7 +46,7 @@ pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
         .route("/v1/completions", post(pass))
         .route("/v1/embeddings", post(pass))
         .route("/v1/models", get(listing::models))
-        .route("/v1/models/{*model}", get(pass))
+        .route("/v1/models/{*model}", get(listing::model))
         .route("/health", get(health))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics))
@@ -55,8 +62,11 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
     let (family, begun) = (Family::of(&parts), Instant::now());
     let path = parts.uri.path().to_owned();
     let id = parts.headers.get(REQUEST_ID).cloned();
-    let mut response = match proxy.gate.check(&parts) {
-        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+    let mut response = match enter(&proxy, &parts) {
+        Ok(None) => next.run(Request::from_parts(parts, body)).await,
+        Ok(place) => {
+            next.run(Request::from_parts(parts, body)).await.map(|body| Body::new(Held::new(body, place)))
+        }
         Err(refusal) => refusal.into_response(),
     };
     if let Some(refusal) = response.extensions_mut().remove::<Refusal>()
@@ -71,44 +81,99 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
     response
 }
 
+/// What may come in, with its place among the requests of its key.
+fn enter(proxy: &Proxy, parts: &Parts) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    let Some(holder) = proxy.setup().gate.check(parts)? else { return Ok(None) };
+    holder.enter().inspect_err(|_| proxy.metrics.limited(&holder.name))
+}
+
 fn answers(api: Api) -> MethodRouter<Arc<Proxy>> {
     post(move |State(proxy): Shared, request: Request<Body>| async move { proxy.answer(api, request).await })
 }
 
+/// What is asked of a model by its name, beside a chat.
 async fn pass(State(proxy): Shared, request: Request<Body>) -> Outcome {
     let (parts, body) = request.into_parts();
-    let body =
-        if parts.method == Method::POST { proxy.read(&parts.headers, body).await? } else { Bytes::new() };
+    let mut body = proxy.read(&parts.headers, body).await?;
+    let setup = proxy.setup();
     let path = parts.uri.path().trim_start_matches("/v1").to_owned();
-    proxy.pass(&parts, &path, body).await
+    if let Some(route) = setup.routes.only() {
+        return proxy.pass(&setup, route, &parts, &path, body).await;
+    }
+    let mut asked: Map<String, Value> = serde_json::from_slice(&body).map_err(|error| no_object(&error))?;
+    let model = asked.get("model").and_then(Value::as_str).unwrap_or_default();
+    let route = setup.routes.of(model)?;
+    if route.target(model) != model {
+        asked.insert("model".to_owned(), json!(route.target(model)));
+        body = Value::Object(asked).to_string().into();
+    }
+    proxy.pass(&setup, &route, &parts, &path, body).await
 }
 
-/// The proxy is alive when it says anything; whether its server is stands in the answer.
+/// The proxy is alive when it says anything; how its model servers are stands in the answer.
 async fn health(State(proxy): Shared) -> Document {
-    let upstream = match proxy.look().await {
-        Ok(status) if status.is_success() => json!({"status": "ok"}),
-        Ok(status) => {
-            json!({"status": "error", "message": format!("it answers with status {}", status.as_u16())})
+    let servers = states(&proxy).await;
+    let best = servers.iter().min_by_key(|state| match state["status"].as_str() {
+        Some("ok") => 0,
+        Some("error") => 1,
+        _ => 2,
+    });
+    let mut upstream = Map::new();
+    for key in ["status", "message"] {
+        if let Some(value) = best.and_then(|best| best.get(key)) {
+            upstream.insert(key.to_owned(), value.clone());
         }
-        Err(refusal) => json!({"status": "unreachable", "message": refusal.to_string()}),
-    };
-    Document(json!({"status": "ok", "upstream": upstream}))
+    }
+    Document(json!({"status": "ok", "upstream": upstream, "upstreams": servers}))
 }
 
-/// Ready is a proxy whose server answers.
+/// Ready is a proxy one of whose servers answers.
 async fn ready(State(proxy): Shared) -> Response<Body> {
-    let ready = proxy.look().await.is_ok_and(|status| !status.is_server_error());
+    let servers = states(&proxy).await;
+    let ready = servers.iter().any(|state| state["ready"] == true);
     let (status, word) =
         if ready { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "waiting") };
-    (status, Document(json!({"status": word}))).into_response()
+    (status, Document(json!({"status": word, "upstreams": servers}))).into_response()
+}
+
+/// How each model server is, as it says now.
+async fn states(proxy: &Proxy) -> Vec<Value> {
+    let setup = proxy.setup();
+    let mut looks = JoinSet::new();
+    for (at, route) in setup.routes.iter().enumerate() {
+        for (place, member) in route.pool.members().iter().enumerate() {
+            let (route, member) = (Arc::clone(route), Arc::clone(member));
+            looks.spawn(async move { ((at, place), state(&route, &member).await) });
+        }
+    }
+    let mut states: Vec<_> = looks.join_all().await;
+    states.sort_by_key(|(place, _)| *place);
+    states.into_iter().map(|(_, state)| state).collect()
+}
+
+async fn state(route: &Route, member: &Member) -> Value {
+    let looked = member.look().await;
+    let ready = looked.as_ref().is_ok_and(|status| !status.is_server_error());
+    let (status, message) = match looked {
+        Ok(status) if status.is_success() => ("ok", None),
+        Ok(status) => ("error", Some(format!("it answers with status {}", status.as_u16()))),
+        Err(refusal) => ("unreachable", Some(refusal.to_string())),
+    };
+    let mut state = json!({"url": member.place, "models": route.settings.models, "status": status, "ready": ready,
+        "left_alone": !member.is_up(), "under_way": member.busy()});
+    if let Some(message) = message {
+        state["message"] = json!(message);
+    }
+    state
 }
 
 async fn metrics(State(proxy): Shared) -> Outcome {
-    if !proxy.settings.metrics {
+    let setup = proxy.setup();
+    if !setup.settings.metrics {
         return Err(Refusal::not_found("there is no /metrics").hint("start the proxy with --metrics"));
     }
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, kind)], proxy.metrics.text()).into_response())
+    Ok(([(header::CONTENT_TYPE, kind)], proxy.metrics.text(&setup.routes)).into_response())
 }
 
 async fn unknown(uri: Uri) -> Refusal {

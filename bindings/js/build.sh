@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Builds the npm package in place: the modules and the JavaScript around them in `glue`, the rest in `dist`. `--dev` is
+# faster to build and larger. Needs what `npm ci` installs, and the Rust target wasm32-unknown-unknown.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")"
+target=${CARGO_TARGET_DIR:-../../target/js}
+profile=release
+if [ "${1-}" = --dev ]; then
+    profile=dev
+fi
+
+main() {
+    rm -rf glue dist
+    cargo build --quiet --locked --target-dir "$target" -p del-js-bind
+    module del_dialects dialects
+    module del_serving serving
+    npx --no-install tsc
+    cp ../../LICENSE-MIT ../../LICENSE-APACHE .
+}
+
+module() {
+    local name=$1 features=$2
+    cargo build --quiet --locked --target-dir "$target" --profile "$profile" --target wasm32-unknown-unknown \
+        --lib --no-default-features --features "$features"
+    "$target/debug/del-js-bind" "$target/wasm32-unknown-unknown/${profile/dev/debug}/del_js.wasm" glue "$name"
+}
+
+main "$@"

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Builds the npm packages, packs them, unpacks them below .cache/npm, and tests what was unpacked: types, all cases of all
+# dialects, and the examples of the documents. `--release` tests what is published, and its size. Needs Node 20.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+here=$root/bindings/js
+app=$root/.cache/npm
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/js}
+build=--dev
+if [ "${1-}" = --release ]; then
+    build=
+fi
+# What a page loads for reading and writing, compressed.
+most_bytes=400000
+
+main() {
+    cd "$here"
+    quiet npm ci --no-audit --no-fund
+    cargo fmt --all --check
+    cargo clippy --quiet --locked --all-features --all-targets -- -D warnings
+    ./build.sh $build
+    [ -n "$build" ] || measure
+    unpack "$here" del-dialects
+    cp -r "$here/test" "$app/test"
+    ln -sfn "$here/node_modules/smol-toml" "$app/node_modules/smol-toml"
+    ln -sfn "$here/node_modules/@types" "$app/node_modules/@types"
+    (cd "$app/test" && sed "s#\.\./\.\./tsconfig#$here/tsconfig#" -i types/tsconfig.json &&
+        "$here/node_modules/.bin/tsc" -p types && DEL_ROOT=$root node --test --test-reporter=dot ./*.test.js)
+    middleware
+}
+
+# The middleware, with the package that was unpacked beside it.
+middleware() {
+    cd "$here/ai-sdk"
+    quiet npm ci --no-audit --no-fund
+    ln -sfn "$app/node_modules/del-dialects" node_modules/del-dialects
+    npm run --silent build
+    node --test --test-reporter=dot test/*.test.js
+}
+
+measure() {
+    local size
+    size=$(gzip -9 -c glue/del_dialects_bg.wasm | wc -c)
+    if [ "$size" -gt "$most_bytes" ]; then
+        echo "expected at most $most_bytes bytes of del_dialects_bg.wasm, compressed, got $size" >&2
+        exit 1
+    fi
+    echo "del_dialects_bg.wasm: $size bytes, compressed"
+}
+
+# What would be published, where a program would have it.
+unpack() {
+    local from=$1 name=$2 packed
+    rm -rf "$app/test" "$app/node_modules/$name"
+    mkdir -p "$app/node_modules/$name"
+    echo '{ "private": true, "type": "module" }' >"$app/package.json"
+    packed=$(cd "$from" && npm pack --silent --pack-destination "$app")
+    tar -xzf "$app/$packed" -C "$app/node_modules/$name" --strip-components 1
+}
+
+quiet() {
+    "$@" >"$app.log" 2>&1 || { cat "$app.log" >&2; exit 1; }
+}
+
+main "$@"

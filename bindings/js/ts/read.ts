@@ -1,0 +1,120 @@
+import { RawParser } from "../glue/del_dialects.js";
+import { Dialect, withDialect } from "./dialect.js";
+import { DelError, checked, guarded } from "./errors.js";
+import { type AnyTools, withTools } from "./tools.js";
+import type { Answer, ReadEvent } from "./types.js";
+
+/** What is known of an answer before its first character. */
+export interface ReadOptions {
+  /** `"auto"` for all at once, which is the default; the name of one, or one of its aliases; or a `Dialect`. */
+  dialect?: string | Dialect | undefined;
+  /** What the model was told of. Dialects without JSON need them to tell a number from a text. */
+  tools?: AnyTools | undefined;
+  /** `"reasoning"` where the prompt ended inside the thinking; `"text"` if left out. */
+  startsIn?: "text" | "reasoning" | "unknown" | undefined;
+  /** Gives arguments back as they were before their text was neutralised: where `renderMessages` wrote the prompt. */
+  restore?: boolean | undefined;
+}
+
+/** Reads a whole answer. `cut` says that it was cut off, and did not end by itself. */
+export function parse(text: string, options: ReadOptions & { cut?: boolean | undefined } = {}): Answer {
+  const whole = checked("text", text);
+  const [seed] = crypto.getRandomValues(new BigUint64Array(1));
+  return JSON.parse(opened(options).read(whole, Boolean(options.cut), seed ?? 0n)) as Answer;
+}
+
+/** Reads one answer as it arrives: `push` each piece, then `finish`. How the text is cut does not show in the events. */
+export class Parser {
+  /** None when the answer is over. */
+  #raw: RawParser | undefined;
+  /** The first half of a surrogate pair whose second is to come. */
+  #half = "";
+
+  constructor(options?: ReadOptions);
+  constructor(options: ReadOptions | RawParser = {}) {
+    this.#raw = options instanceof RawParser ? options : opened(options);
+  }
+
+  /**
+   * The next piece of the answer; returns everything that is settled by it. A piece with half of a surrogate pair in it is
+   * an error, and is not read.
+   */
+  push(text: string): ReadEvent[] {
+    const raw = this.#open();
+    if (typeof text !== "string") checked("text", text);
+    const whole = this.#half + text;
+    this.#half = "";
+    const half = /[\uD800-\uDBFF]$/.exec(whole)?.[0] ?? "";
+    const events = raw.push(checked("text", whole.slice(0, whole.length - half.length)));
+    this.#half = half;
+    return list(events);
+  }
+
+  /**
+   * The answer is over; returns what was held. `cut` says that it was cut off, and did not end by itself: then half of a
+   * surrogate pair at its end is no error.
+   */
+  finish(options: { cut?: boolean | undefined } = {}): ReadEvent[] {
+    const raw = this.#open();
+    const cut = Boolean(options.cut);
+    const half = this.#half;
+    this.#half = "";
+    if (!cut) checked("text", half);
+    this.#raw = undefined;
+    return list(raw.finish(cut));
+  }
+
+  /** How many bytes of UTF-8 are held back, because they may be part of markup. */
+  get held(): number {
+    return this.#raw?.held() ?? 0;
+  }
+
+  /** A parser that reads on from the same place. */
+  clone(): Parser {
+    const parser = new Parser(this.#open().copy() as object);
+    parser.#half = this.#half;
+    return parser;
+  }
+
+  /** Lets go of the memory of an answer that is not read to its end. The garbage collector does so too, later. */
+  free(): void {
+    this.#raw?.free();
+    this.#raw = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.free();
+  }
+
+  #open(): RawParser {
+    if (this.#raw) return this.#raw;
+    throw new DelError("finished", "expected an answer that goes on, got one that is over: use a new Parser");
+  }
+}
+
+/** Makes events of the pieces of one answer: `answer.pipeThrough(toReadable({ tools }))`. */
+export function toReadable(options: ReadOptions = {}): TransformStream<string, ReadEvent> {
+  const parser = new Parser(options);
+  return new TransformStream({
+    transform(piece, controller) {
+      for (const event of parser.push(piece)) controller.enqueue(event);
+    },
+    flush(controller) {
+      for (const event of parser.finish()) controller.enqueue(event);
+    },
+  });
+}
+
+function opened(options: ReadOptions): RawParser {
+  const { dialect = "auto", tools, startsIn = "text", restore = false } = options;
+  const starts = checked("startsIn", startsIn);
+  return withTools(tools, (rawTools) =>
+    dialect === "auto"
+      ? guarded(() => RawParser.auto(rawTools, starts, Boolean(restore)))
+      : withDialect(dialect, (raw) => RawParser.of(raw, rawTools, starts, Boolean(restore))),
+  );
+}
+
+function list(json: string): ReadEvent[] {
+  return json === "" ? [] : (JSON.parse(json) as ReadEvent[]);
+}

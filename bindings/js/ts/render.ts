@@ -1,0 +1,118 @@
+import { type Dialect, withDialect } from "./dialect.js";
+import { checked, json } from "./errors.js";
+import { type AnyTools, withTools } from "./tools.js";
+import type { AnswerEvent } from "./types.js";
+
+/** How much a model is told: everything, the types of TypeScript, or what a very small model can take. */
+export type Detail = "full" | "types" | "compact";
+
+/** A call, alone or as the OpenAI API has it. `arguments` is JSON text, or an object. */
+export type CallLike =
+  | { name: string; arguments: string | object; id?: string | null | undefined }
+  | { id?: string | null | undefined; function: { name: string; arguments: string | object } };
+
+/** An answer to be written: what `parse` gives, or a message of the OpenAI API. */
+export interface AnswerLike {
+  content?: string | null;
+  reasoning?: string | null;
+  tool_calls?: CallLike[];
+  /** The order. Left out, thinking comes first, and calls last. */
+  events?: AnswerEvent[];
+}
+
+/** What running a call gave. `ok` is false when the tool failed or was denied. */
+export interface CallResult {
+  name: string;
+  text: string;
+  id?: string | null;
+  ok?: boolean;
+}
+
+/** A message of the OpenAI API. */
+export interface ChatMessage {
+  role: string;
+  content?: unknown;
+  [member: string]: unknown;
+}
+
+export interface MessageOptions {
+  tools?: AnyTools | undefined;
+  /** `"auto"`, `"none"`, `"required"`, or the name of the tool that has to be called. */
+  choice?: string | undefined;
+  detail?: Detail | undefined;
+  /** False asks for one call at most. */
+  parallel?: boolean | undefined;
+  /** Says behind results which question they are for: very small models forget it. */
+  remind?: boolean | undefined;
+}
+
+/**
+ * What a model is told in prompt mode: its tools, and how to call one, by an example. What others say in it is
+ * neutralised.
+ */
+export function renderPrompt(
+  tools: AnyTools,
+  dialect: string | Dialect,
+  options: { detail?: Detail | undefined } = {},
+): string {
+  const detail = checked("detail", options.detail ?? "full");
+  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderPrompt(tools, detail)));
+}
+
+/** The tools as the family's own chat template shows them, without any words around; neutralised. */
+export function renderDefinitions(tools: AnyTools, dialect: string | Dialect): string {
+  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderDefinitions(tools)));
+}
+
+/** Calls as the model itself writes them. `tools` type the values of dialects that do not write JSON. */
+export function renderCalls(calls: CallLike[], dialect: string | Dialect, tools?: AnyTools): string {
+  const written = json("calls", calls.map(plain));
+  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderCalls(written, tools)));
+}
+
+/** A whole answer as the model itself writes it: thinking, text and calls, in the order of its events. */
+export function renderAnswer(answer: AnswerLike, dialect: string | Dialect, tools?: AnyTools): string {
+  const calls = (answer.tool_calls ?? []).map(plain);
+  const parts = (answer.events ?? inOrder(answer)).map((event) =>
+    event.type === "tool_call" ? { type: event.type, call: calls[event.index] } : event,
+  );
+  const written = json("answer", parts);
+  return withDialect(dialect, (raw) => withTools(tools, (tools) => raw.renderAnswer(written, tools)));
+}
+
+/** Results as the dialect hands them to the model, neutralised, for one message of the role `Dialect.resultsRole`. */
+export function renderResults(results: CallResult[], dialect: string | Dialect): string {
+  const written = json("results", results.map((result) => ({ ok: true, ...result })));
+  return withDialect(dialect, (raw) => raw.renderResults(written));
+}
+
+/**
+ * A conversation of the OpenAI API for a model without tools: definitions stand in the system prompt, calls and results
+ * are text. What users and tools say is neutralised; content parts that are no text stay what they are.
+ */
+export function renderMessages(
+  messages: ChatMessage[],
+  dialect: string | Dialect,
+  options: MessageOptions = {},
+): ChatMessage[] {
+  const written = json("messages", messages);
+  const [choice, detail] = [checked("choice", options.choice ?? "auto"), checked("detail", options.detail ?? "full")];
+  const [once, remind] = [options.parallel === false, Boolean(options.remind)];
+  const rendered = withDialect(dialect, (raw) =>
+    withTools(options.tools, (tools) => raw.renderMessages(written, tools, choice, detail, once, remind)),
+  );
+  return JSON.parse(rendered) as ChatMessage[];
+}
+
+function inOrder(answer: AnswerLike): AnswerEvent[] {
+  const events: AnswerEvent[] = [];
+  if (answer.reasoning) events.push({ type: "reasoning", text: answer.reasoning });
+  if (answer.content) events.push({ type: "text", text: answer.content });
+  answer.tool_calls?.forEach((_, index) => events.push({ type: "tool_call", index }));
+  return events;
+}
+
+function plain(call: CallLike): { id: string | null; name: string; arguments: string } {
+  const { name, arguments: given } = "function" in call ? call.function : call;
+  return { id: call.id ?? null, name, arguments: typeof given === "string" ? given : json("arguments", given) };
+}

@@ -1,0 +1,119 @@
+//! Commands that an editor offers behind `/`.
+
+use agent_client_protocol::v1::schema::{
+    AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, StopReason, UnstructuredCommandInput,
+};
+use anyhow::Result;
+
+use super::desk::{Worker, stop_reason};
+use crate::colour::Paint;
+use crate::command::undo;
+use crate::instructions::INIT;
+use crate::session::thousands;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Init,
+    Compact,
+    Context,
+    Diff,
+    Undo,
+    Redo,
+    Dialect,
+}
+
+/// Name, what stands behind it, and what it does.
+const COMMANDS: [(Name, &str, &str, &str); 7] = [
+    (Name::Init, "init", "", "look at the project and write AGENTS.md"),
+    (Name::Compact, "compact", "what to keep", "sum the conversation up, to make room"),
+    (Name::Context, "context", "", "how full the model's context is"),
+    (Name::Diff, "diff", "", "what this session changed in files"),
+    (Name::Undo, "undo", "how many changes", "take back the last change of files"),
+    (Name::Redo, "redo", "", "bring back what was taken back last"),
+    (Name::Dialect, "dialect", "a dialect, or auto", "the dialect of calls, or take another"),
+];
+
+/// A command, and what stands behind it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Command<'a> {
+    name: Name,
+    rest: &'a str,
+}
+
+/// The commands, for the editor's list.
+pub(super) fn available() -> AvailableCommandsUpdate {
+    let command = |(_, name, behind, about): &(Name, &'static str, &str, &str)| {
+        let input = (!behind.is_empty())
+            .then(|| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(*behind)));
+        AvailableCommand::new(*name, *about).input(input)
+    };
+    AvailableCommandsUpdate::new(COMMANDS.iter().map(command).collect())
+}
+
+/// The command that a question is, if it is one.
+pub(super) fn read(question: &str) -> Option<Command<'_>> {
+    let line = question.trim().strip_prefix('/')?;
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let (name, ..) = COMMANDS.iter().find(|(_, name, ..)| *name == word)?;
+    Some(Command { name: *name, rest: rest.trim() })
+}
+
+impl Worker {
+    pub(super) fn command(&mut self, Command { name, rest }: Command<'_>) -> Result<StopReason> {
+        let plain = Paint::plain();
+        let text = match name {
+            Name::Init => {
+                let outcome = self.ask(INIT);
+                self.session.remember()?;
+                return outcome;
+            }
+            Name::Compact => match self.session.compact(rest, &mut self.editor.clone())? {
+                Ok(true) => format!(
+                    "The conversation is summed up; the context takes about {} tokens now.",
+                    self.session.context().used
+                ),
+                Ok(false) => "There is nothing to sum up yet.".to_owned(),
+                Err(failure) => return stop_reason(Err(failure)),
+            },
+            Name::Context => {
+                let context = self.session.context();
+                format!("The context has {} tokens: {}.", thousands(context.used), context.short())
+            }
+            Name::Diff => match self.session.hands.changes().concat() {
+                none if none.is_empty() => "Nothing was changed in this session.".to_owned(),
+                diff => fenced(&diff),
+            },
+            Name::Undo => undo::by_words(&self.session.hands.toolbox, rest)
+                .map_or_else(|error| error.to_string(), |done| fenced(&done.text(plain))),
+            Name::Redo => match undo::brought_back(&self.session.hands.toolbox) {
+                None => "Nothing was taken back.".to_owned(),
+                Some(done) => done.map_or_else(|error| error.to_string(), |done| fenced(&done.text(plain))),
+            },
+            Name::Dialect => {
+                if !rest.is_empty() {
+                    self.session.take_dialect(rest)?;
+                }
+                format!("Calls are written in {}.", self.session.dialect())
+            }
+        };
+        self.editor.say(&text);
+        Ok(StopReason::EndTurn)
+    }
+}
+
+fn fenced(diff: &str) -> String {
+    format!("````diff\n{}\n````", diff.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_begins_with_a_slash_may_be_a_command() {
+        assert_eq!(read("/undo 2"), Some(Command { name: Name::Undo, rest: "2" }));
+        assert_eq!(read("/compact the plan\n"), Some(Command { name: Name::Compact, rest: "the plan" }));
+        assert_eq!(read("/etc/hosts is what?"), None);
+        assert_eq!(read("undo"), None);
+    }
+}

@@ -1,0 +1,393 @@
+//! The conversations of an editor: each at a desk of its own, a thread that takes one request after the other.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::UNIX_EPOCH;
+
+use agent_client_protocol::v1::schema::{
+    ClientCapabilities, CurrentModeUpdate, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
+    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
+    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SessionInfoUpdate,
+    SessionNotification, SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
+    SetSessionModeRequest, SetSessionModeResponse, StopReason, UsageUpdate,
+};
+use agent_client_protocol::v1::{ConnectionTo, Responder};
+use agent_client_protocol::{Client, Error};
+use anyhow::Result;
+use del_agent::{Done, Failure};
+
+use super::editor::{Editor, Stop};
+use super::{commands, prompt, setup, shown};
+use crate::age::stamp;
+use crate::arguments::Common;
+use crate::consent::Asked;
+use crate::exit::{self, Exit};
+use crate::hands::Switch;
+use crate::interrupt::Interrupt;
+use crate::keeping;
+use crate::record::Store;
+use crate::session::{Session, SessionOptions};
+
+/// Requests that one question may cost.
+const MAX_TURNS: u32 = 50;
+
+/// All conversations of one editor.
+#[derive(Clone)]
+pub(super) struct Desks {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: SessionOptions,
+    common: Common,
+    open: Mutex<HashMap<String, Desk>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    editor: Mutex<ClientCapabilities>,
+}
+
+/// Where one conversation is reached.
+struct Desk {
+    jobs: Sender<Job>,
+    interrupt: Interrupt,
+    stop: Stop,
+    switch: Switch,
+}
+
+/// How a conversation begins.
+pub(super) enum Begin {
+    New(NewSessionRequest, Responder<NewSessionResponse>),
+    /// One that was kept; what was said is told again.
+    Load(LoadSessionRequest, Responder<LoadSessionResponse>),
+    /// One that was kept; the editor remembers what was said.
+    Resume(ResumeSessionRequest, Responder<ResumeSessionResponse>),
+}
+
+/// What a conversation is asked to do.
+pub(super) enum Job {
+    Prompt(PromptRequest, Responder<PromptResponse>),
+    Option(SetSessionConfigOptionRequest, Responder<SetSessionConfigOptionResponse>),
+}
+
+impl Desks {
+    pub(super) fn new(options: SessionOptions, common: Common) -> Self {
+        let shared = Shared {
+            options,
+            common,
+            open: Mutex::default(),
+            threads: Mutex::default(),
+            editor: Mutex::default(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Learns what the editor can do.
+    pub(super) fn meet(&self, capabilities: ClientCapabilities) {
+        *lock(&self.shared.editor) = capabilities;
+    }
+
+    /// Opens a conversation on a thread of its own, which answers.
+    pub(super) fn begin(&self, begin: Begin, editor: ConnectionTo<Client>) -> Result<(), Error> {
+        let desks = self.clone();
+        let thread = std::thread::Builder::new().name("conversation".to_owned());
+        match thread.spawn(move || desks.sit_down(begin, &editor)) {
+            Ok(thread) => lock(&self.shared.threads).push(thread),
+            // The responder is gone with the thread, and its end tells the editor.
+            Err(error) => return Err(Error::into_internal_error(error)),
+        }
+        Ok(())
+    }
+
+    /// Hands a request to a conversation.
+    pub(super) fn hand(&self, session: &SessionId, job: Job) -> Result<(), Error> {
+        let open = lock(&self.shared.open);
+        let jobs = open.get(session.0.as_ref()).map(|desk| {
+            if matches!(job, Job::Prompt(..)) {
+                desk.stop.expect();
+            }
+            desk.jobs.clone()
+        });
+        drop(open);
+        let sent = match jobs {
+            Some(jobs) => jobs.send(job),
+            None => Err(mpsc::SendError(job)),
+        };
+        match sent {
+            Ok(()) => Ok(()),
+            Err(mpsc::SendError(Job::Prompt(_, responder))) => responder.respond_with_error(unknown(session)),
+            Err(mpsc::SendError(Job::Option(_, responder))) => responder.respond_with_error(unknown(session)),
+        }
+    }
+
+    /// Changes what is done without asking, at once: also for what is under way.
+    pub(super) fn set_mode(
+        &self,
+        request: &SetSessionModeRequest,
+        responder: Responder<SetSessionModeResponse>,
+        editor: &ConnectionTo<Client>,
+    ) -> Result<(), Error> {
+        let Some(approval) = setup::approval(&request.mode_id.0) else {
+            let problem = format!("expected ask, auto-edit, plan or yolo; got {}", request.mode_id.0);
+            return responder.respond_with_error(Error::invalid_params().data(problem));
+        };
+        let open = lock(&self.shared.open);
+        let Some(desk) = open.get(request.session_id.0.as_ref()) else {
+            return responder.respond_with_error(unknown(&request.session_id));
+        };
+        desk.switch.set(approval);
+        responder.respond(SetSessionModeResponse::new())?;
+        let update = SessionUpdate::CurrentModeUpdate(CurrentModeUpdate::new(request.mode_id.clone()));
+        editor.send_notification(SessionNotification::new(request.session_id.clone(), update))
+    }
+
+    /// Stops what a conversation does.
+    pub(super) fn cancel(&self, session: &SessionId) {
+        if let Some(desk) = lock(&self.shared.open).get(session.0.as_ref()) {
+            desk.stop();
+        }
+    }
+
+    /// Ends a conversation; what was kept of it stays.
+    pub(super) fn close(&self, session: &SessionId) {
+        if let Some(desk) = lock(&self.shared.open).remove(session.0.as_ref()) {
+            desk.stop();
+        }
+    }
+
+    /// Ends all, and waits until what they run has ended.
+    pub(super) fn close_all(&self) {
+        for (_, desk) in lock(&self.shared.open).drain() {
+            desk.stop();
+        }
+        for thread in std::mem::take(&mut *lock(&self.shared.threads)) {
+            // One that broke down has ended as well.
+            let _ = thread.join();
+        }
+    }
+
+    /// The conversations that are kept.
+    pub(super) fn list(request: &ListSessionsRequest) -> ListSessionsResponse {
+        let directory =
+            request.cwd.as_deref().map(|cwd| cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()));
+        let found = Store::find().map(|store| store.list(directory.as_deref())).unwrap_or_default();
+        let row = |summary: crate::record::Summary| {
+            let changed = summary.changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+            SessionInfo::new(summary.head.id, summary.head.working_dir)
+                .title(summary.title)
+                .updated_at(stamp(changed))
+        };
+        ListSessionsResponse::new(found.into_iter().map(row).collect())
+    }
+
+    /// The life of a conversation.
+    fn sit_down(&self, begin: Begin, editor: &ConnectionTo<Client>) {
+        match begin {
+            Begin::New(request, responder) => {
+                let opened = self.open(
+                    editor,
+                    &request.cwd,
+                    &request.additional_directories,
+                    &request.mcp_servers,
+                    None,
+                );
+                work(opened, responder, false, |worker| {
+                    NewSessionResponse::new(worker.editor.session.clone())
+                        .modes(setup::modes(worker.approval()))
+                        .config_options(setup::options(&worker.session))
+                });
+            }
+            Begin::Load(request, responder) => {
+                let (more, id) = (&request.additional_directories, &request.session_id);
+                let opened = self.open(editor, &request.cwd, more, &request.mcp_servers, Some(id));
+                work(opened, responder, true, |worker| {
+                    LoadSessionResponse::new()
+                        .modes(setup::modes(worker.approval()))
+                        .config_options(setup::options(&worker.session))
+                });
+            }
+            Begin::Resume(request, responder) => {
+                let (more, id) = (&request.additional_directories, &request.session_id);
+                let opened = self.open(editor, &request.cwd, more, &request.mcp_servers, Some(id));
+                work(opened, responder, false, |worker| {
+                    ResumeSessionResponse::new()
+                        .modes(setup::modes(worker.approval()))
+                        .config_options(setup::options(&worker.session))
+                });
+            }
+        }
+    }
+
+    fn open(
+        &self,
+        editor: &ConnectionTo<Client>,
+        directory: &Path,
+        more: &[PathBuf],
+        given: &[McpServer],
+        kept: Option<&SessionId>,
+    ) -> Result<(Worker, Receiver<Job>)> {
+        let Shared { options, common, open, editor: capabilities, .. } = &*self.shared;
+        let (servers, left_out) = setup::servers(given);
+        for name in left_out {
+            crate::say(format!(
+                "the MCP server '{name}' is left out: expected stdio or streamable HTTP, got SSE"
+            ));
+        }
+        let options = options.clone().for_a_host(directory, more, servers);
+        let mut session = Session::open(&options, common, MAX_TURNS)?;
+        if let Some(id) = kept {
+            let store =
+                Store::find().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
+            let (kept, record) = store.take_up(&id.0).map_err(|trouble| keeping::refused(&trouble))?;
+            session.take_up(kept, record)?;
+        }
+        session.let_plan()?;
+        let id = kept.cloned().unwrap_or_else(|| SessionId::new(session.record.id().to_owned()));
+        let stop = Stop::new(session.interrupt.clone());
+        let told = lock(capabilities).session.as_ref().is_some_and(|session| session.notices.is_some());
+        let directory = session.hands.toolbox.directory().to_owned();
+        let editor = Editor::new(editor.clone(), id.clone(), directory, stop.clone(), told);
+        session.let_host_ask(Asked::host(editor.clone()));
+        let (jobs, received) = mpsc::channel();
+        let switch = session.hands.switch.clone();
+        let desk = Desk { jobs, interrupt: session.interrupt.clone(), stop, switch };
+        lock(open).insert(id.0.as_ref().to_owned(), desk);
+        Ok((Worker { session, editor }, received))
+    }
+}
+
+/// Answers that a conversation is open, and serves it to its end.
+fn work<R: agent_client_protocol::JsonRpcResponse>(
+    opened: Result<(Worker, Receiver<Job>)>,
+    responder: Responder<R>,
+    recalls: bool,
+    response: impl FnOnce(&Worker) -> R,
+) {
+    // An editor that does not hear has hung up, and then this ends by itself.
+    let _ = match opened {
+        Err(error) => responder.respond_with_error(refusal(&error)),
+        Ok((mut worker, jobs)) => {
+            if recalls {
+                worker.recall();
+            }
+            let answered = responder.respond(response(&worker));
+            worker.editor.update(SessionUpdate::AvailableCommandsUpdate(commands::available()));
+            worker.serve(&jobs);
+            answered
+        }
+    };
+}
+
+impl Desk {
+    fn stop(&self) {
+        self.stop.stop();
+        self.interrupt.stop();
+    }
+}
+
+/// One conversation, and the editor that it is with.
+pub(super) struct Worker {
+    pub(super) session: Session,
+    pub(super) editor: Editor,
+}
+
+impl Worker {
+    fn serve(&mut self, jobs: &Receiver<Job>) {
+        while let Ok(job) = jobs.recv() {
+            let answered = match job {
+                Job::Prompt(request, responder) => {
+                    let outcome = self.prompt(&request);
+                    let context = self.session.context();
+                    if let Some(limit) = context.limit {
+                        self.editor.update(SessionUpdate::UsageUpdate(UsageUpdate::new(context.used, limit)));
+                    }
+                    responder.respond_with_result(outcome.map(PromptResponse::new))
+                }
+                Job::Option(request, responder) => responder.respond_with_result(self.set(&request)),
+            };
+            if answered.is_err() {
+                break;
+            }
+        }
+    }
+
+    fn prompt(&mut self, request: &PromptRequest) -> Result<StopReason, Error> {
+        if self.editor.stop.begin() {
+            return Ok(StopReason::Cancelled);
+        }
+        let text = prompt::text(&request.prompt).map_err(|problem| Error::invalid_params().data(problem))?;
+        let first = self.session.entries().is_empty();
+        let outcome = match commands::read(&text) {
+            Some(command) => self.command(command),
+            None => self.ask(&text),
+        };
+        if first && let Some(title) = text.lines().map(str::trim).find(|line| !line.is_empty()) {
+            let title: String = title.chars().take(80).collect();
+            self.editor.update(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title)));
+        }
+        outcome.map_err(|error| refusal(&error))
+    }
+
+    pub(super) fn ask(&mut self, text: &str) -> Result<StopReason> {
+        if !self.session.gather()? {
+            return Ok(StopReason::Cancelled);
+        }
+        let outcome = self.session.ask(text, &mut self.editor.clone())?;
+        stop_reason(outcome)
+    }
+
+    fn set(
+        &mut self,
+        request: &SetSessionConfigOptionRequest,
+    ) -> Result<SetSessionConfigOptionResponse, Error> {
+        let value = request.value.as_value_id().filter(|_| request.config_id.0.as_ref() == setup::MODEL);
+        let Some(model) = value else {
+            return Err(
+                Error::invalid_params().data(format!("expected `{}` and the name of a model", setup::MODEL))
+            );
+        };
+        self.session.take_model(&model.0).map_err(|error| refusal(&error))?;
+        Ok(SetSessionConfigOptionResponse::new(setup::options(&self.session)))
+    }
+
+    /// Tells what was said before.
+    fn recall(&self) {
+        let directory = self.session.hands.toolbox.directory();
+        for update in shown::entries(self.session.entries(), directory) {
+            self.editor.update(update);
+        }
+    }
+
+    fn approval(&self) -> del_tools::Approval {
+        self.session.hands.gate.approval()
+    }
+}
+
+/// How a question ended, as the protocol has it.
+pub(super) fn stop_reason(outcome: Result<Done, Failure>) -> Result<StopReason> {
+    match outcome {
+        Ok(done) if done.cut => Ok(StopReason::MaxTokens),
+        Ok(_) => Ok(StopReason::EndTurn),
+        Err(Failure::Cancelled) => Ok(StopReason::Cancelled),
+        Err(Failure::TurnLimit { .. }) => Ok(StopReason::MaxTurnRequests),
+        Err(failure) => Err(crate::session::exit(&failure).because(failure.to_string())),
+    }
+}
+
+fn refusal(error: &anyhow::Error) -> Error {
+    let message = exit::line(error);
+    match Exit::of(error) {
+        Exit::Authentication => Error::auth_required().data(message),
+        Exit::Usage | Exit::BadInput => Error::invalid_params().data(message),
+        _ => Error::new(Error::internal_error().code, message),
+    }
+}
+
+fn unknown(session: &SessionId) -> Error {
+    Error::invalid_params().data(format!("there is no open session {}", session.0))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

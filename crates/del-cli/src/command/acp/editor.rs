@@ -1,0 +1,212 @@
+//! The editor, as a conversation sees it: what happens is told to it, and it asks its user.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_client_protocol::Client;
+use agent_client_protocol::v1::ConnectionTo;
+use agent_client_protocol::v1::schema::{
+    ContentChunk, Notice, NoticeSeverity, PermissionOption, PermissionOptionKind, RequestPermissionOutcome,
+    RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate, ToolCallStatus, ToolCallUpdate,
+    ToolCallUpdateFields,
+};
+use del_agent::View;
+use del_dialects::Call;
+use del_tools::{Answer, Consent, Failure, Question, Rule, ToolResult, visible};
+
+use super::shown;
+use crate::hands::Onlooker;
+use crate::interrupt::Interrupt;
+use crate::session::Screen;
+use crate::todo;
+
+/// The editor, for one conversation.
+#[derive(Clone)]
+pub(super) struct Editor {
+    pub(super) session: SessionId,
+    pub(super) stop: Stop,
+    connection: ConnectionTo<Client>,
+    directory: PathBuf,
+    /// It shows notices.
+    told: bool,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The call that runs, or is asked about.
+    call: Mutex<Option<Call>>,
+    /// Rules did not do for the question that is asked.
+    objected: AtomicBool,
+    /// It hung up.
+    gone: AtomicBool,
+}
+
+/// Whether what is under way is to stop: also what has been asked for and has not begun.
+#[derive(Clone)]
+pub(super) struct Stop {
+    interrupt: Interrupt,
+    waiting: Arc<AtomicUsize>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Stop {
+    pub(super) fn new(interrupt: Interrupt) -> Self {
+        Self { interrupt, waiting: Arc::default(), stopped: Arc::default() }
+    }
+
+    /// A question came.
+    pub(super) fn expect(&self) {
+        if self.waiting.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.stopped.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// Whatever came is to stop.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// A question begins; true when it is not wanted any more.
+    pub(super) fn begin(&self) -> bool {
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.stopped.load(Ordering::SeqCst)
+    }
+
+    /// Stops what has begun meanwhile.
+    fn check(&self) {
+        if self.stopped.load(Ordering::SeqCst) {
+            self.interrupt.stop();
+        }
+    }
+}
+
+impl Editor {
+    pub(super) fn new(
+        connection: ConnectionTo<Client>,
+        session: SessionId,
+        directory: PathBuf,
+        stop: Stop,
+        told: bool,
+    ) -> Self {
+        Self { session, stop, connection, directory, told, state: Arc::default() }
+    }
+
+    /// Tells it something.
+    pub(super) fn update(&self, update: SessionUpdate) {
+        let notification = SessionNotification::new(self.session.clone(), update);
+        if self.connection.send_notification(notification).is_err() {
+            self.state.gone.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Says something in Del's own name.
+    pub(super) fn say(&self, text: &str) {
+        self.update(SessionUpdate::AgentMessageChunk(ContentChunk::new(text.into())));
+    }
+
+    fn tell(&self, id: &str, fields: ToolCallUpdateFields) {
+        self.update(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id.to_owned(), fields)));
+    }
+
+    fn request(&self, question: &Question) -> RequestPermissionRequest {
+        let call = self.state.call.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let id = call.as_ref().map_or_else(|| question.tool.clone(), shown::id);
+        let fields = ToolCallUpdateFields::new()
+            .title(call.as_ref().map_or_else(|| question.tool.clone(), shown::title))
+            .status(ToolCallStatus::Pending)
+            .content(shown::question(question, &self.directory));
+        let option = |id: &'static str, name: String, kind| PermissionOption::new(id, name, kind);
+        let mut options = vec![
+            option("yes", "Yes".to_owned(), PermissionOptionKind::AllowOnce),
+            option("always", "Always, exactly this".to_owned(), PermissionOptionKind::AllowAlways),
+        ];
+        let rules = question.rules();
+        if !rules.is_empty() && !self.state.objected.load(Ordering::Relaxed) {
+            let name = format!("Always: {}", visible(&rules.join(", ")));
+            options.push(option("rules", name, PermissionOptionKind::AllowAlways));
+        }
+        options.push(option("no", "No".to_owned(), PermissionOptionKind::RejectOnce));
+        RequestPermissionRequest::new(self.session.clone(), ToolCallUpdate::new(id, fields), options)
+    }
+}
+
+impl Consent for Editor {
+    fn ask(&mut self, question: &Question) -> Answer {
+        let asked = self.connection.send_request(self.request(question)).block_task();
+        let no = |reason: Option<&str>| Answer::No { reason: reason.map(str::to_owned) };
+        let answer = match futures::executor::block_on(asked).map(|response| response.outcome) {
+            Ok(RequestPermissionOutcome::Selected(selected)) => match selected.option_id.0.as_ref() {
+                "yes" => Answer::Yes,
+                "always" => Answer::Always,
+                "rules" => {
+                    let rules: Result<Vec<Rule>, _> =
+                        question.rules().iter().map(|rule| Rule::parse(rule)).collect();
+                    rules.map_or_else(|_| no(None), Answer::Allow)
+                }
+                _ => no(None),
+            },
+            Ok(_) => no(None),
+            Err(_) => no(Some("the editor did not answer")),
+        };
+        self.state.objected.store(false, Ordering::Relaxed);
+        answer
+    }
+
+    fn object(&mut self, why: &Failure) {
+        // The question comes again, without what did not do.
+        self.state.objected.store(true, Ordering::Relaxed);
+        self.notice(&why.to_string());
+    }
+}
+
+impl Editor {
+    fn notice(&self, text: &str) {
+        if self.told {
+            self.update(SessionUpdate::Notice(Notice::new(NoticeSeverity::Warning, text.to_owned())));
+        } else {
+            crate::say(text);
+        }
+    }
+}
+
+impl Onlooker for Editor {
+    fn call(&mut self, call: &Call) {
+        *self.state.call.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.clone());
+        if call.name != todo::NAME {
+            self.update(SessionUpdate::ToolCall(shown::call(call, &self.directory)));
+        }
+    }
+
+    fn result(&mut self, call: &Call, result: &ToolResult) {
+        if call.name == todo::NAME && result.ok {
+            return self.update(SessionUpdate::Plan(shown::plan(&result.text)));
+        }
+        self.tell(&shown::id(call), shown::result(result, &self.directory));
+    }
+}
+
+impl Screen for Editor {
+    fn view(&mut self, view: View<'_>) {
+        match view {
+            View::Text(text) if !text.is_empty() => self.say(text),
+            View::Reasoning(text) if !text.is_empty() => {
+                self.update(SessionUpdate::AgentThoughtChunk(ContentChunk::new(text.into())));
+            }
+            View::Turn { .. } | View::Compacting => self.stop.check(),
+            View::Notice(notice) => self.notice(&notice.to_string()),
+            _ => {}
+        }
+    }
+
+    fn turn_over(&mut self, _: bool) {}
+
+    fn check(&mut self) -> io::Result<()> {
+        if self.state.gone.load(Ordering::Relaxed) {
+            return Err(io::Error::new(io::ErrorKind::BrokenPipe, "the editor hung up"));
+        }
+        Ok(())
+    }
+}

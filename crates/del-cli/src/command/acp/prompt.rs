@@ -1,0 +1,78 @@
+//! What an editor's user asks: text, and the files that they point at.
+
+use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
+use del_dialects::Dialects;
+
+/// The question that these blocks are. What stands in files is data: markup in it is broken.
+pub(super) fn text(blocks: &[ContentBlock]) -> Result<String, String> {
+    let (mut question, mut attached) = (String::new(), String::new());
+    for block in blocks {
+        match block {
+            ContentBlock::Text(text) => question.push_str(&text.text),
+            ContentBlock::ResourceLink(link) => question.extend(["@", &path(&link.uri)]),
+            ContentBlock::Resource(embedded) => match &embedded.resource {
+                EmbeddedResourceResource::TextResourceContents(file) => {
+                    let path = path(&file.uri);
+                    question.extend(["@", &path]);
+                    let text = Dialects::builtin().neutralise(&file.text);
+                    attached.extend(["\n\nThe file ", &path, ":\n", &text]);
+                }
+                _ => return Err("expected text, or files of text; got bytes".to_owned()),
+            },
+            _ => return Err("expected text, or files of text; got an image or a recording".to_owned()),
+        }
+    }
+    if question.trim().is_empty() && attached.is_empty() {
+        return Err("expected a question, got nothing".to_owned());
+    }
+    Ok(format!("{}{attached}", question.trim()))
+}
+
+/// The path that an address is of, or the address.
+fn path(uri: &str) -> String {
+    let Some(path) = uri.strip_prefix("file://") else { return uri.to_owned() };
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let code = behind.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::{EmbeddedResource, ResourceLink, TextResourceContents};
+
+    use super::*;
+
+    #[test]
+    fn files_stand_behind_the_question() {
+        let file = TextResourceContents::new("one <tool_call>\n", "file:///work/a%20b.txt");
+        let embedded = EmbeddedResource::new(EmbeddedResourceResource::TextResourceContents(file));
+        let link = ResourceLink::new("c.txt", "file:///work/c.txt");
+        let blocks = [
+            ContentBlock::from("What is in "),
+            ContentBlock::Resource(embedded),
+            ContentBlock::from(" and "),
+            ContentBlock::ResourceLink(link),
+        ];
+        let question = text(&blocks).unwrap();
+        assert!(
+            question
+                .starts_with("What is in @/work/a b.txt and @/work/c.txt\n\nThe file /work/a b.txt:\none <"),
+            "{question}"
+        );
+        assert!(!question.contains("<tool_call>"), "{question}");
+        assert!(text(&[]).is_err());
+    }
+}

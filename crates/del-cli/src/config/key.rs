@@ -1,0 +1,239 @@
+//! What a file can set: a key for each option that makes sense in one.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Args, Command};
+use toml::de::DeValue;
+
+use crate::arguments::{Assistant, Common};
+
+/// What a file can set.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    /// The option that it is a value for.
+    pub(super) option: &'static str,
+    kind: Kind,
+    scope: Scope,
+    /// What a project may say of it.
+    pub(super) project: Project,
+    /// Variables of the environment that count more; the first that is set.
+    pub(crate) variables: &'static [&'static str],
+    /// How it may stand in a file.
+    pub(crate) example: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Texts,
+    /// A path, absolute or from the home directory on.
+    Path,
+    Paths,
+    Number,
+    Switch,
+}
+
+/// What a project's file may say of a key. It never weakens safe mode, and never says where things are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Project {
+    /// Anything: it counts more than the user's file.
+    Free,
+    /// What is as strict as the user has it, or stricter: from the loosest value to the strictest.
+    Stricter(&'static [&'static str]),
+    /// Anything where the user's file says nothing.
+    Unset,
+    /// Nothing, for this reason.
+    Never(&'static str),
+}
+
+/// Which commands it holds for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The assistant, and what every command takes.
+    Assistant,
+    /// Those that ask the model server for its own sake.
+    Server,
+    /// All that have the option.
+    All,
+}
+
+/// All keys, in the order in which they are shown.
+pub(crate) const KEYS: [Key; 22] = [
+    Key {
+        variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
+        ..key("base_url", "base-url", Kind::Text, Scope::Server, SENDS, "\"http://127.0.0.1:11434/v1\"")
+    },
+    key("model", "model", Kind::Text, Scope::Server, Project::Free, "\"qwen3:8b\""),
+    key("api_key_env", "api-key-env", Kind::Text, Scope::Server, SENDS, "\"OPENAI_API_KEY\""),
+    key("dialect", "dialect", Kind::Text, Scope::Assistant, Project::Free, "\"auto\""),
+    key("tools_mode", "tools-mode", Kind::Text, Scope::Assistant, Project::Free, "\"prompt\""),
+    key("constrain", "constrain", Kind::Text, Scope::Assistant, Project::Free, "\"on\""),
+    key("toolset", "toolset", Kind::Text, Scope::Assistant, Project::Unset, "\"core\""),
+    key(
+        "tools",
+        "tools",
+        Kind::Texts,
+        Scope::Assistant,
+        Project::Unset,
+        "[\"read_file\", \"mcp__files__*\"]",
+    ),
+    key("max_turns", "max-turns", Kind::Number, Scope::Assistant, Project::Free, "50"),
+    key("approval_mode", "approval-mode", Kind::Text, Scope::All, APPROVAL, "\"auto-edit\""),
+    key(
+        "allow_tool",
+        "configured-allow-tool",
+        Kind::Texts,
+        Scope::All,
+        ASKS,
+        "[\"run_command(cargo test:*)\"]",
+    ),
+    key(
+        "deny_tool",
+        "configured-deny-tool",
+        Kind::Texts,
+        Scope::All,
+        Project::Free,
+        "[\"run_command(git push:*)\"]",
+    ),
+    key("allow_dir", "allow-dir", Kind::Paths, Scope::All, ASKS, "[\"~/notes\"]"),
+    key("sandbox", "sandbox", Kind::Text, Scope::All, SANDBOX, "\"on\""),
+    key(
+        "allow_network",
+        "allow-network",
+        Kind::Switch,
+        Scope::All,
+        Project::Stricter(&["true", "false"]),
+        "true",
+    ),
+    key("hide_secrets", "hide-secrets", Kind::Switch, Scope::All, OFF_ON, "true"),
+    key("no_mcp", "no-mcp", Kind::Switch, Scope::All, OFF_ON, "true"),
+    key("project", "project", Kind::Text, Scope::Assistant, YOURS, "\"off\""),
+    key("no_session", "no-session", Kind::Switch, Scope::Assistant, OFF_ON, "true"),
+    key("hide_reasoning", "hide-reasoning", Kind::Switch, Scope::Assistant, Project::Free, "true"),
+    key("color", "color", Kind::Text, Scope::Assistant, YOURS, "\"never\""),
+    key("dialect_dir", "dialect-dir", Kind::Path, Scope::Assistant, YOURS, "\"~/dialects\""),
+];
+
+const APPROVAL: Project = Project::Stricter(&["yolo", "auto-edit", "ask", "plan"]);
+const SANDBOX: Project = Project::Stricter(&["off", "auto", "on", "bwrap"]);
+const OFF_ON: Project = Project::Stricter(&["false", "true"]);
+const ASKS: Project = Project::Never("it would let things happen without a question");
+const SENDS: Project = Project::Never("it would say where your questions and your key are sent");
+const YOURS: Project = Project::Never("it is a matter of your own machine");
+
+const fn key(
+    name: &'static str,
+    option: &'static str,
+    kind: Kind,
+    scope: Scope,
+    project: Project,
+    example: &'static str,
+) -> Key {
+    Key { name, option, kind, scope, project, variables: &[], example }
+}
+
+impl Key {
+    pub(super) fn holds(&self, path: &[&str]) -> bool {
+        match self.scope {
+            Scope::Assistant => matches!(path, [] | ["acp"]),
+            Scope::Server => matches!(path, [] | ["acp" | "models" | "doctor"]),
+            Scope::All => true,
+        }
+    }
+
+    /// The option of the assistant that it is a value for.
+    pub(super) fn arg(&self) -> Option<Arg> {
+        let command = Common::augment_args(Assistant::augment_args(Command::new("del")));
+        command.get_arguments().find(|arg| arg.get_long() == Some(self.option)).cloned()
+    }
+
+    /// What the option is for.
+    pub(crate) fn about(&self) -> String {
+        self.arg().and_then(|arg| arg.get_help().map(StyledStr::to_string)).unwrap_or_default()
+    }
+
+    /// What holds where nobody says anything.
+    pub(crate) fn default(&self) -> Option<String> {
+        let arg = self.arg()?;
+        let values: Vec<&str> = arg.get_default_values().iter().filter_map(|value| value.to_str()).collect();
+        match self.kind {
+            Kind::Switch => Some("false".to_owned()),
+            _ => Some(values.join(", ")).filter(|text| !text.is_empty()),
+        }
+    }
+
+    /// Whether values of several files and of the command line add up.
+    pub(super) fn adds_up(&self) -> bool {
+        matches!(self.name, "allow_tool" | "deny_tool")
+    }
+
+    /// The texts of a value, or what is wrong with it.
+    pub(super) fn values(&self, value: &DeValue<'_>) -> Result<Vec<String>, String> {
+        let wrong = |expected: &str, got: &DeValue<'_>| format!("expected {expected}, got {}", kind_of(got));
+        let text = |value: &DeValue<'_>| match value {
+            DeValue::String(text) => Ok(text.to_string()),
+            other => Err(wrong("a string", other)),
+        };
+        let values = match (self.kind, value) {
+            (Kind::Text, _) => vec![text(value)?],
+            (Kind::Path, _) => vec![absolute(&text(value)?)?],
+            (Kind::Number, DeValue::Integer(number)) => vec![number.as_str().to_owned()],
+            (Kind::Number, other) => return Err(wrong("a number", other)),
+            (Kind::Switch, DeValue::Boolean(on)) => return Ok(vec![on.to_string()]),
+            (Kind::Switch, other) => return Err(wrong("true or false", other)),
+            (Kind::Texts, DeValue::Array(list)) => {
+                list.iter().map(|item| text(item.get_ref())).collect::<Result<_, _>>()?
+            }
+            (Kind::Paths, DeValue::Array(list)) => {
+                list.iter().map(|item| absolute(&text(item.get_ref())?)).collect::<Result<_, _>>()?
+            }
+            (Kind::Texts | Kind::Paths, other) => return Err(wrong("a list of strings", other)),
+        };
+        values.iter().try_for_each(|value| self.check(value))?;
+        Ok(values)
+    }
+
+    /// Reads a value as the command line does.
+    fn check(&self, value: &str) -> Result<(), String> {
+        let Some(arg) = self.arg() else { return Ok(()) };
+        let word = OsString::from(format!("--{}={value}", self.option));
+        let Err(error) = Command::new("del").no_binary_name(true).arg(arg).try_get_matches_from([word])
+        else {
+            return Ok(());
+        };
+        Err(match (error.get(ContextKind::ValidValue), std::error::Error::source(&error)) {
+            (Some(ContextValue::Strings(valid)), _) if !valid.is_empty() => {
+                format!("expected one of {}; got `{value}`", valid.join(", "))
+            }
+            (_, Some(source)) => source.to_string(),
+            _ => format!("`{value}` is no value for it"),
+        })
+    }
+}
+
+/// A path, with `~` put in.
+fn absolute(text: &str) -> Result<String, String> {
+    let path = match (text.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(text),
+    };
+    if !path.is_absolute() {
+        return Err(format!("expected an absolute path, or one that begins with ~/; got `{text}`"));
+    }
+    Ok(path.to_string_lossy().into_owned())
+}
+
+pub(super) fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,222 @@
+//! What a hook's exit code and output mean.
+
+use std::io;
+
+use del_tools::Left;
+use serde_json::Value;
+
+use super::{Event, Hook};
+
+/// What hooks say to a call, or to going on. Later ones weigh more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Decision {
+    #[default]
+    None,
+    Allow,
+    /// The user is to be asked; why.
+    Ask(String),
+    /// It is not to be; why.
+    Deny(String),
+}
+
+/// What one hook says.
+#[derive(Debug, Default)]
+pub(crate) struct Reply {
+    pub(super) decision: Decision,
+    pub(super) context: Vec<String>,
+    pub(super) input: Option<Value>,
+    pub(super) stop: Option<String>,
+    /// What the user is to see of it.
+    pub(super) shown: Vec<String>,
+    pub(super) failed: bool,
+}
+
+/// An exit code that objects.
+const BLOCKS: i32 = 2;
+
+impl Decision {
+    pub(super) fn weight(&self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Allow => 1,
+            Self::Ask(_) => 2,
+            Self::Deny(_) => 3,
+        }
+    }
+}
+
+/// Understands what a hook left behind.
+pub(super) fn read(hook: &Hook, left: io::Result<Left>) -> Reply {
+    let left = match left {
+        Ok(left) => left,
+        Err(error) => return broken(hook, &format!("it cannot be started: {error}")),
+    };
+    let complaint = left.stderr.trim();
+    match left.code {
+        None => broken(hook, "it was ended: it took too long, or you stopped it"),
+        Some(0) => answer(hook, left.stdout.trim()),
+        Some(BLOCKS) => {
+            let mut reply = Reply::default();
+            let why = if complaint.is_empty() { "it gave no reason" } else { complaint };
+            reply.deny(hook.event, why);
+            reply
+        }
+        Some(code) => {
+            let why = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
+            failed(format!("failed with exit code {code}{why}"))
+        }
+    }
+}
+
+/// What a hook could not say. It may have been there to object: then somebody is asked.
+fn broken(hook: &Hook, why: &str) -> Reply {
+    let mut reply = failed(why.to_owned());
+    if hook.event == Event::PreToolUse {
+        reply.decision = Decision::Ask(format!("a hook should have been heard, and {why}"));
+    }
+    reply
+}
+
+fn failed(why: String) -> Reply {
+    Reply { shown: vec![why], failed: true, ..Reply::default() }
+}
+
+/// The output of a hook that ended well.
+fn answer(hook: &Hook, output: &str) -> Reply {
+    let mut reply = Reply::default();
+    if !output.starts_with('{') {
+        if matches!(hook.event, Event::SessionStart | Event::UserPromptSubmit) {
+            reply.add(output);
+        }
+        return reply;
+    }
+    let json: Value = match serde_json::from_str(output) {
+        Ok(json) => json,
+        Err(error) => return broken(hook, &format!("its output is no JSON: {error}")),
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().trim().to_owned();
+    let specific = &json["hookSpecificOutput"];
+    let message = text(&json["systemMessage"]);
+    if !message.is_empty() {
+        reply.shown.push(message);
+    }
+    if json["continue"] == false {
+        let why = text(&json["stopReason"]);
+        let why = if why.is_empty() { "a hook stopped it".to_owned() } else { why };
+        reply.shown.push(format!("stops here: {why}"));
+        reply.stop = Some(why);
+    }
+    reply.add(&text(&specific["additionalContext"]));
+    let reason = |value: &Value| {
+        let why = text(value);
+        if why.is_empty() { "it gave no reason".to_owned() } else { why }
+    };
+    let permission = &specific["permissionDecision"];
+    match (hook.event, permission.as_str().or_else(|| json["decision"].as_str())) {
+        (Event::PreToolUse, Some("allow" | "approve")) => {
+            reply.decision = Decision::Allow;
+            reply.shown.push(if hook.of_project {
+                "allowed the call, which a project's hook cannot".to_owned()
+            } else {
+                "allowed the call".to_owned()
+            });
+        }
+        (Event::PreToolUse, Some("ask")) => {
+            let why = reason(&specific["permissionDecisionReason"]);
+            reply.shown.push(format!("wants you asked: {why}"));
+            reply.decision = Decision::Ask(format!("a hook asks: {why}"));
+        }
+        (event, Some("deny" | "block")) => {
+            let key =
+                if permission.is_string() { &specific["permissionDecisionReason"] } else { &json["reason"] };
+            reply.deny(event, &reason(key));
+        }
+        _ => {}
+    }
+    if hook.event == Event::PreToolUse && specific["updatedInput"].is_object() {
+        reply.shown.push("changed the arguments".to_owned());
+        reply.input = Some(specific["updatedInput"].clone());
+    }
+    reply
+}
+
+impl Reply {
+    fn deny(&mut self, event: Event, why: &str) {
+        self.shown.push(match event {
+            Event::PreToolUse => format!("denied the call: {why}"),
+            Event::PostToolUse => format!("objects: {why}"),
+            Event::UserPromptSubmit => format!("does not let this be asked: {why}"),
+            Event::Stop => format!("goes on: {why}"),
+            Event::SessionStart => why.to_owned(),
+        });
+        self.decision = Decision::Deny(why.to_owned());
+    }
+
+    fn add(&mut self, context: &str) {
+        if !context.is_empty() {
+            let lines = context.lines().count();
+            self.shown.push(format!("told the model {lines} line{}", if lines == 1 { "" } else { "s" }));
+            self.context.push(context.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use Event::{PostToolUse, PreToolUse, Stop, UserPromptSubmit};
+
+    use super::*;
+
+    fn hook(event: Event, of_project: bool) -> Hook {
+        let timeout = Duration::from_secs(1);
+        Hook { event, matcher: None, command: "x".to_owned(), timeout, of_project }
+    }
+
+    #[test]
+    fn exit_codes_and_json_mean_what_they_mean_elsewhere() {
+        let said = |event, code, stdout: &str, stderr: &str| {
+            let (stdout, stderr) = (stdout.to_owned(), stderr.to_owned());
+            read(&hook(event, false), Ok(Left { code, stdout, stderr }))
+        };
+        let deny = |why: &str| Decision::Deny(why.to_owned());
+        assert_eq!(said(PreToolUse, Some(2), "", "no\n").decision, deny("no"));
+        let failed = said(PreToolUse, Some(1), "", "oops");
+        assert!(failed.failed && failed.decision == Decision::None, "{failed:?}");
+        // What could not be heard may have been an objection.
+        assert!(matches!(said(PreToolUse, None, "", "").decision, Decision::Ask(_)));
+        assert!(matches!(said(PreToolUse, Some(0), "{\"a\"", "").decision, Decision::Ask(_)));
+        assert_eq!(said(PostToolUse, None, "", "").decision, Decision::None);
+        let decide = |what: &str| {
+            let json = format!(
+                "{{\"hookSpecificOutput\": {{\"permissionDecision\": \"{what}\", \"permissionDecisionReason\": \"r\"}}}}"
+            );
+            said(PreToolUse, Some(0), &json, "").decision
+        };
+        assert_eq!((decide("allow"), decide("deny")), (Decision::Allow, deny("r")));
+        assert_eq!(decide("ask"), Decision::Ask("a hook asks: r".to_owned()));
+        let block = "{\"decision\": \"block\", \"reason\": \"tests fail\"}";
+        for event in [PreToolUse, PostToolUse, Stop, UserPromptSubmit] {
+            assert_eq!(said(event, Some(0), block, "").decision, deny("tests fail"), "{event:?}");
+        }
+        assert_eq!(said(UserPromptSubmit, Some(0), "it is noon\n", "").context, ["it is noon"]);
+        assert!(said(PreToolUse, Some(0), "debugging", "").context.is_empty());
+        let stop = said(PostToolUse, Some(0), "{\"continue\": false, \"stopReason\": \"enough\"}", "");
+        assert_eq!(stop.stop.as_deref(), Some("enough"));
+    }
+
+    #[test]
+    fn the_strictest_word_counts_and_a_project_cannot_allow() {
+        let (own, theirs) = (hook(PreToolUse, false), hook(PreToolUse, true));
+        let reply = |decision| Reply { decision, ..Reply::default() };
+        let mut said = super::super::Said::default();
+        said.take(reply(Decision::Allow), &theirs);
+        assert_eq!(said.decision, Decision::None);
+        said.take(reply(Decision::Allow), &own);
+        assert_eq!(said.decision, Decision::Allow);
+        said.take(reply(Decision::Deny("d".to_owned())), &theirs);
+        said.take(reply(Decision::Ask("a".to_owned())), &own);
+        assert_eq!(said.decision, Decision::Deny("d".to_owned()));
+    }
+}

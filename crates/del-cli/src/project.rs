@@ -1,0 +1,309 @@
+//! What a directory brings along for assistants: settings, hooks, MCP servers,
+//! commands and skills. Nothing of it counts until the user has seen
+//! what it would change and agreed, and again when it changes.
+
+mod question;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{ArgMatches, ValueEnum};
+use del_mcp::{Launch, Source};
+use del_tools::Cancel;
+
+use crate::colour::When;
+use crate::config::{self, Config, KEYS, Layers, Setting, Whose};
+use crate::consent::Asked;
+use crate::exit::Exit;
+use crate::hooks::Hook;
+use crate::prompts::{self, Prompt};
+use crate::say;
+use crate::trust::Trust;
+
+/// What a directory, and those above it up to the repository's root, bring along.
+#[derive(Debug, Default)]
+pub(crate) struct Project {
+    pub(crate) root: PathBuf,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// One file.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) path: PathBuf,
+    content: Vec<u8>,
+    pub(crate) kind: Kind,
+    /// What the user said of it, if anything.
+    pub(crate) said: Option<bool>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Settings(Config),
+    Servers(del_mcp::Config),
+    Prompt(Prompt),
+}
+
+/// Whether a run follows what the directory brings along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Follow {
+    /// As far as you trust it
+    Auto,
+    /// All of it, or the run ends with exit code 55
+    Require,
+    /// Not at all
+    Off,
+}
+
+pub(crate) const SETTINGS: &str = ".del/config.toml";
+pub(crate) const SERVERS: &str = ".mcp.json";
+/// The longest file.
+const LONGEST: u64 = 1 << 20;
+
+impl Project {
+    /// What `directory` (absolute and without links) brings along. A file that cannot be read is said and left.
+    pub(crate) fn find(directory: &Path) -> Self {
+        let root = root(directory);
+        let mut project = Self { root: root.to_owned(), parts: Vec::new() };
+        let trust = Trust::find();
+        for find in [settings, servers] {
+            let part = up(directory, root).find_map(|folder| find(folder, directory));
+            project.parts.extend(part.map(|part| part.judged(trust.as_ref())));
+        }
+        for folder in up(directory, root) {
+            for part in [".del", ".claude"].into_iter().flat_map(|name| prompts_in(&folder.join(name))) {
+                if project.prompt(part.prompt_name()).is_none() {
+                    project.parts.push(part.judged(trust.as_ref()));
+                }
+            }
+        }
+        project
+    }
+
+    /// The MCP servers that `directory` brings along.
+    pub(crate) fn find_servers(directory: &Path) -> Self {
+        let root = root(directory);
+        let part = up(directory, root).find_map(|folder| servers(folder, directory));
+        let parts = part.map(|part| part.judged(Trust::find().as_ref())).into_iter().collect();
+        Self { root: root.to_owned(), parts }
+    }
+
+    /// The settings that the user trusts.
+    pub(crate) fn settings(&self) -> Vec<Setting> {
+        self.trusted_config().map(|config| config.settings.clone()).unwrap_or_default()
+    }
+
+    /// The hooks that the user trusts.
+    pub(crate) fn hooks(&self) -> Vec<Hook> {
+        self.trusted_config().map(|config| config.hooks.clone()).unwrap_or_default()
+    }
+
+    fn trusted_config(&self) -> Option<&Config> {
+        self.parts.iter().filter(|part| part.is_trusted()).find_map(|part| match &part.kind {
+            Kind::Settings(config) => Some(config),
+            Kind::Servers(_) | Kind::Prompt(_) => None,
+        })
+    }
+
+    /// The MCP servers, trusted or not.
+    pub(crate) fn servers(&self) -> Option<(&Part, &del_mcp::Config)> {
+        self.parts.iter().find_map(|part| match &part.kind {
+            Kind::Servers(config) => Some((part, config)),
+            Kind::Settings(_) | Kind::Prompt(_) => None,
+        })
+    }
+
+    /// The commands and skills that the user trusts.
+    pub(crate) fn prompts(&self) -> Vec<Prompt> {
+        let trusted = self.parts.iter().filter(|part| part.is_trusted());
+        trusted.filter_map(|part| part.prompt().cloned()).collect()
+    }
+
+    /// The part that is the command or skill of this name, trusted or not.
+    pub(crate) fn prompt(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|part| part.prompt().is_some_and(|prompt| prompt.name == name))
+    }
+
+    /// The paths of parts, from the root on.
+    pub(crate) fn names(&self, which: impl Fn(&Part) -> bool) -> Vec<String> {
+        self.parts.iter().filter(|part| which(part)).map(|part| self.name(part)).collect()
+    }
+
+    pub(crate) fn name(&self, part: &Part) -> String {
+        part.path.strip_prefix(&self.root).unwrap_or(&part.path).display().to_string()
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.parts.iter().all(Part::is_trusted)
+    }
+
+    /// Asks the person at the terminal, if there is one, about what nothing has been said of, and keeps the answer.
+    pub(crate) fn ask(&mut self, layers: &Layers, asked: &mut Asked, cancel: &Cancel) {
+        let Asked::Terminal(terminal) = asked else { return };
+        if self.parts.iter().all(|part| part.said.is_some()) {
+            return;
+        }
+        let text = self.question(layers, |part| part.said.is_none());
+        let agreed = terminal.agrees(&text, "Trust this, now and whenever you work here, until it changes?");
+        if !cancel.is_cancelled() {
+            self.keep(agreed);
+        }
+    }
+
+    /// Keeps an answer to all that nothing has been said of.
+    pub(crate) fn keep(&mut self, trusted: bool) {
+        let open: Vec<&mut Part> = self.parts.iter_mut().filter(|part| part.said.is_none()).collect();
+        let files = open.iter().map(|part| (part.path.as_path(), part.content.as_slice()));
+        let kept = Trust::find().map(|trust| trust.keep(files, trusted));
+        if !matches!(kept, Some(Ok(()))) {
+            say("your answer cannot be kept; it holds for this run");
+        }
+        for part in open {
+            part.said = Some(trusted);
+        }
+    }
+
+    /// Takes a no back: it is asked again.
+    pub(crate) fn forget_refusals(&mut self) {
+        self.parts.iter_mut().filter(|part| !part.is_trusted()).for_each(|part| part.said = None);
+    }
+}
+
+impl Part {
+    fn judged(mut self, trust: Option<&Trust>) -> Self {
+        self.said = trust.and_then(|trust| trust.said(&self.path, &self.content));
+        self
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.said == Some(true)
+    }
+
+    fn prompt(&self) -> Option<&Prompt> {
+        match &self.kind {
+            Kind::Prompt(prompt) => Some(prompt),
+            Kind::Settings(_) | Kind::Servers(_) => None,
+        }
+    }
+
+    fn prompt_name(&self) -> &str {
+        self.prompt().map_or("", |prompt| prompt.name.as_str())
+    }
+}
+
+/// What the directory of the assistant brings along, as far as it is to be followed: asks where somebody is there to
+/// answer. `given` is the command line without what files set.
+pub(crate) fn decide(given: &ArgMatches, layers: &Layers) -> Result<Project> {
+    let follow = follow(given, layers);
+    let directory = given.get_one::<PathBuf>("working_dir").cloned().unwrap_or_else(|| PathBuf::from("."));
+    // What is wrong with the directory is told by whoever opens it.
+    let Ok(directory) = directory.canonicalize() else { return Ok(Project::default()) };
+    if follow == Follow::Off {
+        return Ok(Project::default());
+    }
+    let mut project = Project::find(&directory);
+    if config::typed(given, "no_mcp") || set(layers, "no_mcp").as_deref() == Some("true") {
+        project.parts.retain(|part| !matches!(part.kind, Kind::Servers(_)));
+    }
+    if !config::typed(given, "print") {
+        let cancel = Cancel::new();
+        let color = given.get_one::<When>("color").copied().unwrap_or_default();
+        project.ask(layers, &mut Asked::find(false, color, &cancel), &cancel);
+        if cancel.is_cancelled() {
+            return Err(Exit::Interrupted.because("interrupted"));
+        }
+    }
+    let open = project.names(|part| !part.is_trusted());
+    if open.is_empty() {
+        return Ok(project);
+    }
+    let open = few(&open);
+    if follow == Follow::Require {
+        let why = format!("{open}: you have not agreed to this; `del trust` shows it and asks");
+        return Err(Exit::Untrusted.because(why));
+    }
+    let refused = project.parts.iter().all(|part| part.said.is_some());
+    let why = if refused { "you said no" } else { "you have not agreed to it" };
+    say(format!("{open} is left out: {why}; `del trust` shows it and asks"));
+    Ok(project)
+}
+
+/// Names, of many the first.
+pub(crate) fn few(names: &[String]) -> String {
+    match names {
+        [first @ .., _, _, _] if first.len() > 1 => {
+            format!("{} and {} more", names[..3].join(", "), names.len() - 3)
+        }
+        names => names.join(", "),
+    }
+}
+
+fn follow(given: &ArgMatches, layers: &Layers) -> Follow {
+    let typed = given.get_one::<Follow>("follow").copied().unwrap_or(Follow::Auto);
+    let configured = set(layers, "project").and_then(|value| Follow::from_str(&value, false).ok());
+    if config::typed(given, "follow") { typed } else { configured.unwrap_or(typed) }
+}
+
+/// What the user's file sets.
+fn set(layers: &Layers, name: &str) -> Option<String> {
+    let key = KEYS.iter().find(|key| key.name == name)?;
+    layers.all(key).next().map(|setting| setting.values.join(", "))
+}
+
+/// The root of the repository, or the directory itself.
+pub(crate) fn root(directory: &Path) -> &Path {
+    directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(directory)
+}
+
+/// The directory and those above it, up to the root.
+fn up<'d>(directory: &'d Path, root: &'d Path) -> impl Iterator<Item = &'d Path> {
+    directory.ancestors().take_while(move |ancestor| ancestor.starts_with(root))
+}
+
+/// The content of a regular file that is not too long.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    let regular = metadata.is_file() && metadata.len() <= LONGEST;
+    regular.then(|| std::fs::read(path).ok())?
+}
+
+fn settings(folder: &Path, _: &Path) -> Option<Part> {
+    let path = folder.join(SETTINGS);
+    let content = read(&path)?;
+    let config = Config::parse(&String::from_utf8_lossy(&content), &path, Whose::Project);
+    let config = config.map_err(|wrong| say(format!("left out: {wrong}"))).ok()?;
+    let empty = config.settings.is_empty() && config.hooks.is_empty();
+    (!empty).then(|| Part { path, content, kind: Kind::Settings(config), said: None })
+}
+
+/// The commands and skills in a folder.
+fn prompts_in(folder: &Path) -> Vec<Part> {
+    let part = |(name, kind, path): (String, prompts::Kind, PathBuf)| {
+        let content = read(&path)?;
+        let prompt = Prompt::parse(name, kind, &path, &String::from_utf8_lossy(&content));
+        Some(Part { path, content, kind: Kind::Prompt(prompt), said: None })
+    };
+    prompts::in_folder(folder).into_iter().filter_map(part).collect()
+}
+
+fn servers(folder: &Path, directory: &Path) -> Option<Part> {
+    let path = folder.join(SERVERS);
+    let content = read(&path)?;
+    let config = del_mcp::Config::parse(&content, &path, Source::Project);
+    let wrong =
+        |error: del_mcp::ConfigError| say(format!("the MCP servers of {SERVERS} are left out: {error}"));
+    let mut config = config.map_err(wrong).ok()?;
+    for server in &mut config.servers {
+        if let Launch::Program { directory: place @ None, .. } = &mut server.launch
+            && folder != directory
+        {
+            *place = Some(folder.to_owned());
+        }
+    }
+    (!config.servers.is_empty() || !config.warnings.is_empty()).then(|| Part {
+        path,
+        content,
+        kind: Kind::Servers(config),
+        said: None,
+    })
+}

@@ -1,0 +1,74 @@
+//! What the user is shown of what a directory brings along.
+
+use std::fmt::Write;
+
+use del_tools::visible;
+
+use super::{Kind, Part, Project};
+use crate::config::{Layers, Setting};
+use crate::hooks::{self, Hook};
+use crate::prompts::{self, Prompt};
+
+impl Project {
+    /// What these parts would change, to the last word, where `layers` is what the user's own files set.
+    pub(crate) fn question(&self, layers: &Layers, which: impl Fn(&Part) -> bool) -> String {
+        let root = one_line(&self.root.display().to_string());
+        let mut text = format!("{root} brings along what would be followed here:");
+        for part in self.parts.iter().filter(|part| which(part)) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n  {}", one_line(&self.name(part)));
+            match &part.kind {
+                Kind::Settings(config) => {
+                    tell_settings(&mut text, &config.settings, layers);
+                    tell_hooks(&mut text, &config.hooks);
+                }
+                Kind::Servers(config) => tell_servers(&mut text, config),
+                Kind::Prompt(prompt) => tell_prompt(&mut text, prompt),
+            }
+        }
+        visible(&text).into_owned()
+    }
+}
+
+fn tell_settings(text: &mut String, settings: &[Setting], layers: &Layers) {
+    let refused = layers.refused(settings);
+    let counts = |setting: &&Setting| refused.iter().all(|refused| refused.line != setting.line);
+    for setting in settings.iter().filter(counts) {
+        let _ = write!(text, "\n    {} = {}", setting.key.name, one_line(&setting.values.join(", ")));
+    }
+    for refused in &refused {
+        let _ =
+            write!(text, "\n    without {} (line {}): {}", refused.key, refused.line, one_line(&refused.why));
+    }
+}
+
+fn tell_hooks(text: &mut String, hooks: &[Hook]) {
+    if !hooks.is_empty() {
+        text.push_str("\n    hooks: commands that would run, with your rights and outside of the sandbox");
+        for line in hooks::lines(hooks).lines() {
+            let _ = write!(text, "\n      {line}");
+        }
+    }
+}
+
+fn tell_prompt(text: &mut String, prompt: &Prompt) {
+    let what = match prompt.kind {
+        prompts::Kind::Command => format!("words for the model behind /{}", prompt.name),
+        prompts::Kind::Skill => format!("a skill, which the model may read by itself: {}", prompt.name),
+    };
+    let _ = write!(text, ": {what}\n    {}", one_line(&prompt.description));
+}
+
+fn tell_servers(text: &mut String, config: &del_mcp::Config) {
+    text.push_str(": programs that would be started, with your rights and outside of the sandbox");
+    for server in &config.servers {
+        let _ = write!(text, "\n    {}", server.name);
+        for line in server.launch.lines() {
+            let _ = write!(text, "\n      {}", one_line(&line));
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', "\u{2424}")
+}

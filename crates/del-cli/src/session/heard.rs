@@ -1,0 +1,68 @@
+//! What hooks say to questions, and to the end of them.
+
+use del_tools::Cancel;
+use serde_json::json;
+
+use super::{Screen, Session};
+use crate::hooks::{Decision, Event, Said};
+
+/// How often hooks can make one question go on.
+const OBJECTIONS: u32 = 8;
+
+impl Session {
+    /// The question with what hooks add to it, or why it is not asked.
+    pub(super) fn prompted(
+        &mut self,
+        question: &str,
+        cancel: &Cancel,
+        screen: &mut dyn Screen,
+    ) -> Result<String, String> {
+        let mut text = question.to_owned();
+        let hooks = &mut self.hands.hooks;
+        (hooks.session, hooks.transcript) = (self.record.id().to_owned(), self.record.path());
+        let approval = self.hands.gate.approval();
+        let mut heard = Vec::new();
+        if !std::mem::replace(&mut self.begun, true) {
+            let source = if self.agent.entries().is_empty() { "startup" } else { "resume" };
+            let more = json!({"source": source});
+            heard.push(self.hands.hooks.tell(Event::SessionStart, &more, approval, cancel, screen));
+        }
+        let more = json!({"prompt": question});
+        heard.push(self.hands.hooks.tell(Event::UserPromptSubmit, &more, approval, cancel, screen));
+        for Said { decision, context, stop, .. } in heard {
+            if let Some(why) = stop {
+                return Err(format!("a hook stopped this: {why}"));
+            }
+            if let Decision::Deny(why) = decision {
+                return Err(format!("a hook does not let this be asked: {why}"));
+            }
+            for context in context {
+                text.push_str("\n\n[A hook of the user adds]\n");
+                text.push_str(&context);
+            }
+        }
+        Ok(text)
+    }
+
+    /// Why a question is not over yet, if a hook says so.
+    pub(super) fn objection(
+        &mut self,
+        objections: &mut u32,
+        cancel: &Cancel,
+        screen: &mut dyn Screen,
+    ) -> Option<String> {
+        if *objections == OBJECTIONS || !self.hands.hooks.has(Event::Stop) || cancel.is_cancelled() {
+            return None;
+        }
+        let more = json!({"stop_hook_active": *objections > 0});
+        let approval = self.hands.gate.approval();
+        let said = self.hands.hooks.tell(Event::Stop, &more, approval, cancel, screen);
+        match said.decision {
+            Decision::Deny(why) if said.stop.is_none() => {
+                *objections += 1;
+                Some(why)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The model servers of a route, which take its requests in turn.
+
+mod breaker;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use tokio::time::Instant;
+
+use self::breaker::Breaker;
+use crate::metrics::{Ended, Metrics};
+use crate::refusal::Refusal;
+use crate::timed::Timed;
+use crate::upstream::Upstream;
+
+/// Model servers of one API with the same models.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    members: Vec<Arc<Member>>,
+    /// Where the search for the next one begins.
+    next: AtomicUsize,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) upstream: Upstream,
+    /// Its address, which may be shown.
+    pub(crate) place: String,
+    /// Requests under way.
+    busy: AtomicUsize,
+    breaker: Mutex<Breaker>,
+}
+
+/// A request under way at a member, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Visit(Arc<Member>);
+
+/// What a request asks a server for.
+#[derive(Debug, Clone)]
+pub(crate) enum Question<'a> {
+    /// An answer of a model; the query of the address goes along.
+    Answer(&'a str),
+    /// What lies at a path under its API.
+    Path(Method, &'a str),
+    /// What lies at a path above it.
+    Above(&'a str),
+}
+
+/// What goes to a server, but for what it asks.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent<'a> {
+    /// The client's.
+    pub(crate) headers: &'a HeaderMap,
+    /// The client showed its key to the proxy.
+    pub(crate) key_is_ours: bool,
+    pub(crate) body: Bytes,
+}
+
+/// One request's way through a pool: it asks no server twice.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    pool: &'a Pool,
+    metrics: &'a Metrics,
+    tried: Vec<usize>,
+}
+
+/// How long a server may take to say whether it is there.
+const LOOK: Duration = Duration::from_secs(3);
+
+impl Pool {
+    pub(crate) fn new(upstreams: Vec<Upstream>) -> Self {
+        let member = |upstream: Upstream| Member {
+            place: upstream.place(),
+            upstream,
+            busy: AtomicUsize::new(0),
+            breaker: Mutex::default(),
+        };
+        let members = upstreams.into_iter().map(|upstream| Arc::new(member(upstream))).collect();
+        Self { members, next: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn members(&self) -> &[Arc<Member>] {
+        &self.members
+    }
+
+    /// A request begins its way.
+    pub(crate) fn turn<'a>(&'a self, metrics: &'a Metrics) -> Turn<'a> {
+        Turn { pool: self, metrics, tried: Vec::new() }
+    }
+
+    /// The least busy of those that are not left alone, and of several the one whose turn it is. Where all are, the one
+    /// that was longest.
+    fn choose(&self, tried: &[usize]) -> Option<usize> {
+        let now = Instant::now();
+        // Only a request that begins its way takes a turn.
+        let step = usize::from(tried.is_empty());
+        let (count, first) = (self.members.len(), self.next.fetch_add(step, Ordering::Relaxed));
+        let order = (0..count).map(|step| first.wrapping_add(step) % count);
+        order.filter(|at| !tried.contains(at)).min_by_key(|at| {
+            let member = &self.members[*at];
+            let breaker = member.breaker();
+            let alone = breaker.until().filter(|_| !breaker.lets_through(now));
+            (alone, member.busy.load(Ordering::Relaxed))
+        })
+    }
+
+    /// Looks at every server now and then, for as long as it is polled.
+    pub(crate) async fn watch(self: Arc<Self>, every: Duration) {
+        loop {
+            tokio::time::sleep(every).await;
+            for member in &self.members {
+                let answers = member.look().await.is_ok_and(|status| !status.is_server_error());
+                let mut breaker = member.breaker();
+                if !answers {
+                    breaker.open(Instant::now());
+                } else if !breaker.is_closed() {
+                    breaker.succeeded();
+                }
+            }
+        }
+    }
+}
+
+impl Member {
+    /// What the server says of its models, for a look at whether it is there.
+    pub(crate) async fn look(&self) -> Result<StatusCode, Refusal> {
+        let sent = self.upstream.send(Method::GET, "/models", HeaderMap::new(), Bytes::new());
+        match tokio::time::timeout(LOOK, sent).await {
+            Ok(sent) => sent.map(|response| response.status()),
+            Err(_) => Err(Refusal::bad_gateway("the model server does not answer")),
+        }
+    }
+
+    /// Requests under way.
+    pub(crate) fn busy(&self) -> usize {
+        self.busy.load(Ordering::Relaxed)
+    }
+
+    /// True when it is not left alone.
+    pub(crate) fn is_up(&self) -> bool {
+        self.breaker().is_closed()
+    }
+
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn visit(self: &Arc<Self>) -> Visit {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+        Visit(Arc::clone(self))
+    }
+
+    async fn ask(&self, question: Question<'_>, sent: &Sent<'_>) -> Result<Response<reqwest::Body>, Refusal> {
+        let upstream = &self.upstream;
+        let mut headers = upstream.forwarded(sent.headers, sent.key_is_ours);
+        let body = sent.body.clone();
+        match question {
+            Question::Answer(query) => {
+                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                upstream.ask(headers, query, body).await
+            }
+            Question::Path(method, path) => upstream.send(method, path, headers, body).await,
+            Question::Above(path) => {
+                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                upstream.send_to(Method::POST, format!("{}{path}", upstream.root()), headers, body).await
+            }
+        }
+    }
+}
+
+impl Visit {
+    /// Where the request is.
+    pub(crate) fn place(&self) -> &str {
+        &self.0.place
+    }
+
+    /// The server broke off.
+    pub(crate) fn failed(&self) {
+        self.0.breaker().failed(Instant::now());
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Turn<'_> {
+    /// True when there is a server that was not asked.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.tried.len() < self.pool.members.len()
+    }
+
+    /// Asks the next server, and others where that one cannot answer: as long as nothing of an answer came back.
+    pub(crate) async fn ask(
+        &mut self,
+        question: Question<'_>,
+        sent: &Sent<'_>,
+    ) -> Result<Response<Timed>, Refusal> {
+        let mut last = None;
+        while let Some(at) = self.pool.choose(&self.tried) {
+            self.tried.push(at);
+            let member = &self.pool.members[at];
+            let visit = member.visit();
+            let answer = self.once(member, visit, question.clone(), sent).await;
+            let ended = Ended::of(answer.as_ref().map(Response::status).ok());
+            self.metrics.asked(&member.place, ended);
+            let final_answer = matches!(ended, Ended::Answered | Ended::Refused) || !self.goes_on();
+            if final_answer || answer.as_ref().is_err_and(Refusal::is_late) {
+                return answer;
+            }
+            self.metrics.retried.inc();
+            last = Some(answer);
+        }
+        last.unwrap_or_else(|| Err(Refusal::bad_gateway("every model server was asked, and none answered")))
+    }
+
+    /// Another request of the same client begins: it may go to every server.
+    pub(crate) fn anew(&mut self) {
+        self.tried.clear();
+    }
+
+    async fn once(
+        &self,
+        member: &Member,
+        visit: Visit,
+        question: Question<'_>,
+        sent: &Sent<'_>,
+    ) -> Result<Response<Timed>, Refusal> {
+        let answer = member.ask(question, sent).await;
+        match Ended::of(answer.as_ref().map(Response::status).ok()) {
+            Ended::Failed => visit.failed(),
+            Ended::Answered | Ended::Refused => member.breaker().succeeded(),
+            Ended::Busy => {}
+        }
+        let (head, body) = answer?.into_parts();
+        let upstream = &member.upstream;
+        let mut body = Timed::new(body, upstream.first_byte, upstream.between_bytes, visit);
+        // Where another one can be asked, its first bytes tell whether it answers.
+        if self.goes_on() && head.status.is_success() {
+            body.begin().await.map_err(|error| {
+                Refusal::bad_gateway(format!("the model server at {} broke off: {error}", member.place))
+            })?;
+        }
+        Ok(Response::from_parts(head, body))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::Client;
+
+    use super::*;
+
+    fn pool() -> Pool {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Pool::new(
+            ["a", "b", "c"]
+                .map(|name| Upstream::new(Client::new(), format!("http://{name}/v1"), None))
+                .into(),
+        )
+    }
+
+    #[test]
+    fn the_least_busy_server_is_next_and_equals_take_turns() {
+        let pool = pool();
+        let first: Vec<_> = (0..4).map(|_| pool.choose(&[]).unwrap()).collect();
+        assert_eq!(first, [0, 1, 2, 0]);
+        let visits = [0, 0, 2].map(|at: usize| pool.members[at].visit());
+        assert_eq!(pool.choose(&[]), Some(1));
+        assert_eq!(pool.choose(&[1]), Some(2));
+        assert_eq!(pool.choose(&[1, 2]), Some(0));
+        assert_eq!(pool.choose(&[0, 1, 2]), None);
+        drop(visits);
+        assert!(pool.members.iter().all(|member| member.busy() == 0));
+    }
+
+    #[test]
+    fn a_server_that_fails_is_left_alone_unless_all_do() {
+        let pool = pool();
+        pool.members[1].breaker().open(Instant::now());
+        assert!((0..6).all(|_| pool.choose(&[]) != Some(1)));
+        let later = Instant::now() + Duration::from_millis(1);
+        pool.members[0].breaker().open(later);
+        pool.members[2].breaker().open(later);
+        assert!((0..3).all(|_| pool.choose(&[]) == Some(1)));
+    }
+}

@@ -1,0 +1,457 @@
+//! A request whose calls run here: the model is asked again with their results until it is done, or calls a tool of the
+//! client's.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use del_agent::Mode;
+use del_agent::guard::{Guard, Verdict};
+use del_agent::prompt::{broken_calls, repeated};
+use del_dialects::{Call, FaultKind, ReadCall, Report};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+
+use super::driven::Driven;
+use super::exchange::{
+    DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
+};
+use super::injected::{Injected, place, result};
+use super::insert;
+use super::runs::Runs;
+use crate::answer::{Answer, CHANGED, REFUSED, Relay, Series, Stream, is_plain, translate_between};
+use crate::api::{Api, response_id, unique};
+use crate::execution::Executor;
+use crate::refusal::Refusal;
+use crate::timed::Timed;
+
+/// Names the tools that ran here, in their order.
+const EXECUTED: &str = "x-del-executed";
+/// Names the tools that the model was not offered, as the client has others of the same names.
+const NOT_INJECTED: &str = "x-del-not-injected";
+/// The result of a call at which it ended.
+const NOT_RUN: &str = "Error: not run, for there were too many turns already.";
+/// The result of a call that has none.
+const NO_RESULT: &str = "Error: the tool gave no result.";
+/// How often in a row the model is told that it wrote no call that can be read.
+const REPAIRS: u32 = 3;
+
+/// A request on its way through its turns.
+struct Turns {
+    exchange: Exchange,
+    injected: Injected,
+    way: Way,
+    id: String,
+    series: Arc<Mutex<Series>>,
+    runs: Runs,
+    guard: Guard,
+    /// What was added to the conversation.
+    added: Vec<Value>,
+    /// So much of it is in the request.
+    passed: usize,
+    /// What waits to go out.
+    pending: Vec<u8>,
+    /// The tools that ran, in their order.
+    executed: Vec<String>,
+    changed: Vec<String>,
+    refused: Vec<String>,
+    dialect: Option<String>,
+    turn: u32,
+    tries: u32,
+    repairs: u32,
+    /// Where what goes out goes, if it does as it comes.
+    out: Option<mpsc::Sender<Bytes>>,
+}
+
+/// One answer of the model.
+struct Heard {
+    message: Map<String, Value>,
+    guesses: Vec<(String, FaultKind)>,
+    broken: Vec<Report>,
+    refused: Vec<String>,
+    dialect: Option<String>,
+}
+
+/// How it goes on.
+enum Next {
+    Ask,
+    End(String),
+}
+
+impl Exchange {
+    /// Answers a request whose calls may run here.
+    pub(super) async fn in_turns(
+        self,
+        injected: Injected,
+        executor: Arc<dyn Executor>,
+    ) -> Result<Response<Body>, Refusal> {
+        let mut way = self.way();
+        let route = Arc::clone(&self.route);
+        let proxy = Arc::clone(&self.proxy);
+        let response = self.ask(&mut way, &mut route.pool.turn(&proxy.metrics)).await?;
+        let (streams, id) = (self.request.streams(), unique());
+        let client = self.api.client(&self.about, &id);
+        let mut headers = answer_headers(response.headers());
+        let kind = if streams { client.content_type() } else { "application/json" };
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        self.remark(&injected, way.mode, &mut headers);
+        let series = Series::new(client, Arc::clone(&injected.names), streams, &id);
+        let mut turns = Turns {
+            exchange: self,
+            injected,
+            way,
+            id,
+            series: Arc::new(Mutex::new(series)),
+            runs: Runs::new(executor),
+            guard: Guard::default(),
+            added: Vec::new(),
+            passed: 0,
+            pending: Vec::new(),
+            executed: Vec::new(),
+            changed: Vec::new(),
+            refused: Vec::new(),
+            dialect: None,
+            turn: 0,
+            tries: 1,
+            repairs: 0,
+            out: None,
+        };
+        if streams {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            let (out, coming) = mpsc::channel(1);
+            turns.out = Some(out);
+            let body = Driven::new(Box::pin(turns.stream(response)), coming);
+            return Ok((StatusCode::OK, headers, Body::new(body)).into_response());
+        }
+        let reason = turns.run(response).await?.unwrap_or_default();
+        let body = turns.series().whole(&reason);
+        for (name, value) in turns.remarks() {
+            insert(&mut headers, name, &value);
+        }
+        if let Some(dialect) = &turns.dialect {
+            insert(&mut headers, DIALECT, dialect);
+        }
+        turns.remember();
+        Ok((StatusCode::OK, headers, body).into_response())
+    }
+
+    fn remark(&self, injected: &Injected, mode: Mode, headers: &mut HeaderMap) {
+        let dropped = self.request.dropped(self.route.chats() && mode == Mode::Native);
+        for (name, list) in [(DROPPED, dropped), (NOT_INJECTED, &injected.clashes)] {
+            if !list.is_empty() {
+                insert(headers, name, &list.join(","));
+            }
+        }
+    }
+}
+
+impl Turns {
+    fn series(&self) -> MutexGuard<'_, Series> {
+        self.series.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All of it, as it comes.
+    async fn stream(mut self, response: Response<Timed>) {
+        let ended = self.run(response).await;
+        let mut out = std::mem::take(&mut self.pending);
+        match ended {
+            Ok(Some(reason)) => {
+                let remarks = self.remarks();
+                let counts = self.exchange.api != Api::Chat || self.exchange.request.counts_tokens();
+                self.series().done(&reason, counts, &remarks, &mut out);
+                self.remember();
+            }
+            // The client was told.
+            Ok(None) => {
+                self.exchange.proxy.metrics.failures.inc();
+            }
+            Err(refusal) => self.series().fail(&refusal.to_string(), None, &mut out),
+        }
+        self.send(&mut out).await;
+    }
+
+    async fn send(&self, out: &mut Vec<u8>) {
+        if let Some(to) = self.out.as_ref().filter(|_| !out.is_empty()) {
+            // Whoever does not listen any more ends all of this.
+            let _ = to.send(std::mem::take(out).into()).await;
+        }
+    }
+
+    /// Turn by turn, to the end: its reason. `None` where a stream broke off, which the client was told.
+    async fn run(&mut self, first: Response<Timed>) -> Result<Option<String>, Refusal> {
+        let mut response = Some(first);
+        loop {
+            let response = match response.take() {
+                Some(response) => response,
+                None => {
+                    let (proxy, route) = (Arc::clone(&self.exchange.proxy), Arc::clone(&self.exchange.route));
+                    self.exchange.ask(&mut self.way, &mut route.pool.turn(&proxy.metrics)).await?
+                }
+            };
+            self.turn += 1;
+            self.series().begin(self.exchange.request.demands_call());
+            let Some(heard) = self.hear(response).await? else { return Ok(None) };
+            if let Next::End(reason) = self.heard(heard).await? {
+                return Ok(Some(reason));
+            }
+        }
+    }
+
+    async fn hear(&self, response: Response<Timed>) -> Result<Option<Heard>, Refusal> {
+        let (exchange, api) = (&self.exchange, self.exchange.route.api);
+        let reader = exchange.reader(self.way.mode);
+        let mut relay = Relay(Arc::clone(&self.series));
+        let mut body = response.into_body();
+        if self.out.is_none() {
+            let text = super::text(body, LONGEST_ANSWER).await?;
+            let answer = translate_between(&reader, ids(), &text, api.reader(), &mut relay);
+            return answer.map(|answer| Some(Heard::from(answer))).map_err(no_answer);
+        }
+        let stream = Stream::between(reader, ids(), api.reader(), Box::new(relay));
+        let mut stream = stream.keeping();
+        let mut out = Vec::new();
+        while !stream.is_over() {
+            let frame =
+                std::future::poll_fn(|context| http_body::Body::poll_frame(Pin::new(&mut body), context));
+            match frame.await {
+                Some(Ok(frame)) => {
+                    if let Some(bytes) = frame.data_ref() {
+                        stream.push(bytes, &mut out);
+                    }
+                }
+                Some(Err(error)) => stream.end(Some(&error.to_string()), &mut out),
+                None => stream.end(None, &mut out),
+            }
+            self.send(&mut out).await;
+        }
+        Ok(Heard::of(&stream))
+    }
+
+    /// Does what an answer says.
+    async fn heard(&mut self, heard: Heard) -> Result<Next, Refusal> {
+        let calls = calls_of(&heard.message);
+        let demanded = self.exchange.request.demands_call();
+        if demanded && calls.is_empty() {
+            return self.demand(&heard.message);
+        }
+        self.exchange.proxy.metrics.called(heard.dialect.as_deref(), calls.len());
+        let guess = |id: &Option<String>| {
+            heard.guesses.iter().find(|(guessed, _)| id.as_ref() == Some(guessed)).map(|(_, kind)| *kind)
+        };
+        let (own, theirs): (Vec<ReadCall>, Vec<ReadCall>) = calls
+            .into_iter()
+            .map(|call| ReadCall { guess: guess(&call.id), call })
+            .partition(|read| self.injected.has(&read.call.name));
+        let doubtful = theirs.iter().filter(|read| read.guess.is_some());
+        self.changed.extend(doubtful.filter_map(|read| read.call.id.clone()));
+        let note = self.note(&heard);
+        self.dialect = self.dialect.take().or(heard.dialect);
+        self.refused.extend(heard.refused);
+        self.added.push(Value::Object(heard.message));
+        if own.is_empty() {
+            return Ok(self.without_own(!theirs.is_empty(), note));
+        }
+        self.repairs = 0;
+        if theirs.is_empty() && self.turn >= self.most_turns() {
+            self.add_results(&own, &vec![NOT_RUN.to_owned(); own.len()]);
+            return Ok(self.give_up(&format!("`{}` was not run", own[0].call.name)));
+        }
+        if let Some(repeated) = self.work(&own).await? {
+            return Ok(self.give_up(&repeated));
+        }
+        if !theirs.is_empty() {
+            return Ok(Next::End("tool_calls".to_owned()));
+        }
+        if demanded && (!self.injected.beside || self.exchange.request.names(&own[0].call.name)) {
+            self.exchange.request.frees_choice();
+        }
+        Ok(self.go_on(note))
+    }
+
+    /// A demanded call did not come.
+    fn demand(&mut self, said: &Map<String, Value>) -> Result<Next, Refusal> {
+        if self.tries == MOST_TRIES {
+            return Err(no_call());
+        }
+        self.tries += 1;
+        self.exchange.proxy.metrics.asked_again.inc();
+        self.exchange.request.again(said)?;
+        Ok(Next::Ask)
+    }
+
+    /// An answer in which nothing is to be run is the last one, unless the model tried to call.
+    fn without_own(&mut self, theirs: bool, note: Option<String>) -> Next {
+        if theirs {
+            return Next::End("tool_calls".to_owned());
+        }
+        // A client that has half a call has to be told, not the model.
+        let untold = self.series().theirs().is_empty();
+        if note.is_some() && untold && self.repairs < REPAIRS && self.turn < self.most_turns() {
+            self.repairs += 1;
+            return self.go_on(note);
+        }
+        Next::End(self.series().reason().unwrap_or("stop").to_owned())
+    }
+
+    /// What the model is told of its calls that did not count.
+    fn note(&self, heard: &Heard) -> Option<String> {
+        let tools = self.exchange.request.tools();
+        let mut said = Vec::new();
+        if !heard.broken.is_empty() {
+            let cut = self.series().reason() == Some("length") && calls_of(&heard.message).is_empty();
+            let dialect = self.exchange.route.dialect(self.exchange.request.model());
+            said.push(broken_calls(&heard.broken, cut, |name| {
+                let tool = tools.iter().find(|tool| tool.name == name)?;
+                match self.way.mode {
+                    Mode::Prompt => dialect.skeleton(tool),
+                    Mode::Native => Some(tool.placeholders()),
+                }
+            }));
+        }
+        if let Some(name) = heard.refused.first() {
+            let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            said.push(format!(
+                "There is no tool `{name}` that you may call now. You have: {}.",
+                known.join(", ")
+            ));
+        }
+        (!said.is_empty()).then(|| said.join("\n"))
+    }
+
+    /// Asks the model again, with what was added since.
+    fn go_on(&mut self, note: Option<String>) -> Next {
+        self.added.extend(note.map(|note| json!({"role": "user", "content": note})));
+        self.exchange.request.add(&self.added[self.passed..]);
+        self.passed = self.added.len();
+        Next::Ask
+    }
+
+    /// Ends before the model has, and says why.
+    fn give_up(&mut self, why: &str) -> Next {
+        let text = format!("[Stopped after {} requests to the model: {why}. Ask to go on.]", self.turn);
+        let remark = self.series().remark(&text);
+        self.pending.extend(remark);
+        self.added.push(json!({"role": "assistant", "content": text}));
+        Next::End("length".to_owned())
+    }
+
+    fn most_turns(&self) -> u32 {
+        self.exchange.setup.settings.max_turns.max(1)
+    }
+
+    /// Runs calls, and adds their results. Gives back why to stop, if the model makes the same call without end.
+    async fn work(&mut self, own: &[ReadCall]) -> Result<Option<String>, Refusal> {
+        self.guard.next_turn();
+        let verdicts: Vec<Verdict> = own.iter().map(|read| self.guard.judge(&read.call)).collect();
+        for (read, verdict) in own.iter().zip(&verdicts) {
+            if let Verdict::Stop { times } = verdict {
+                self.add_results(own, &vec![NOT_RUN.to_owned(); own.len()]);
+                let name = &read.call.name;
+                return Ok(Some(format!(
+                    "`{name}` was called {times} times in a row with the same arguments"
+                )));
+            }
+        }
+        let wanted: Vec<ReadCall> = own
+            .iter()
+            .zip(&verdicts)
+            .filter(|(_, verdict)| **verdict == Verdict::Run)
+            .map(|(read, _)| read.clone())
+            .collect();
+        let mut done = self.run_calls(wanted).await?.into_iter();
+        let results: Vec<String> = verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                Verdict::Tell { times } => repeated(*times),
+                _ => done.next().unwrap_or_else(|| NO_RESULT.to_owned()),
+            })
+            .collect();
+        self.add_results(own, &results);
+        Ok(None)
+    }
+
+    /// Runs calls, and tells meanwhile what is done.
+    async fn run_calls(&mut self, calls: Vec<ReadCall>) -> Result<Vec<String>, Refusal> {
+        if calls.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.executed.extend(calls.iter().map(|read| read.call.name.clone()));
+        let mut at_work = self.runs.start(calls);
+        while let Some(line) = at_work.next_line().await {
+            let mut out = std::mem::take(&mut self.pending);
+            self.series().progress(&line, &mut out);
+            self.send(&mut out).await;
+        }
+        let results = at_work.results(&mut self.runs).await.map_err(|reason| {
+            let message = format!("no calls can be run here: {reason}");
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", message)
+        })?;
+        let failed = results.iter().filter(|result| !result.ok).count();
+        self.exchange.proxy.metrics.executed(results.len(), failed);
+        Ok(results.into_iter().map(|result| result.text).collect())
+    }
+
+    fn add_results(&mut self, calls: &[ReadCall], results: &[String]) {
+        for (read, text) in calls.iter().zip(results) {
+            self.added.push(result(read.call.id.as_deref().unwrap_or_default(), text));
+        }
+    }
+
+    /// What headers say of an answer that comes at once.
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        let lists = [(CHANGED, &self.changed), (REFUSED, &self.refused), (EXECUTED, &self.executed)];
+        let told = lists.into_iter().filter(|(_, list)| !list.is_empty());
+        told.map(|(name, list)| (name, list.join(","))).collect()
+    }
+
+    /// Keeps what the client does not see, for its next request.
+    fn remember(&mut self) {
+        let memory = &self.exchange.proxy.memory;
+        if let Some(first) = self.series().theirs().first().filter(|_| !self.executed.is_empty()) {
+            memory.put(place(first), self.added.clone());
+        }
+        if let Some(mut conversation) = self.exchange.conversation.take() {
+            conversation.append(&mut self.added);
+            memory.put(response_id(&self.id), conversation);
+        }
+    }
+}
+
+impl Heard {
+    /// A streamed answer; `None` for one that broke off.
+    fn of(stream: &Stream) -> Option<Self> {
+        Some(Self {
+            message: stream.message()?,
+            guesses: stream.guesses().map(|(id, kind)| (id.to_owned(), kind)).collect(),
+            broken: stream.broken().cloned().collect(),
+            refused: stream.refused().filter(|name| is_plain(name)).map(str::to_owned).collect(),
+            dialect: stream.calls().0.map(str::to_owned),
+        })
+    }
+}
+
+impl From<Answer> for Heard {
+    fn from(answer: Answer) -> Self {
+        let Answer { message, guesses, broken, refused, dialect, .. } = answer;
+        Self { message, guesses, broken, refused, dialect }
+    }
+}
+
+/// The calls of a message.
+fn calls_of(message: &Map<String, Value>) -> Vec<Call> {
+    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    calls
+        .map(|call| {
+            // A call of a custom tool has no arguments, and is the client's.
+            let function = call.get("function").unwrap_or(&call["custom"]);
+            Call {
+                id: call["id"].as_str().map(str::to_owned),
+                name: text(&function["name"]),
+                arguments: text(&function["arguments"]),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,424 @@
+//! Tools that run where the proxy does.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use del_agent::ToolsMode;
+use del_dialects::{CallResult, ReadCall};
+use del_proxy::{Executor, Runner, Settings};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::model::{Model, Reply, Seen, Then, completion, event};
+use crate::stand::{Stand, assembled, document, events, streamed, tool, with};
+
+/// Has the tools `look`, which says what it was asked, and `wait`, which ends when it is stopped.
+#[derive(Debug)]
+struct Desk {
+    tools: Vec<Value>,
+    log: Arc<Mutex<Vec<ReadCall>>>,
+    stopped: Mutex<Sender<&'static str>>,
+}
+
+struct Seat {
+    log: Arc<Mutex<Vec<ReadCall>>>,
+    stopped: Sender<&'static str>,
+    stop: (Arc<Sender<()>>, Receiver<()>),
+}
+
+impl Executor for Desk {
+    fn tools(&self) -> &[Value] {
+        &self.tools
+    }
+
+    fn begin(&self) -> Result<Box<dyn Runner>, String> {
+        let (stop, stops) = channel();
+        let (log, stopped) = (Arc::clone(&self.log), self.stopped.lock().unwrap().clone());
+        Ok(Box::new(Seat { log, stopped, stop: (Arc::new(stop), stops) }))
+    }
+}
+
+impl Runner for Seat {
+    fn run(&mut self, calls: &[ReadCall], tell: &mut dyn FnMut(String)) -> Vec<CallResult> {
+        let mut results = Vec::new();
+        for read in calls {
+            self.log.lock().unwrap().push(read.clone());
+            tell(format!("● {}", read.call.name));
+            if read.call.name == "wait" {
+                self.stopped.send("waits").unwrap();
+                self.stop.1.recv().unwrap();
+                self.stopped.send("stopped").unwrap();
+            }
+            let (id, name) = (read.call.id.clone(), read.call.name.clone());
+            results.push(CallResult { id, name, text: format!("saw {}", read.call.arguments), ok: true });
+        }
+        results
+    }
+
+    fn stopper(&self) -> Box<dyn FnOnce() + Send> {
+        let stop = Arc::clone(&self.stop.0);
+        Box::new(move || {
+            let _ = stop.send(());
+        })
+    }
+}
+
+struct Bench {
+    stand: Stand,
+    log: Arc<Mutex<Vec<ReadCall>>>,
+    stopped: Receiver<&'static str>,
+}
+
+async fn bench(model: Model, set: impl FnOnce(&mut Settings)) -> Bench {
+    let (log, (tell, stopped)) = (Arc::default(), channel());
+    let desk =
+        Desk { tools: vec![tool("look"), tool("wait")], log: Arc::clone(&log), stopped: Mutex::new(tell) };
+    let stand = Stand::with(model, |settings| {
+        settings.executor = Some(Arc::new(desk));
+        set(settings);
+    })
+    .await;
+    Bench { stand, log, stopped }
+}
+
+/// Calls over the API: names and cities.
+fn calls(list: &[(&str, &str)]) -> Value {
+    let calls = list.iter().enumerate().map(|(index, (name, city))| {
+        let function = json!({"name": name, "arguments": json!({"city": city}).to_string()});
+        json!({"index": index, "id": format!("{index}"), "type": "function", "function": function})
+    });
+    calls.collect()
+}
+
+/// An answer with text and calls, streamed where the request wants it.
+fn answers(seen: &Seen, text: &str, calls: &Value) -> Reply {
+    let finish = if calls == &json!([]) { "stop" } else { "tool_calls" };
+    let mut message = json!({"role": "assistant", "content": text});
+    if finish == "tool_calls" {
+        message["tool_calls"] = calls.clone();
+    }
+    if seen.body()["stream"] != true {
+        return Reply::Whole(200, "", completion(&message, finish).to_string());
+    }
+    let usage = json!({"id": "x", "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2}});
+    let all = format!(
+        "{}{}data: {usage}\n\ndata: [DONE]\n\n",
+        event(&message, None),
+        event(&json!({}), Some(finish))
+    );
+    Reply::Stream(all.as_bytes().chunks(50).map(<[u8]>::to_vec).collect(), Then::End)
+}
+
+/// The results that a request carries.
+fn results(seen: &Seen) -> usize {
+    let body = seen.body();
+    body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool").count()
+}
+
+/// Looks once, and then answers.
+fn looks() -> Model {
+    Model::new(|seen| match results(seen) {
+        0 => answers(seen, "Let me look.", &calls(&[("look", "Paris")])),
+        _ => answers(seen, "It rains.", &json!([])),
+    })
+}
+
+fn question() -> Value {
+    json!({"model": "m", "messages": [{"role": "user", "content": "Weather?"}]})
+}
+
+#[tokio::test]
+async fn calls_run_here_and_the_model_goes_on() {
+    let bench = bench(looks(), |_| {}).await;
+    let response = bench.stand.post(&question()).send().await.unwrap();
+    assert_eq!(response.headers()["x-del-executed"], "look");
+    let answer = document(response).await;
+    let message = &answer["choices"][0]["message"];
+    assert_eq!(message["content"], "Let me look.\n\nIt rains.");
+    assert_eq!(message["reasoning_content"], "● look\n");
+    assert!(message.get("tool_calls").is_none());
+    assert_eq!(answer["choices"][0]["finish_reason"], "stop");
+    assert_eq!(answer["usage"]["completion_tokens"], 4);
+    let sent = bench.stand.model.last().body();
+    assert_eq!(sent["tools"], json!([tool("look"), tool("wait")]));
+    let messages = sent["messages"].as_array().unwrap();
+    assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], "look");
+    assert_eq!(messages[1]["tool_calls"][0]["id"], messages[2]["tool_call_id"]);
+    assert_eq!(messages[2]["content"], "saw {\"city\":\"Paris\"}");
+}
+
+#[tokio::test]
+async fn each_api_streams_what_it_says_at_once() {
+    let bench = bench(looks(), |_| {}).await;
+    let text = |list: &Value, kind: &str, member: &str| -> String {
+        let parts = list.as_array().unwrap().iter().filter(|part| part["type"] == kind);
+        parts.map(|part| part[member].as_str().unwrap()).collect()
+    };
+    let whole = "Let me look.\n\nIt rains.";
+    let post = async |path: &str, body: Value| {
+        let response = bench.stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
+        response.text().await.unwrap()
+    };
+    let data = |stream: &str| -> Vec<Value> {
+        let lines = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+        lines.map(|data| serde_json::from_str(data).unwrap_or_default()).collect()
+    };
+
+    let stream = post("/v1/chat/completions", streamed(question())).await;
+    assert!(stream.ends_with(": x-del-executed: look\n\ndata: [DONE]\n\n"), "{stream}");
+    let told = assembled(&data(&stream));
+    assert_eq!(told, (whole.to_owned(), Vec::new(), "stop".to_owned()));
+    assert!(!stream.contains("usage") && stream.contains("● look"), "{stream}");
+    let counting = with(streamed(question()), json!({"stream_options": {"include_usage": true}}));
+    let stream = post("/v1/chat/completions", counting).await;
+    assert_eq!(data(&stream).iter().rev().nth(1).unwrap()["usage"]["completion_tokens"], 4, "{stream}");
+
+    let message = json!({"model": "m", "max_tokens": 9, "messages": question()["messages"]});
+    let answer: Value = serde_json::from_str(&post("/v1/messages", message.clone()).await).unwrap();
+    assert_eq!(
+        (text(&answer["content"], "text", "text").as_str(), &answer["stop_reason"]),
+        (whole, &json!("end_turn"))
+    );
+    assert_eq!(answer["usage"]["output_tokens"], 4);
+    let events = data(&post("/v1/messages", streamed(message)).await);
+    let deltas: Value = events.iter().map(|event| event["delta"].clone()).collect();
+    assert_eq!(text(&deltas, "text_delta", "text"), whole);
+    assert_eq!(text(&deltas, "thinking_delta", "thinking"), "● look\n");
+
+    let asked = json!({"model": "m", "input": "Weather?"});
+    let answer: Value = serde_json::from_str(&post("/v1/responses", asked.clone()).await).unwrap();
+    let said: Value = answer["output"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|item| item["content"].as_array().unwrap().clone())
+        .collect();
+    assert_eq!(text(&said, "output_text", "text"), whole);
+    let events = data(&post("/v1/responses", streamed(asked)).await);
+    let last = events.last().unwrap();
+    assert_eq!(
+        (&last["type"], &last["response"]["usage"]["output_tokens"]),
+        (&json!("response.completed"), &json!(4))
+    );
+
+    let asked = with(question(), json!({"stream": false}));
+    let answer: Value = serde_json::from_str(&post("/api/chat", asked).await).unwrap();
+    assert_eq!(
+        (&answer["message"]["content"], &answer["message"]["thinking"]),
+        (&json!(whole), &json!("● look\n"))
+    );
+    let stream = post("/api/chat", question()).await;
+    let lines: Vec<Value> = stream.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said: String = lines.iter().filter_map(|line| line["message"]["content"].as_str()).collect();
+    assert_eq!((said.as_str(), &lines.last().unwrap()["done"]), (whole, &json!(true)));
+}
+
+#[tokio::test]
+async fn the_clients_own_calls_go_back_to_it_also_beside_ours() {
+    let model = Model::new(|seen| match results(seen) {
+        0 => answers(seen, "", &calls(&[("look", "Paris"), ("theirs", "Rome")])),
+        _ => answers(seen, "Done.", &json!([])),
+    });
+    let bench = bench(model, |_| {}).await;
+    let request = with(question(), json!({"tools": [tool("theirs")]}));
+    for stream in [false, true] {
+        let asked = with(request.clone(), json!({"stream": stream}));
+        let response = bench.stand.post(&asked).send().await.unwrap();
+        let call = if stream {
+            let text = response.text().await.unwrap();
+            let events = events(&text.replace(": x-del-executed: look\n\n", ""));
+            let (_, calls, finish) = assembled(&events);
+            assert_eq!(calls, [("theirs".to_owned(), r#"{"city":"Rome"}"#.to_owned())]);
+            assert_eq!(finish, "tool_calls");
+            let first = events.iter().map(|event| &event["choices"][0]["delta"]["tool_calls"][0]);
+            let first = first.into_iter().find(|call| call["id"].is_string()).unwrap();
+            assert_eq!(first["index"], 0);
+            json!({"id": first["id"], "type": "function", "function": {"name": "theirs", "arguments": "{\"city\":\"Rome\"}"}})
+        } else {
+            let answer = document(response).await;
+            let calls = answer["choices"][0]["message"]["tool_calls"].clone();
+            assert_eq!(calls.as_array().unwrap().len(), 1);
+            calls[0].clone()
+        };
+        let mut next = request.clone();
+        let messages = next["messages"].as_array_mut().unwrap();
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": call["id"], "content": "sunny"}));
+        assert_eq!(bench.stand.message(&next).await["content"], "Done.");
+        let sent = bench.stand.model.last().body()["messages"].clone();
+        let names: Vec<&Value> =
+            sent[1]["tool_calls"].as_array().unwrap().iter().map(|call| &call["function"]["name"]).collect();
+        assert_eq!(names, ["look", "theirs"]);
+        assert_eq!(
+            (&sent[2]["content"], &sent[3]["content"]),
+            (&json!("saw {\"city\":\"Paris\"}"), &json!("sunny"))
+        );
+        assert_eq!(sent[3]["tool_call_id"], call["id"]);
+    }
+    assert_eq!(bench.log.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_was_forgotten_leaves_the_conversation_whole() {
+    let model = Model::new(|seen| match results(seen) {
+        0 => answers(seen, "", &calls(&[("look", "Paris"), ("theirs", "Rome")])),
+        _ => answers(seen, "Done.", &json!([])),
+    });
+    let bench = bench(model, |settings| settings.memory = 0).await;
+    let mut request = with(question(), json!({"tools": [tool("theirs")]}));
+    let message = bench.stand.message(&request).await;
+    let messages = request["messages"].as_array_mut().unwrap();
+    messages.push(message.clone());
+    messages
+        .push(json!({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "sunny"}));
+    assert_eq!(bench.stand.message(&request).await["content"], "Done.");
+    let sent = bench.stand.model.last().body()["messages"].clone();
+    assert_eq!(sent.as_array().unwrap().len(), 3);
+    assert_eq!(sent[1]["tool_calls"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_response_that_goes_on_knows_what_ran() {
+    let bench = bench(looks(), |_| {}).await;
+    let post = async |body: Value| {
+        let sent = bench.stand.request(Method::POST, "/v1/responses").body(body.to_string()).send();
+        document(sent.await.unwrap()).await
+    };
+    let first = post(json!({"model": "m", "input": "Weather?"})).await;
+    post(json!({"model": "m", "input": "Sure?", "previous_response_id": first["id"]})).await;
+    let sent = bench.stand.model.last().body()["messages"].clone();
+    let roles: Vec<&str> =
+        sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
+}
+
+#[tokio::test]
+async fn a_tool_of_the_clients_wins_over_one_of_the_same_name() {
+    let bench = bench(looks(), |_| {}).await;
+    let request = with(question(), json!({"tools": [tool("look")]}));
+    let response = bench.stand.post(&request).send().await.unwrap();
+    assert_eq!(response.headers()["x-del-not-injected"], "look");
+    let answer = document(response).await;
+    assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["name"], "look");
+    assert!(bench.log.lock().unwrap().is_empty());
+    assert_eq!(bench.stand.model.last().body()["tools"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_client_that_wants_no_calls_gets_no_tools() {
+    let bench = bench(looks(), |_| {}).await;
+    bench.stand.ask(&with(question(), json!({"tool_choice": "none"}))).await;
+    assert!(bench.stand.model.last().body().get("tools").is_none());
+    let two = bench.stand.post(&with(question(), json!({"n": 2}))).send().await.unwrap();
+    assert_eq!(two.status(), 400);
+}
+
+#[tokio::test]
+async fn leaked_calls_run_and_a_guess_is_told_to_whoever_runs_them() {
+    for mode in [ToolsMode::Native, ToolsMode::Prompt] {
+        let model = Model::new(|seen| {
+            let text = seen.body()["messages"].to_string();
+            if text.contains("saw") {
+                return answers(seen, "Done.", &json!([]));
+            }
+            // A comma is missing.
+            let call = "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"city\": \"Paris\" \"day\": 1}}\n</tool_call>";
+            answers(seen, call, &json!([]))
+        });
+        let bench = bench(model, |settings| settings.routes[0].tools_mode = mode).await;
+        assert_eq!(bench.stand.message(&question()).await["content"], "Done.");
+        let log = bench.log.lock().unwrap();
+        assert_eq!(log.len(), 1);
+        assert!(log[0].guess.is_some_and(del_dialects::FaultKind::changes_arguments), "{log:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_model_is_told_of_calls_that_do_not_count() {
+    for wrong in ["<tool_call>\n{\"name\": \"look\", \"arguments\": [}\n</tool_call>", "unknown"] {
+        let model = Model::new(move |seen| {
+            let messages = seen.body()["messages"].clone();
+            match (messages.as_array().unwrap().len(), wrong) {
+                (1, "unknown") => answers(seen, "", &calls(&[("nosuch", "Paris")])),
+                (1, _) => answers(seen, wrong, &json!([])),
+                _ => answers(seen, "I see.", &json!([])),
+            }
+        });
+        let bench = bench(model, |_| {}).await;
+        assert_eq!(bench.stand.message(&question()).await["content"], "I see.");
+        let said = bench.stand.model.last().body()["messages"][2].clone();
+        let said = said["content"].as_str().unwrap();
+        assert!(said.contains("did not run") || said.contains("There is no tool `nosuch`"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn turns_are_limited_and_so_is_the_same_call_again() {
+    for (most, why) in [(2, "`look` was not run"), (9, "5 times in a row")] {
+        for stream in [false, true] {
+            let model = Model::new(|seen| answers(seen, "", &calls(&[("look", "Paris")])));
+            let bench = bench(model, |settings| settings.max_turns = most).await;
+            let asked = with(question(), json!({"stream": stream}));
+            let text = bench.stand.post(&asked).send().await.unwrap().text().await.unwrap();
+            assert!(text.contains("[Stopped after") && text.contains(why), "{text}");
+            assert!(text.contains("\"finish_reason\":\"length\""), "{text}");
+            assert_eq!(bench.log.lock().unwrap().len(), if most == 2 { 1 } else { 2 });
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_demanded_call_may_be_of_either_kind() {
+    let named = |name: &str| json!({"type": "function", "function": {"name": name}});
+    let bench = bench(looks(), |_| {}).await;
+    let asked = with(question(), json!({"tool_choice": named("look")}));
+    assert_eq!(bench.stand.message(&asked).await["content"], "Let me look.\n\nIt rains.");
+    assert_eq!(bench.stand.model.last().body()["tool_choice"], "auto");
+    // A client with tools of its own wants a call of those.
+    let asked = with(question(), json!({"tool_choice": "required", "tools": [tool("theirs")]}));
+    let response = bench.stand.post(&asked).send().await.unwrap();
+    assert_eq!(response.status(), 422);
+    assert_eq!(bench.stand.model.last().body()["tool_choice"], "required");
+}
+
+#[tokio::test]
+async fn a_server_that_fails_later_is_told_in_the_shape_of_the_api() {
+    let model = || {
+        Model::new(|seen| match results(seen) {
+            0 => answers(seen, "Let me look.", &calls(&[("look", "Paris")])),
+            _ => Reply::Whole(500, "", json!({"error": {"message": "out of memory"}}).to_string()),
+        })
+    };
+    let bench = bench(model(), |_| {}).await;
+    let response = bench.stand.post(&question()).send().await.unwrap();
+    assert_eq!(response.status(), 500);
+    assert!(response.text().await.unwrap().contains("out of memory"));
+    let text = bench.stand.post(&streamed(question())).send().await.unwrap().text().await.unwrap();
+    assert!(
+        text.contains("Let me look.") && text.contains("\"error\"") && !text.contains("[DONE]"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn hanging_up_ends_what_runs() {
+    for stream in [false, true] {
+        let model = Model::new(|seen| answers(seen, "", &calls(&[("wait", "Paris")])));
+        let bench = bench(model, |_| {}).await;
+        let sent = bench.stand.post(&with(question(), json!({"stream": stream}))).send();
+        let asked = tokio::spawn(async move {
+            let response = sent.await.unwrap();
+            response.text().await
+        });
+        let Bench { stopped, .. } = bench;
+        let stopped = tokio::task::spawn_blocking(move || {
+            assert_eq!(stopped.recv_timeout(Duration::from_secs(60)), Ok("waits"));
+            stopped
+        });
+        let stopped = stopped.await.unwrap();
+        asked.abort();
+        let word = tokio::task::spawn_blocking(move || stopped.recv_timeout(Duration::from_secs(60)));
+        assert_eq!(word.await.unwrap(), Ok("stopped"), "stream: {stream}");
+    }
+}
