@@ -17,6 +17,7 @@ ARMS = {
     "short-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--definitions", "short"],
     "own": ["--tools-mode", "prompt", "--constrain", "off", "--chat-template", "none"],
     "own-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--chat-template", "none"],
+    "hybrid": ["--tools-mode", "hybrid"],
 }
 
 ABOUT = {
@@ -28,6 +29,7 @@ ABOUT = {
     "short-grammar": "`grammar`, with names and required arguments alone",
     "own": "Del's prompt in its own words, as for a model without such a template",
     "own-grammar": "`own` with that grammar",
+    "hybrid": "names first, then the definitions that the model asks for",
 }
 
 

@@ -88,6 +88,11 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// The model asked for definitions, and has them from now on.
+    Defined {
+        /// The tools.
+        names: Vec<String>,
+    },
     /// A call was not run, for it is the same again.
     Repeated {
         /// The tool.
@@ -145,6 +150,9 @@ impl fmt::Display for Notice {
                 )
             }
             Self::Unconstrained { reason } => write!(f, "calls are not constrained: {reason}"),
+            Self::Defined { names } => {
+                write!(f, "the model asked for tools, and has their definitions now: {}", names.join(", "))
+            }
             Self::Repeated { name, times } => {
                 write!(
                     f,

@@ -77,7 +77,7 @@ pub(crate) struct Told {
 }
 
 /// Characters of a command that are shown where it is named.
-const SHOWN: usize = 60;
+const SHOWN: usize = 32;
 
 /// What Claude Code's hooks know tools by.
 const ELSEWHERE: [(&str, &str); 11] = [

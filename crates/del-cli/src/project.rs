@@ -144,7 +144,7 @@ impl Project {
             return;
         }
         let text = self.question(layers, |part| part.said.is_none());
-        let agreed = terminal.agrees(&text, "Trust this, now and whenever you work here, until it changes?");
+        let agreed = terminal.agrees(&text, "Trust this, until it changes?");
         if !cancel.is_cancelled() {
             self.keep(agreed);
         }

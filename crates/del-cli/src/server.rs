@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use del_detect::Material;
-use del_proxy::Upstream;
+use del_proxy::{Engine, Upstream};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
@@ -54,10 +54,12 @@ pub(crate) struct Server {
     key: Option<Key>,
     /// Somebody named it; otherwise it was merely found here.
     given: bool,
+    /// It was asked what it is, and answered.
+    met: bool,
     /// What it serves, as far as it says.
     pub(crate) models: Vec<String>,
-    /// It is llama.cpp.
-    pub(crate) llama_cpp: bool,
+    /// The program that it is, where that takes a grammar.
+    engine: Option<Engine>,
     /// Whether the model's template takes tools, if the server says so.
     pub(crate) takes_tools: Option<bool>,
     /// Tokens of context, if the server says so.
@@ -68,7 +70,7 @@ pub(crate) struct Server {
 enum Listing {
     Models {
         names: Vec<String>,
-        llama_cpp: bool,
+        engine: Option<Engine>,
     },
     Refused(StatusCode),
     Unreachable(String),
@@ -87,30 +89,68 @@ const IDLE: Duration = Duration::from_secs(4);
 const PROBE: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(5);
 
+impl ServerOptions {
+    /// The key that they name, or else the `usual` one.
+    fn key(&self, usual: bool) -> Result<Option<Key>> {
+        let key = match &self.api_key_env {
+            Some(name) => Some(variable(name).ok_or_else(|| {
+                Exit::Configuration
+                    .because(format!("the variable {name}, named by {}, is not set", self.names[1]))
+            })?),
+            None if usual => variable("OPENAI_API_KEY"),
+            None => None,
+        };
+        Ok(key.map(if self.anthropic { Key::Anthropic } else { Key::Bearer }))
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
 impl Server {
     /// Finds the server that the options, the environment or this machine have.
     pub(crate) async fn find(options: &ServerOptions) -> Result<Self> {
         tls::prepare();
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let given = options
             .base_url
             .clone()
             .or_else(|| variable("OPENAI_BASE_URL"))
             .or_else(|| Some(ollama_address(&variable("OLLAMA_HOST")?)));
-        let key = match &options.api_key_env {
-            Some(name) => Some(variable(name).ok_or_else(|| {
-                Exit::Configuration
-                    .because(format!("the variable {name}, named by {}, is not set", options.names[1]))
-            })?),
-            // A server that was merely found gets no key.
-            None if given.is_some() => variable("OPENAI_API_KEY"),
-            None => None,
-        };
-        let key = key.map(if options.anthropic { Key::Anthropic } else { Key::Bearer });
+        // A server that was merely found gets no key.
+        let key = options.key(given.is_some())?;
         match given {
-            Some(base) => Self::at(&base, key, options.names).await,
+            Some(base) => {
+                let mut server = Self { given: true, ..Self::new(&base, key)? };
+                server.meet(options.names).await?;
+                Ok(server)
+            }
             None => Self::probe(key, options.names).await,
         }
+    }
+
+    /// The server that the options name, which is not asked anything yet. It gets the usual key only where that is so
+    /// wanted.
+    pub(crate) fn named(options: &ServerOptions, usual_key: bool) -> Result<Self> {
+        tls::prepare();
+        let base = options.base_url.as_deref().unwrap_or_default();
+        Ok(Self { given: true, ..Self::new(base, options.key(usual_key)?)? })
+    }
+
+    /// Refuses what is no address of a server.
+    pub(crate) fn check(base: &str) -> Result<()> {
+        tls::prepare();
+        Self::new(base, None).map(drop)
+    }
+
+    /// True when it is llama.cpp.
+    pub(crate) fn llama_cpp(&self) -> bool {
+        self.engine == Some(Engine::LlamaCpp)
+    }
+
+    /// True when it was asked what it is, and answered.
+    pub(crate) fn is_met(&self) -> bool {
+        self.met
     }
 
     /// A request for an answer.
@@ -122,7 +162,7 @@ impl Server {
     /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named. A
     /// connection has to stand within `connect`.
     pub(crate) fn into_upstream(self, connect: Duration) -> Result<Upstream> {
-        let Self { base, direct, key, given, llama_cpp, takes_tools, .. } = self;
+        let Self { base, direct, key, given, engine, takes_tools, .. } = self;
         let pooled = client(direct)
             .connect_timeout(connect)
             .pool_max_idle_per_host(MOST_IDLE)
@@ -132,7 +172,7 @@ impl Server {
         let key = key.map(|(Key::Bearer(key) | Key::Anthropic(key))| key);
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
         upstream.passes_keys = given;
-        upstream.llama_cpp = llama_cpp;
+        upstream.engine = engine;
         upstream.takes_tools = takes_tools;
         Ok(upstream)
     }
@@ -176,38 +216,41 @@ impl Server {
         None
     }
 
-    async fn at(base: &str, key: Option<Key>, [address, key_name]: [&str; 2]) -> Result<Self> {
-        let mut server = Self { given: true, ..Self::new(base, key)? };
-        match server.list(ASK).await {
-            Listing::Unreachable(reason) => Err(Exit::Failed.because(format!(
-                "cannot reach the model server at {} ({reason}); start it, or give another address with {address}",
-                server.base
-            ))),
-            Listing::Refused(status) => Err(Exit::Authentication.because(format!(
-                "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
-                 {key_name}",
-                server.base,
-                status.as_u16()
-            ))),
-            Listing::Models { names, llama_cpp } => {
-                server.learn(names, llama_cpp).await;
-                Ok(server)
+    /// Asks it what it is. `names` are those of the options for its address and its key.
+    pub(crate) async fn meet(&mut self, [address, key_name]: [&str; 2]) -> Result<()> {
+        match self.list(ASK).await {
+            Listing::Unreachable(reason) => {
+                return Err(Exit::Failed.because(format!(
+                    "cannot reach the model server at {} ({reason}); start it, or give another address with {address}",
+                    self.base
+                )));
             }
-            Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !server.base.ends_with("/v1") => {
-                server.beneath_v1().await;
-                Ok(server)
+            Listing::Refused(status) => {
+                return Err(Exit::Authentication.because(format!(
+                    "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
+                     {key_name}",
+                    self.base,
+                    status.as_u16()
+                )));
+            }
+            Listing::Models { names, engine } => self.learn(names, engine).await,
+            Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !self.base.ends_with("/v1") => {
+                self.beneath_v1().await;
             }
             // Some servers list nothing; whether this one answers shows with the first question.
-            Listing::Unknown(_) => Ok(server),
+            Listing::Unknown(_) => {}
         }
+        self.met = true;
+        Ok(())
     }
 
     async fn probe(key: Option<Key>, [address, _]: [&str; 2]) -> Result<Self> {
         for (port, _) in PORTS {
             let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
-            if let Listing::Models { names, llama_cpp } = server.list(PROBE).await {
+            if let Listing::Models { names, engine } = server.list(PROBE).await {
                 say(format!("found a model server at {}", server.base));
-                server.learn(names, llama_cpp).await;
+                server.learn(names, engine).await;
+                server.met = true;
                 return Ok(server);
             }
         }
@@ -233,7 +276,7 @@ impl Server {
         // No proxy of the environment stands before this machine.
         let direct = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
         let base = base.trim_end_matches("/chat/completions").to_owned();
-        let (models, llama_cpp) = (Vec::new(), false);
+        let (models, engine) = (Vec::new(), None);
         let client = client(direct).connect_timeout(CONNECT).read_timeout(SILENCE).pool_max_idle_per_host(0);
         let client = client.build()?;
         Ok(Self {
@@ -242,8 +285,9 @@ impl Server {
             direct,
             key,
             given: false,
+            met: false,
             models,
-            llama_cpp,
+            engine,
             takes_tools: None,
             context: None,
         })
@@ -280,26 +324,32 @@ impl Server {
             return Listing::Unknown(Some(status));
         };
         let names = models.iter().filter_map(|model| Some(model["id"].as_str()?.to_owned())).collect();
-        let by_owner = models.iter().any(|model| model["owned_by"] == "llamacpp");
-        Listing::Models { names, llama_cpp: by_header || by_owner }
+        let by = |owner: &str| models.iter().any(|model| model["owned_by"] == owner);
+        let engine = match () {
+            () if by_header || by("llamacpp") => Some(Engine::LlamaCpp),
+            () if by("vllm") => Some(Engine::Vllm),
+            () if by("sglang") => Some(Engine::Sglang),
+            () => None,
+        };
+        Listing::Models { names, engine }
     }
 
     /// The address may lack the part that the API lies under.
     async fn beneath_v1(&mut self) {
         let beneath = format!("{}/v1", self.base);
         let given = std::mem::replace(&mut self.base, beneath);
-        if let Listing::Models { names, llama_cpp } = self.list(ASK).await {
+        if let Listing::Models { names, engine } = self.list(ASK).await {
             say(format!("the API is at {}", self.base));
-            self.learn(names, llama_cpp).await;
+            self.learn(names, engine).await;
         } else {
             self.base = given;
         }
     }
 
-    async fn learn(&mut self, models: Vec<String>, llama_cpp: bool) {
+    async fn learn(&mut self, models: Vec<String>, engine: Option<Engine>) {
         self.models = models;
-        self.llama_cpp = llama_cpp;
-        if !llama_cpp {
+        self.engine = engine;
+        if !self.llama_cpp() {
             return;
         }
         let root = self.base.trim_end_matches("/v1");

@@ -120,15 +120,16 @@ impl Session {
                     .map(|set| set.model.as_str())
                     .filter(|model| server.models.iter().any(|known| known == model))
             })),
-            system: change::instructions(&hands, &memory, constrain, ""),
+            system: change::instructions(options, &hands, &memory, options.appended()),
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
             detail: options.template.detail(),
             constrain,
-            server: del_agent::Server { llama_cpp: server.llama_cpp, takes_tools: server.takes_tools },
+            server: del_agent::Server { llama_cpp: server.llama_cpp(), takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
             context: server.context.map(u64::from),
+            stream: !options.no_stream,
             ..Settings::default()
         };
         if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
@@ -157,7 +158,7 @@ impl Session {
             turns: 0,
             memory,
             host,
-            added: String::new(),
+            added: options.appended().to_owned(),
             agent,
             revision: 0,
             asked_context: false,
@@ -476,7 +477,7 @@ fn words(
     common: &Common,
     runtime: &Runtime,
 ) -> Result<Option<Words>> {
-    let constrained = settings.constrain == Constrain::On && server.llama_cpp;
+    let constrained = settings.constrain == Constrain::On && server.llama_cpp();
     let in_prompt = constrained || settings.tools_mode == ToolsMode::Hybrid && settings.dialect.is_some();
     if !options.template.is_needed(settings.tools_mode, in_prompt) {
         return Ok(None);

@@ -35,4 +35,4 @@ pub use execution::{Executor, Runner};
 pub use proxy::Proxy;
 pub use server::serve;
 pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};
-pub use upstream::{ServerApi, Upstream};
+pub use upstream::{Engine, ServerApi, Upstream};

@@ -18,7 +18,7 @@ use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::{Route, Routes};
-use crate::upstream::ServerApi;
+use crate::upstream::{Engine, ServerApi};
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -158,7 +158,7 @@ async fn counted(
         }
     }
     let body = Value::Object(body);
-    if !route.is_llama_cpp() {
+    if route.engine != Some(Engine::LlamaCpp) {
         return ask(proxy, setup, route, headers, "/tokenize", &body).await?["count"].as_u64();
     }
     let said = ask(proxy, setup, route, headers, "/apply-template", &body).await?;

@@ -1,5 +1,7 @@
 //! What a client asks, and what the model server is asked in its place.
 
+mod hold;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -19,6 +21,8 @@ use serde_json::{Map, Value, json};
 use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
 use crate::upstream::ServerApi;
+
+pub(crate) use self::hold::Hold;
 
 /// A request for an answer of a model, as one for a chat completion.
 #[derive(Debug)]
@@ -70,6 +74,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) dialect: &'a Arc<Dialect>,
     /// Whether calls are held to a grammar, where the server takes one.
     pub(crate) constrain: Constrain,
+    /// How the server takes the grammar.
+    pub(crate) hold: Option<Hold>,
     /// What the model's template says of tools.
     pub(crate) words: Option<&'a Words>,
     /// How much it is told of them.
@@ -406,13 +412,13 @@ impl Request {
         if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
             stop_at(&mut body, &stops(writing.dialect));
         }
-        if let Some(choice) = constraint {
+        if let Some((choice, hold)) = constraint.zip(writing.hold) {
             let forced = choice != Choice::Auto;
             // Under a grammar that lets more follow, a small model repeats the call without end.
             let several = asked.get("parallel_tool_calls") == Some(&Value::Bool(true));
             let grammar = Grammar::new(writing.dialect, tools, &Options::new(choice).parallel(several));
             let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
-            body.insert("grammar".to_owned(), json!(grammar.to_gbnf()));
+            hold.write(&grammar, &mut body);
             if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))
             {
                 body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
@@ -442,7 +448,7 @@ impl Request {
     /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there; then
     /// it may answer, or call again.
     fn constraint(body: &Map<String, Value>, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
-        let own = ["grammar", "json_schema", "response_format"].iter().any(|name| body.contains_key(*name));
+        let own = hold::MEMBERS.iter().any(|name| body.contains_key(*name));
         if constrain == Constrain::Off || own {
             return None;
         }

@@ -12,7 +12,7 @@ use crate::modes::Modes;
 use crate::pool::Pool;
 use crate::refusal::Refusal;
 use crate::settings::{RouteSettings, SettingsError};
-use crate::upstream::ServerApi;
+use crate::upstream::{Engine, ServerApi};
 
 /// All routes, in the order in which they are looked at.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub(crate) struct Route {
     /// The dialects that calls are written in, by the names of models: finding one means looking at all of them.
     written: Mutex<HashMap<String, Arc<Dialect>>>,
     room: Option<Arc<Semaphore>>,
-    /// Every server takes a grammar.
-    takes_grammar: bool,
+    /// How every server takes a grammar.
+    pub(crate) engine: Option<Engine>,
 }
 
 impl Routes {
@@ -102,17 +102,20 @@ impl Route {
             return Err(SettingsError::NoUpstream { models: settings.models.join(", ") });
         };
         let api = first.api;
-        let takes_grammar = upstreams.iter().all(|upstream| upstream.llama_cpp);
+        // Only chats have members for a grammar.
+        let alike =
+            api == ServerApi::OpenAi && upstreams.iter().all(|upstream| upstream.engine == first.engine);
+        let engine = first.engine.filter(|_| alike);
         let takes_tools = upstreams.iter().all(|upstream| upstream.takes_tools != Some(false));
         Ok(Self {
-            modes: Modes::new(&settings, takes_tools, takes_grammar),
+            modes: Modes::new(&settings, takes_tools, engine.is_some()),
             pool: Arc::new(Pool::new(upstreams)),
             api,
             dialects,
             fallback: Arc::clone(fallback),
             written: Mutex::default(),
             room: settings.max_concurrent.map(|most| Arc::new(Semaphore::new(most))),
-            takes_grammar,
+            engine,
             settings,
         })
     }
@@ -127,10 +130,6 @@ impl Route {
         self.api == ServerApi::OpenAi
     }
 
-    pub(crate) fn is_llama_cpp(&self) -> bool {
-        self.takes_grammar
-    }
-
     /// The mode for a model.
     pub(crate) fn mode(&self, model: &str) -> Mode {
         self.modes.of(model)
@@ -142,7 +141,7 @@ impl Route {
     }
 
     pub(crate) fn constrain(&self) -> Constrain {
-        if self.takes_grammar { self.settings.constrain } else { Constrain::Off }
+        if self.engine.is_some() { self.settings.constrain } else { Constrain::Off }
     }
 
     /// A place among the requests under way, until it is dropped.

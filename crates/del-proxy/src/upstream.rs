@@ -34,6 +34,17 @@ impl ServerApi {
     }
 }
 
+/// The program that a model server is, where that takes a grammar of calls, each in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// llama.cpp: a grammar in GBNF.
+    LlamaCpp,
+    /// vLLM: a structural tag, or a grammar in EBNF.
+    Vllm,
+    /// `SGLang`: the same by other names.
+    Sglang,
+}
+
 /// A slow machine reads a long prompt for minutes before its first word.
 const SILENCE: Duration = Duration::from_secs(600);
 const ANTHROPIC_VERSION: &str = "anthropic-version";
@@ -54,8 +65,8 @@ pub struct Upstream {
     key: Option<Key>,
     /// Requests go on with the client's own key, where there is none for the server.
     pub passes_keys: bool,
-    /// It is llama.cpp, which takes a `grammar`.
-    pub llama_cpp: bool,
+    /// How it takes a grammar, if it does.
+    pub engine: Option<Engine>,
     /// Whether the model's template takes tools, where the server says so.
     pub takes_tools: Option<bool>,
 }
@@ -72,7 +83,7 @@ impl Upstream {
             base: base.into(),
             key: key.map(Key::new),
             passes_keys: false,
-            llama_cpp: false,
+            engine: None,
             takes_tools: None,
         }
     }

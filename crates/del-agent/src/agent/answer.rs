@@ -69,6 +69,7 @@ impl Agent {
     pub(super) fn run(&mut self, calls: Vec<ReadCall>, note: Option<String>, watch: Watch<'_>) -> Effect {
         self.task.repairs = 0;
         self.guard.next_turn();
+        self.tell_defined(watch);
         let answered: Vec<Option<CallResult>> = calls.iter().map(|read| self.defined(&read.call)).collect();
         let mut slots = Vec::with_capacity(calls.len());
         let mut stop = None;
@@ -130,6 +131,18 @@ impl Agent {
             .map(|slot| slot.result.unwrap_or_else(|| result(&slot.call, missing.to_owned())))
             .collect();
         self.entries.push(Entry::Results { results });
+    }
+
+    /// Says which definitions the last answer brought.
+    fn tell_defined(&self, watch: Watch<'_>) {
+        let before = self.entries.len().saturating_sub(1);
+        let known = self.hybrid(&self.entries[..before]).zip(self.hybrid(&self.entries));
+        let names: Vec<String> = known.map_or_else(Vec::new, |(before, now)| {
+            now.defined().filter(|tool| !before.has(&tool.name)).map(|tool| tool.name.clone()).collect()
+        });
+        if !names.is_empty() {
+            watch(View::Notice(&Notice::Defined { names }));
+        }
     }
 
     /// The result of a call that gets the model a definition rather than running. What the model knew when it made the call

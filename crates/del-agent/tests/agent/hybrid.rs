@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_agent::{Constrain, Effect, Entry, Mode, Server, Settings, ToolsMode};
+use del_agent::{Constrain, Effect, Entry, Mode, Notice, Server, Settings, ToolsMode};
 use del_dialects::{Dialects, Tool};
 use serde_json::{Value, json};
 
@@ -39,6 +39,7 @@ fn natively_a_tool_gets_the_definitions_of_others() {
 
     let body = request(talk.answer(&native_call("c1", "request_tools", &["{\"query\":", "\"read_file\"}"])));
     assert_eq!(names(&body), ["request_tools", "read_file"]);
+    assert_eq!(talk.notices(), [Notice::Defined { names: vec!["read_file".to_owned()] }]);
     assert_eq!(body["tools"][1]["function"]["parameters"]["required"], json!(["path"]));
     assert_eq!(body["messages"][3]["content"], "You have the definition of read_file now. Call it.");
 

@@ -135,7 +135,7 @@ fn ways(server: &Server, model: &str, template: Option<&Report>, catalog: Catalo
     let written = |constrained| Way { tools_mode: ToolsMode::Prompt, dialect: written.cloned(), constrained };
     let mut ways =
         vec![Way { tools_mode: ToolsMode::Native, dialect: None, constrained: false }, written(false)];
-    if server.llama_cpp {
+    if server.llama_cpp() {
         ways.push(written(true));
     }
     ways

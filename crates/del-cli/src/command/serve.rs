@@ -1,46 +1,95 @@
-//! `del serve`: a proxy in front of a model server, for clients of the APIs of OpenAI, Anthropic and Ollama.
+//! `del serve`: a proxy in front of model servers, for clients of the APIs of OpenAI, Anthropic and Ollama.
 
 mod execute;
+mod file;
+mod plan;
+#[cfg(test)]
+mod reference;
+mod values;
+mod words;
 
 use std::io::Write;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{ClientKey, Executor, Proxy, RouteSettings, ServerApi, Settings, SettingsError};
-use del_wire::Words;
+use del_proxy::{Engine, Executor, Proxy, ServerApi};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::execute::Execution;
+use self::plan::Plan;
+use self::values::{count, seconds, size, size_or_none};
+use self::words::Typed;
 use crate::arguments::Common;
-use crate::catalog::{Catalog, Choice};
+use crate::catalog::Catalog;
 use crate::exit::Exit;
+use crate::say;
 use crate::server::taught::TemplateOptions;
-use crate::server::{Server, ServerOptions};
 use crate::session::{ConstrainOption, ToolsModeOption};
 
 /// Serve the APIs of OpenAI, Anthropic and Ollama in front of a model server: clients get tool calls, whatever the
 /// server makes of them
 #[derive(Debug, Args)]
 pub(crate) struct Options {
+    /// Takes routes, keys and values for these options from FILE (TOML); SIGHUP reads it anew
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Checks the file and ends
+    #[arg(long, requires = "config")]
+    check: bool,
+    #[command(flatten)]
+    listening: Typed<Listening>,
+    #[command(flatten)]
+    route: Typed<RouteOptions>,
+    #[command(flatten)]
+    execution: Execution,
+}
+
+/// What holds for the proxy.
+#[derive(Debug, Args)]
+struct Listening {
     /// Where to listen; anything but this machine alone needs --api-key-env
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
     listen: String,
-    /// The model server, usually ending in /v1 [default: `OPENAI_BASE_URL`, `OLLAMA_HOST`, or the first found here]
-    #[arg(long, value_name = "URL", visible_alias = "base-url")]
-    upstream: Option<String>,
-    /// The API that the model server speaks
-    #[arg(long, value_enum, value_name = "API", default_value = "openai")]
-    upstream_api: ServerApiOption,
-    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
-    #[arg(long, value_name = "VAR")]
-    upstream_key_env: Option<String>,
     /// The variable that holds the key which clients have to show
     #[arg(long, value_name = "VAR")]
     api_key_env: Option<String>,
+    /// The largest request, in bytes or with K, M or G
+    #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = size)]
+    max_body: usize,
+    /// How much is kept of earlier answers, for Responses that go on with one; 0 keeps nothing
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size_or_none)]
+    response_memory: usize,
+    /// After how long a silence of the model server a streaming client is told that it is still there
+    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
+    keep_alive: Duration,
+    /// How often each of several model servers is asked whether it is there
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    health_interval: Duration,
+    /// Counts at /metrics what goes through, for Prometheus
+    #[arg(long)]
+    metrics: bool,
+}
+
+/// Where requests go, and how the model is asked.
+#[derive(Debug, Args)]
+struct RouteOptions {
+    /// The model server, usually ending in /v1; given again, another one with the same models [default:
+    /// `OPENAI_BASE_URL`, `OLLAMA_HOST`, or the first found here]
+    #[arg(long, value_name = "URL", visible_alias = "base-url")]
+    upstream: Vec<String>,
+    /// The API that the model server speaks
+    #[arg(long, value_enum, value_name = "API", default_value = "openai")]
+    upstream_api: ServerApiOption,
+    /// The program of the model server, for its way to take a grammar; `auto` by what it says of its models
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto")]
+    engine: EngineOption,
+    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
+    #[arg(long, value_name = "VAR")]
+    upstream_key_env: Option<String>,
     /// The model for all requests, whatever they ask for
     #[arg(short, long, value_name = "NAME")]
     model: Option<String>,
@@ -50,18 +99,15 @@ pub(crate) struct Options {
     /// How the model learns of the tools
     #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
     tools_mode: ToolsModeOption,
-    /// Holds calls to a grammar (llama.cpp, tools in the prompt): auto where a request demands a call, on until there
+    /// Holds calls to a grammar (llama.cpp, vLLM, SGLang; tools in the prompt): auto where a request demands a call, on until there
     /// is a result
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,
     #[command(flatten)]
     template: TemplateOptions,
-    /// The largest request, in bytes or with K, M or G
-    #[arg(long, value_name = "SIZE", default_value = "32M", value_parser = size)]
-    max_body: usize,
-    /// How much is kept of earlier answers, for Responses that go on with one; 0 keeps nothing
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size_or_none)]
-    response_memory: usize,
+    /// At most so many requests at once; more are refused with status 429
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_concurrent: Option<u32>,
     /// How long a connection to the model server may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     connect_timeout: Duration,
@@ -71,14 +117,33 @@ pub(crate) struct Options {
     /// How long the model server may be silent in the middle of an answer
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = seconds)]
     idle_timeout: Duration,
-    /// Counts at /metrics what goes through, for Prometheus
-    #[arg(long)]
-    metrics: bool,
-    /// After how long a silence of the model server a streaming client is told that it is still there
-    #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds)]
-    keep_alive: Duration,
+}
+
+/// A route in a file.
+#[derive(Debug, Args)]
+struct RouteTable {
+    /// The models: names, or patterns in which `*` stands for anything
+    #[arg(long, value_name = "NAME", required = true)]
+    models: Vec<String>,
     #[command(flatten)]
-    execution: Execution,
+    route: RouteOptions,
+}
+
+/// A key of clients in a file.
+#[derive(Debug, Args)]
+struct KeyOptions {
+    /// What the key is called in /metrics
+    #[arg(long, value_name = "NAME")]
+    name: String,
+    /// The variable that holds the key
+    #[arg(long, value_name = "VAR")]
+    env: String,
+    /// At most so many requests in a minute; more are refused with status 429
+    #[arg(long, value_name = "N", value_parser = count)]
+    per_minute: Option<u32>,
+    /// At most so many requests at once
+    #[arg(long, value_name = "N", value_parser = count)]
+    max_concurrent: Option<u32>,
 }
 
 /// The APIs of model servers.
@@ -90,6 +155,34 @@ enum ServerApiOption {
     Anthropic,
     /// Ollama's own chat
     Ollama,
+}
+
+/// The programs that take a grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EngineOption {
+    /// As it says
+    Auto,
+    /// llama.cpp
+    LlamaCpp,
+    /// vLLM
+    Vllm,
+    /// `SGLang`
+    Sglang,
+    /// One that takes none
+    Other,
+}
+
+impl EngineOption {
+    /// The engine, where the server says that it is this one.
+    fn of(self, said: Option<Engine>) -> Option<Engine> {
+        match self {
+            Self::Auto => said,
+            Self::LlamaCpp => Some(Engine::LlamaCpp),
+            Self::Vllm => Some(Engine::Vllm),
+            Self::Sglang => Some(Engine::Sglang),
+            Self::Other => None,
+        }
+    }
 }
 
 impl From<ServerApiOption> for ServerApi {
@@ -108,108 +201,124 @@ struct Stop {
     interrupt: Signal,
 }
 
+/// A proxy at work.
+struct Serving<'a> {
+    options: &'a Options,
+    common: &'a Common,
+    catalog: Catalog,
+    plan: Plan,
+    /// So many servers could not be asked for what they are.
+    away: usize,
+    executor: Option<Arc<dyn Executor>>,
+    proxy: Arc<Proxy>,
+}
+
+/// Servers that were away are asked again after this long.
+const AGAIN: Duration = Duration::from_secs(10);
+
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-    let dialect = match catalog.choose(&options.dialect)? {
-        Choice::Auto => None,
-        Choice::One(dialect) => Some(dialect),
-    };
-    let address = address(&options.listen)?;
-    let key = options.api_key_env.as_deref().map(key).transpose()?;
-    if !address.ip().is_loopback() && key.is_none() {
-        return Err(Exit::Usage.because(format!(
-            "{address} is not for this machine alone: name the variable that holds a key for clients with \
-             --api-key-env"
-        )));
+    let plan = Plan::new(options, catalog)?;
+    if options.check {
+        let mut out = std::io::stdout();
+        writeln!(out, "{} routes, nothing is wrong", plan.routes.len())?;
+        return Ok(Exit::Done);
     }
     let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let stop = Stop::listen()?;
-        let server = Server::find(&options.server()).await?;
-        let behind = server.base.clone();
-        let words = options.words(&server, catalog, common).await?;
-        let mut upstream = server.into_upstream(options.connect_timeout)?;
-        upstream.api = options.upstream_api.into();
-        upstream.first_byte = options.first_byte_timeout;
-        upstream.between_bytes = options.idle_timeout;
-        let route = RouteSettings {
-            dialect,
-            words,
-            detail: options.template.detail(),
-            tools_mode: options.tools_mode.into(),
-            constrain: options.constrain.into(),
-            model: options.model.clone(),
-            ..RouteSettings::new(vec![upstream])
-        };
-        let settings = Settings {
-            dialects: catalog.all(),
-            max_body: options.max_body,
-            memory: options.response_memory,
-            keep_alive: options.keep_alive,
-            metrics: options.metrics,
-            executor,
-            max_turns: options.execution.max_turns,
-            keys: key.into_iter().map(|key| ClientKey::new("default", key)).collect(),
-            ..Settings::new(vec![route])
-        };
-        let listener = TcpListener::bind(address).await.map_err(|error| {
+        let asked = plan.ask(catalog, common).await?;
+        asked.away.iter().for_each(|reason| say(format!("{reason}; it is asked again")));
+        let listener = TcpListener::bind(plan.address).await.map_err(|error| {
             let reason = crate::input::plain(&error);
+            let address = plan.address;
             Exit::Failed
                 .because(format!("cannot listen on {address} ({reason}); --listen takes another address"))
         })?;
+        let address = listener.local_addr()?;
+        let (first, routes) = (asked.first, plan.routes.len());
+        let behind = if routes == 1 { first } else { format!("the servers of {routes} routes") };
+        let settings = options.execution.put_into(asked.settings, executor.as_ref());
+        let proxy = Proxy::new(settings, address);
+        let proxy = proxy.map_err(|error| Exit::Failed.because(error.to_string()))?;
+        let serving = Serving { options, common, catalog, plan, away: asked.away.len(), executor, proxy };
         let mut out = std::io::stdout();
-        writeln!(out, "listening on http://{}/v1, in front of {behind}", listener.local_addr()?)?;
+        writeln!(out, "listening on http://{address}/v1, in front of {behind}")?;
         out.flush()?;
-        let proxy = Proxy::new(settings, listener.local_addr()?);
-        serve(listener, proxy.map_err(|error| Exit::Failed.because(error.to_string()))?, stop).await
+        serving.until(stop, listener).await
     })
 }
 
-impl Options {
-    /// What the template of the model says, where all requests are for one model.
-    async fn words(&self, server: &Server, catalog: Catalog, common: &Common) -> Result<Option<Words>> {
-        let only = match server.models.as_slice() {
-            [model] => Some(model),
-            _ => None,
+impl Serving<'_> {
+    /// Serves until a signal comes, and ends what is under way; a second signal ends the program at once.
+    async fn until(mut self, mut stop: Stop, listener: TcpListener) -> Result<Exit> {
+        let (told, tell) = tokio::sync::oneshot::channel::<()>();
+        let proxy = Arc::clone(&self.proxy);
+        let mut serving =
+            tokio::spawn(async move { del_proxy::serve(listener, proxy, async { drop(tell.await) }).await });
+        let ended = |exit| {
+            move |served: Result<_, _>| match served {
+                Ok(Ok(())) => Ok(exit),
+                Ok(Err(error)) => Err(Exit::Failed.because(del_proxy::SettingsError::to_string(&error))),
+                Err(error) => Err(Exit::Failed.because(tokio::task::JoinError::to_string(&error))),
+            }
         };
-        let Some(model) = self.model.as_ref().or(only) else { return Ok(None) };
-        match self.tools_mode {
-            ToolsModeOption::Native => Ok(None),
-            _ => self.template.words(server, model, catalog, common).await,
+        // Without a file there is nothing to read anew, and a terminal that goes away ends the program.
+        let mut hangups = match &self.options.config {
+            Some(_) => Some(signal(SignalKind::hangup())?),
+            None => None,
+        };
+        let exit = loop {
+            let hangup = async {
+                match &mut hangups {
+                    Some(hangups) => hangups.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                served = &mut serving => return ended(Exit::Done)(served),
+                exit = stop.comes() => break exit,
+                _ = hangup => self.read_anew().await,
+                () = tokio::time::sleep(AGAIN), if self.away > 0 => self.ask_again().await,
+            }
+        };
+        let _ = told.send(());
+        tokio::select! {
+            served = &mut serving => ended(exit)(served),
+            exit = stop.comes() => Ok(exit),
         }
     }
 
-    fn server(&self) -> ServerOptions {
-        ServerOptions {
-            base_url: self.upstream.clone(),
-            model: self.model.clone(),
-            api_key_env: self.upstream_key_env.clone(),
-            names: ["--upstream", "--upstream-key-env"],
-            anthropic: self.upstream_api == ServerApiOption::Anthropic,
+    /// Goes on with the file as it is now, if nothing is wrong with it.
+    async fn read_anew(&mut self) {
+        match self.anew().await {
+            Ok(()) => say(format!("the configuration was read anew: {} routes", self.plan.routes.len())),
+            Err(error) => say(format!("{error:#}; the old configuration goes on")),
         }
     }
-}
 
-/// Serves until a signal comes, and ends what is under way; a second signal ends the program at once.
-async fn serve(listener: TcpListener, proxy: Arc<Proxy>, mut stop: Stop) -> Result<Exit> {
-    let (told, tell) = tokio::sync::oneshot::channel();
-    let serving = del_proxy::serve(listener, proxy, async {
-        let _ = tell.await;
-    });
-    tokio::pin!(serving);
-    let ended = |served: Result<(), SettingsError>, exit| match served {
-        Ok(()) => Ok(exit),
-        Err(error) => Err(Exit::Failed.because(error.to_string())),
-    };
-    let exit = tokio::select! {
-        served = &mut serving => return ended(served, Exit::Done),
-        exit = stop.comes() => exit,
-    };
-    let _ = told.send(());
-    tokio::select! {
-        served = &mut serving => ended(served, exit),
-        exit = stop.comes() => Ok(exit),
+    async fn anew(&mut self) -> Result<()> {
+        let plan = Plan::new(self.options, self.catalog)?;
+        let asked = plan.ask(self.catalog, self.common).await?;
+        self.proxy.reload(self.options.execution.put_into(asked.settings, self.executor.as_ref()))?;
+        asked.away.iter().for_each(|reason| say(format!("{reason}; it is asked again")));
+        if plan.address != self.plan.address {
+            say(format!("{} counts after the next start", plan.address));
+        }
+        (self.plan, self.away) = (plan, asked.away.len());
+        Ok(())
+    }
+
+    /// Servers that were away may have come.
+    async fn ask_again(&mut self) {
+        let Ok(asked) = self.plan.ask(self.catalog, self.common).await else { return };
+        let away = asked.away.len();
+        let settings = self.options.execution.put_into(asked.settings, self.executor.as_ref());
+        if away < self.away && self.proxy.reload(settings).is_ok() {
+            say(format!("{} model servers that were away answer now", self.away - away));
+        }
+        self.away = away;
     }
 }
 
@@ -223,67 +332,6 @@ impl Stop {
         tokio::select! {
             _ = self.terminate.recv() => Exit::Done,
             _ = self.interrupt.recv() => Exit::Interrupted,
-        }
-    }
-}
-
-fn address(text: &str) -> Result<SocketAddr> {
-    let wrong =
-        || Exit::Usage.because(format!("--listen: expected an address such as 127.0.0.1:8787, got `{text}`"));
-    text.to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)
-}
-
-fn key(variable: &str) -> Result<String> {
-    std::env::var(variable).ok().filter(|key| !key.trim().is_empty()).ok_or_else(|| {
-        Exit::Configuration.because(format!("the variable {variable}, named by --api-key-env, is not set"))
-    })
-}
-
-fn size(text: &str) -> Result<usize, String> {
-    let (digits, factor) = match text.char_indices().next_back() {
-        Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
-        Some((at, 'm' | 'M')) => (&text[..at], 1 << 20),
-        Some((at, 'g' | 'G')) => (&text[..at], 1 << 30),
-        _ => (text, 1),
-    };
-    let bytes = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(factor));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "expected a size such as 500000, 512K or 32M".to_owned())
-}
-
-fn size_or_none(text: &str) -> Result<usize, String> {
-    if text == "0" { Ok(0) } else { size(text) }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.trim_end_matches('s').parse().ok().filter(|seconds| *seconds > 0.0);
-    let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    span.ok_or_else(|| "expected a number of seconds above 0, such as 30 or 0.5".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::{seconds, size, size_or_none};
-
-    #[test]
-    fn sizes_are_read() {
-        assert_eq!(
-            [size("7"), size("2k"), size("3M"), size("1G")],
-            [Ok(7), Ok(2048), Ok(3 << 20), Ok(1 << 30)]
-        );
-        for wrong in ["", "0", "M", "-1", "1.5M", "99999999999999G"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!((size_or_none("0"), size_or_none("1K")), (Ok(0), Ok(1024)));
-    }
-
-    #[test]
-    fn spans_of_time_are_read() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(seconds("30s"), Ok(Duration::from_secs(30)));
-        for wrong in ["", "0", "-1", "nan", "inf", "1m", "1e30"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }
 }

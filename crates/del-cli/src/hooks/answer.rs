@@ -70,7 +70,7 @@ pub(super) fn read(hook: &Hook, left: io::Result<Left>) -> Reply {
 
 /// What a hook could not say. It may have been there to object: then somebody is asked.
 fn broken(hook: &Hook, why: &str) -> Reply {
-    let mut reply = failed(why.to_owned());
+    let mut reply = failed(format!("was not heard: {why}"));
     if hook.event == Event::PreToolUse {
         reply.decision = Decision::Ask(format!("a hook should have been heard, and {why}"));
     }
@@ -98,7 +98,7 @@ fn answer(hook: &Hook, output: &str) -> Reply {
     let specific = &json["hookSpecificOutput"];
     let message = text(&json["systemMessage"]);
     if !message.is_empty() {
-        reply.shown.push(message);
+        reply.shown.push(format!("says: {message}"));
     }
     if json["continue"] == false {
         let why = text(&json["stopReason"]);
@@ -147,7 +147,7 @@ impl Reply {
             Event::PostToolUse => format!("objects: {why}"),
             Event::UserPromptSubmit => format!("does not let this be asked: {why}"),
             Event::Stop => format!("goes on: {why}"),
-            Event::SessionStart => why.to_owned(),
+            Event::SessionStart => format!("says: {why}"),
         });
         self.decision = Decision::Deny(why.to_owned());
     }

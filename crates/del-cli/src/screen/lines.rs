@@ -73,9 +73,9 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     out
 }
 
-/// What a hook said: `  ⎿ PreToolUse ./check: denied the call: …`
+/// What a hook said: `  ⎿ hook denied the call: … (PreToolUse: ./check)`
 pub(crate) fn hook(look: Look, told: &Told) -> String {
-    let text = format!("{} hook {}: {}", told.event.name(), told.command, told.text);
+    let text = format!("hook {} ({}: {})", told.text, told.event.name(), told.command);
     let width = terminal::width().saturating_sub(5).max(20);
     let paint = |row: &str| if told.failed { look.paint.red(row) } else { look.paint.yellow(row) };
     let text = visible(&text).lines().take(LINES).collect::<Vec<_>>().join("\n");

@@ -64,6 +64,11 @@ impl TemplateOptions {
         }
     }
 
+    /// The file that was named.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        Some(self.chat_template.as_str()).filter(|named| !matches!(*named, "auto" | "none")).map(Path::new)
+    }
+
     /// How much the model is told.
     pub(crate) fn detail(&self) -> Detail {
         match self.definitions {
@@ -75,7 +80,7 @@ impl TemplateOptions {
 
     /// Whether the words are needed at once: where tools go into the prompt from the start, or a file was named.
     pub(crate) fn is_needed(&self, mode: ToolsMode, in_prompt: bool) -> bool {
-        let named = !matches!(self.chat_template.as_str(), "auto" | "none");
+        let named = self.file().is_some();
         match mode {
             ToolsMode::Prompt => true,
             ToolsMode::Auto | ToolsMode::Hybrid => named || in_prompt,

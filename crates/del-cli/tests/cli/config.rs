@@ -99,7 +99,7 @@ fn it_holds_for_the_assistant_and_not_for_what_only_has_the_same_option() {
 fn a_file_that_is_wrong_stops_what_would_use_it_and_nothing_else() {
     let home = home("# mine\ntools_mode = \"hybird\"\n");
     let path = text(&file(&home));
-    let says = format!("{path}:2: tools_mode: expected one of auto, native, prompt; got `hybird`");
+    let says = format!("{path}:2: tools_mode: expected one of auto, native, prompt, hybrid; got `hybird`");
     with(&home, &["-p", "x"], &[]).fails(52, &says);
     with(&home, &["config", "show"], &[]).fails(52, &says);
     assert_eq!(with(&home, &["config", "path"], &[]).out, format!("{path}\n"));

@@ -39,10 +39,7 @@ fn a_hook_is_told_of_a_call_however_it_is_written_and_can_deny_it() {
     // Not even where nothing asks.
     let got = ask(&files, &home, &server, &["--unsafe"]);
     assert_eq!((got.code, got.out.as_str()), (0, "I may not.\n"), "{got:#?}");
-    assert!(
-        got.err.contains("PreToolUse hook cat >") && got.err.contains("denied the call: not today"),
-        "{got:#?}"
-    );
+    assert!(got.err.contains("hook denied the call: not today (PreToolUse: cat >"), "{got:#?}");
     assert!(!files.path().join("made").exists());
     assert!(told(&server).contains("a hook of the user denied this call: not today"), "{}", told(&server));
     let seen: Value = serde_json::from_slice(&std::fs::read(files.path().join("seen")).unwrap()).unwrap();
@@ -197,7 +194,7 @@ fn the_conversation_lists_hooks_and_shows_what_they_say() {
     terminal.until("> ");
     terminal.write("go\r");
     let seen = terminal.until("I may not.");
-    assert!(seen.contains("denied the\r\n    call: use make"), "{seen:?}");
+    assert!(seen.contains("hook denied the call: use make (PreToolUse: echo"), "{seen:?}");
     terminal.write("exit\r");
     assert_eq!(terminal.end().1, 0);
 }

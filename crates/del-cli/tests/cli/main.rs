@@ -21,6 +21,7 @@ mod parse;
 mod policy;
 mod prompts;
 mod render;
+mod routes;
 mod sandbox;
 mod scenarios;
 mod screen;

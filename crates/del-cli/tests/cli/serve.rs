@@ -12,28 +12,31 @@ use crate::del::{del, plain};
 use crate::server::{About, Reply, Server, says};
 
 /// A proxy that runs.
-struct Proxy {
-    child: Child,
+pub(crate) struct Proxy {
+    pub(crate) child: Child,
     /// The line that it printed.
-    line: String,
+    pub(crate) line: String,
     address: String,
+    /// What requests show.
+    pub(crate) key: Option<&'static str>,
 }
 
 impl Proxy {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.split(['/', ',']).nth(2).unwrap_or_default().to_owned();
-        Self { child, line, address }
+        Self { child, line, address, key: None }
     }
 
-    fn post(&self, body: &Value) -> Value {
+    pub(crate) fn post(&self, body: &Value) -> Value {
         let (body, address) = (body.to_string(), &self.address);
         let mut stream = TcpStream::connect(address).unwrap();
         write!(
             stream,
-            "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            self.key.unwrap_or("none"),
             body.len()
         )
         .unwrap();
@@ -43,7 +46,7 @@ impl Proxy {
     }
 
     /// Sends a signal: how the program ends.
-    fn end(mut self, signal: &str) -> Option<i32> {
+    pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         self.child.wait().unwrap().code()
@@ -120,8 +123,10 @@ fn what_cannot_be_served_is_said() {
     serve(&["--upstream-api", "grpc"]).fails(2, "[possible values: openai, anthropic, ollama]");
     serve(&["--chat-template", "/no/such/file"]).fails(42, "/no/such/file");
     serve(&["--dialect", "hermez"]).fails(2, "got `hermez`");
-    serve(&["--api-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --api-key-env");
-    serve(&["--upstream-key-env", "DEL_NO_SUCH_KEY"]).fails(52, "named by --upstream-key-env");
+    serve(&["--api-key-env", "DEL_NO_SUCH_KEY"])
+        .fails(52, "--api-key-env: expected a variable that holds a key, got DEL_NO_SUCH_KEY");
+    serve(&["--upstream-key-env", "DEL_NO_SUCH_KEY"])
+        .fails(52, "--upstream-key-env: expected a variable that holds a key");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     serve(&["--listen", &address]).fails(1, "--listen takes another address");

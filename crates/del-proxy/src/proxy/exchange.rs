@@ -20,7 +20,7 @@ use crate::held::Held;
 use crate::patient::{Manner, patiently};
 use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
-use crate::request::{Request, Writing, no_object};
+use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
 use crate::upstream::{ServerApi, end_to_end};
@@ -50,6 +50,8 @@ pub(super) struct Exchange {
 pub(super) struct Way {
     pub(super) mode: Mode,
     pub(super) constrain: Constrain,
+    /// How the server takes the grammar, where calls are held to one.
+    pub(super) hold: Option<Hold>,
 }
 
 /// What an attempt comes to.
@@ -206,7 +208,11 @@ impl Exchange {
     }
 
     pub(super) fn way(&self) -> Way {
-        Way { mode: self.route.mode(self.request.model()), constrain: self.route.constrain() }
+        Way {
+            mode: self.route.mode(self.request.model()),
+            constrain: self.route.constrain(),
+            hold: self.route.engine.map(Hold::of),
+        }
     }
 
     /// What a server answers, asked in the `way` that it can be.
@@ -227,9 +233,12 @@ impl Exchange {
                 way.mode = Mode::Prompt;
             } else if way.mode == Mode::Prompt
                 && way.constrain != Constrain::Off
-                && error.message.to_lowercase().contains("grammar")
+                && Hold::is_meant_by(&error.message)
             {
-                way.constrain = Constrain::Off;
+                way.hold = way.hold.and_then(Hold::next);
+                if way.hold.is_none() {
+                    way.constrain = Constrain::Off;
+                }
             } else {
                 let headers = answer_headers(&head.headers);
                 return Err(Refusal::of_server(head.status, headers, &error.message, &said));
@@ -247,6 +256,7 @@ impl Exchange {
             self.request.in_prompt(Writing {
                 dialect: &dialect,
                 constrain: way.constrain,
+                hold: way.hold,
                 words: settings.words.as_ref(),
                 detail: settings.detail,
             })?

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use del_agent::{Constrain, ToolsMode};
 use del_dialects::Dialects;
+use del_proxy::Engine;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -248,7 +249,7 @@ async fn under_a_grammar_the_model_asks_first() {
         |settings| {
             settings.routes[0].tools_mode = ToolsMode::Hybrid;
             settings.routes[0].constrain = Constrain::On;
-            settings.routes[0].upstreams[0].llama_cpp = true;
+            settings.routes[0].upstreams[0].engine = Some(Engine::LlamaCpp);
         },
     )
     .await;

@@ -1,7 +1,7 @@
 //! How the model learns of the tools.
 
 use del_agent::{Constrain, ToolsMode};
-use del_proxy::Settings;
+use del_proxy::{Engine, Settings};
 use serde_json::{Value, json};
 
 use crate::model::{Model, Reply, Then, completion, event, says};
@@ -28,7 +28,7 @@ async fn prompting(model: Model) -> Stand {
 
 fn llama_cpp(constrain: Constrain) -> impl FnOnce(&mut Settings) {
     move |settings| {
-        settings.routes[0].upstreams[0].llama_cpp = true;
+        settings.routes[0].upstreams[0].engine = Some(Engine::LlamaCpp);
         settings.routes[0].constrain = constrain;
     }
 }
@@ -216,7 +216,7 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
         );
         assert_eq!(sent["max_tokens"] == 1024, forced, "{members}");
     }
-    // Only llama.cpp takes a grammar.
+    // Nobody knows how others take a grammar.
     let stand = prompting(hermes()).await;
     stand.ask(&with(weather(), json!({"tool_choice": "required"}))).await;
     assert!(stand.model.last().body().get("grammar").is_none());
@@ -299,4 +299,46 @@ async fn one_model_may_stand_for_all() {
         stand.ask(&body).await;
         assert_eq!(stand.model.last().body(), with(body, json!({"model": "served"})));
     }
+}
+
+#[tokio::test]
+async fn each_engine_is_told_the_grammar_in_its_own_way() {
+    let required = with(weather(), json!({"tool_choice": "required"}));
+    for (engine, older) in [(Engine::Vllm, "guided_grammar"), (Engine::Sglang, "ebnf")] {
+        // Nothing is refused, then structural tags, then every grammar.
+        for (refused, asked) in
+            [(Vec::new(), 1), (vec!["response_format"], 2), (vec!["response_format", older], 3)]
+        {
+            let model = Model::new(move |seen| {
+                let body = seen.body();
+                if refused.iter().any(|member| body.get(*member).is_some()) {
+                    let error = json!({"error": {"message": "unsupported structured output"}});
+                    return Reply::Whole(400, "", error.to_string());
+                }
+                says(seen, HERMES, 5)
+            });
+            let stand = Stand::with(model, |settings| {
+                settings.routes[0].upstreams[0].engine = Some(engine);
+                settings.routes[0].tools_mode = ToolsMode::Prompt;
+            })
+            .await;
+            assert_eq!(told(&stand.ask(&required).await).1.len(), 1);
+            let seen = stand.model.seen();
+            assert_eq!(seen.len(), asked, "{engine:?}");
+            let first = seen[0].body();
+            assert_eq!(first["response_format"]["type"], "structural_tag");
+            assert!(first["response_format"]["format"].is_object() && first.get("grammar").is_none());
+            let last = seen[asked - 1].body();
+            assert_eq!(last.get("response_format").is_some(), asked == 1);
+            assert_eq!(last[older].as_str().is_some_and(|text| text.starts_with("root ::=")), asked == 2);
+        }
+    }
+    // What the client holds the answer to counts.
+    let stand = Stand::with(hermes(), |settings| {
+        settings.routes[0].upstreams[0].engine = Some(Engine::Vllm);
+        settings.routes[0].tools_mode = ToolsMode::Prompt;
+    })
+    .await;
+    stand.ask(&with(required, json!({"structured_outputs": {"regex": "x"}}))).await;
+    assert!(stand.model.last().body().get("response_format").is_none());
 }

@@ -193,7 +193,7 @@ impl Bench<'_> {
             dialect: way.dialect.clone(),
             words: self.words.clone(),
             constrain: if way.constrained { Constrain::On } else { Constrain::Off },
-            server: del_agent::Server { llama_cpp: self.server.llama_cpp, takes_tools: None },
+            server: del_agent::Server { llama_cpp: self.server.llama_cpp(), takes_tools: None },
             max_turns: if way.tools_mode == ToolsMode::Hybrid { HYBRID_TURNS } else { TURNS },
             max_tokens: Some(LONGEST),
             ..Settings::default()

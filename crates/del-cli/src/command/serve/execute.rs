@@ -1,10 +1,12 @@
 //! `--execute`: the built-in tools for the models behind the proxy. Nobody can be asked: what the policy does not allow
 //! is denied, and the model is told so.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use clap::Args;
 use del_dialects::{Call, CallResult, ReadCall};
-use del_proxy::{Executor, Runner};
+use del_proxy::{Executor, Runner, Settings};
 use del_tools::{Approval, Cancel, Class, Level, ToolResult, Toolset};
 use serde_json::Value;
 
@@ -31,7 +33,7 @@ pub(super) struct Execution {
     consenting: Consenting,
     /// How many requests to the model one request of a client may cost
     #[arg(long, value_name = "N", default_value = "25", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) max_turns: u32,
+    max_turns: u32,
 }
 
 /// The options that mean nothing where no calls run.
@@ -98,6 +100,11 @@ impl Execution {
             say(hands.toolbox.sandbox());
         }
         Ok(Some(Execute { execution: self.clone(), tools }))
+    }
+
+    /// The settings with whoever runs calls.
+    pub(super) fn put_into(&self, settings: Settings, executor: Option<&Arc<dyn Executor>>) -> Settings {
+        Settings { executor: executor.cloned(), max_turns: self.max_turns, ..settings }
     }
 }
 
