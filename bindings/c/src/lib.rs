@@ -1,4 +1,4 @@
-//! Del for C. What is `unsafe` stands in two files: [`border`], which makes references of pointers, and [`abi`], the
+//! Del for C. What is `unsafe` stands in two files: `border`, which makes references of pointers, and `abi`, the
 //! functions that C calls.
 
 mod abi;

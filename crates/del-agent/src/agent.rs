@@ -14,7 +14,7 @@ use del_wire::{ApiError, ChatRequest, Hybrid, Ids, Prompt, ToolChoice, Usage, hy
 use serde_json::json;
 
 use crate::guard::Guard;
-use crate::history::{self, Entry};
+use crate::history::{self, Entry, Image};
 use crate::prompt;
 use crate::reading::Reading;
 use crate::settings::{Constrain, Mode, Settings, SettingsError, ToolsMode};
@@ -35,6 +35,8 @@ pub struct Agent {
     /// To be said with the next request.
     notices: Vec<Notice>,
     entries: Vec<Entry>,
+    /// Images that go along with the next question.
+    attached: Vec<Image>,
     ids: Ids,
     guard: Guard,
     usage: Usage,
@@ -110,6 +112,7 @@ impl Agent {
             constrained: false,
             notices: Vec::new(),
             entries: Vec::new(),
+            attached: Vec::new(),
             ids: Ids::default(),
             guard: Guard::default(),
             usage: Usage::default(),
@@ -171,6 +174,11 @@ impl Agent {
         &self.entries
     }
 
+    /// These images go along with the next question.
+    pub fn attach(&mut self, images: Vec<Image>) {
+        self.attached = images;
+    }
+
     /// Forgets the conversation; what was learnt of the server stays.
     pub fn clear(&mut self) {
         self.entries.clear();
@@ -223,7 +231,7 @@ impl Agent {
         match (state, input) {
             (State::Idle, Input::Start(text)) => self.start(text, watch),
             (State::Idle, Input::GoOn(text)) => {
-                self.entries.push(Entry::User { text: text.to_owned() });
+                self.entries.push(Entry::user(text));
                 self.next_turn(watch)
             }
             (State::Idle, Input::Compact(focus)) => self.compact(focus, watch),
@@ -258,7 +266,8 @@ impl Agent {
     fn start(&mut self, text: &str, watch: Watch<'_>) -> Effect {
         self.task = Task::default();
         self.guard.reset();
-        self.entries.push(Entry::User { text: text.to_owned() });
+        let images = std::mem::take(&mut self.attached);
+        self.entries.push(Entry::User { text: text.to_owned(), images });
         self.next_turn(watch)
     }
 
@@ -293,7 +302,7 @@ impl Agent {
         let settings = &self.settings;
         let mut request = ChatRequest {
             model: settings.model.clone(),
-            stream: true,
+            stream: settings.stream,
             temperature: settings.temperature,
             max_tokens: settings.max_tokens,
             extra: settings.extra.clone(),

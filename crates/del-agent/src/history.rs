@@ -3,6 +3,7 @@
 use del_dialects::{Call, CallResult};
 use del_wire::{ChatMessage, Prompt};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// A step of the conversation. What the model thought is not kept, nor is the markup of its calls: calls are told
 /// to it in one canonical form.
@@ -13,6 +14,9 @@ pub enum Entry {
     User {
         /// What.
         text: String,
+        /// Images that go along.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// The model answered.
     Assistant {
@@ -38,12 +42,49 @@ pub enum Entry {
     },
 }
 
+/// An image that goes along with a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// `image/png`
+    pub media_type: String,
+    /// Its bytes in Base64.
+    pub data: String,
+}
+
+impl Image {
+    /// An image of these bytes, which are in Base64 already.
+    pub fn new(media_type: impl Into<String>, data: String) -> Self {
+        Self { media_type: media_type.into(), data }
+    }
+
+    /// The part of a message that it is.
+    fn part(&self) -> Value {
+        let url = format!("data:{};base64,{}", self.media_type, self.data);
+        json!({"type": "image_url", "image_url": {"url": url}})
+    }
+}
+
+impl Entry {
+    /// What the user asks.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+}
+
+/// A question with images, as the API has it.
+fn with_images(text: &str, images: &[Image]) -> Value {
+    let mut parts = vec![json!({"type": "text", "text": text})];
+    parts.extend(images.iter().map(Image::part));
+    json!({"role": "user", "content": parts})
+}
+
 /// The conversation through the API's own shapes.
 pub(crate) fn native(system: &str, entries: &[Entry]) -> Vec<ChatMessage> {
     let mut messages = Messages::new(system);
     for entry in entries {
         match entry {
-            Entry::User { text } | Entry::Note { text } | Entry::Summary { text } => messages.user(text),
+            Entry::User { text, images } if !images.is_empty() => messages.seen(text, images),
+            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text } => messages.user(text),
             Entry::Assistant { text, calls } => messages.assistant(text, calls),
             Entry::Results { results } => {
                 messages.list.extend(results.iter().cloned().map(ChatMessage::Result));
@@ -58,7 +99,11 @@ pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -
     prompt.system(system.trim());
     for entry in entries {
         match entry {
-            Entry::User { text } | Entry::Summary { text } => prompt.user(text),
+            Entry::User { text, images } if !images.is_empty() => {
+                // A message of this form is always read.
+                let _ = prompt.read(&[with_images(text, images)]);
+            }
+            Entry::User { text, .. } | Entry::Summary { text } => prompt.user(text),
             Entry::Note { text } => prompt.note(text),
             Entry::Assistant { text, calls } => prompt.assistant(text, calls),
             Entry::Results { results } => prompt.results(results),
@@ -80,12 +125,35 @@ impl Messages {
     }
 
     fn user(&mut self, text: &str) {
-        if let Some(ChatMessage::User(last)) = self.list.last_mut() {
-            last.push_str("\n\n");
-            last.push_str(text);
-        } else {
-            self.list.push(ChatMessage::User(text.to_owned()));
+        match self.list.last_mut() {
+            Some(ChatMessage::User(last)) => {
+                last.push_str("\n\n");
+                last.push_str(text);
+            }
+            // Only a question with images is one.
+            Some(ChatMessage::Json(last)) => {
+                last["content"]
+                    .as_array_mut()
+                    .into_iter()
+                    .for_each(|parts| parts.push(json!({"type": "text", "text": text})));
+            }
+            _ => self.list.push(ChatMessage::User(text.to_owned())),
         }
+    }
+
+    fn seen(&mut self, text: &str, images: &[Image]) {
+        let before = match self.list.last() {
+            Some(ChatMessage::User(last)) => Some(last.clone()),
+            _ => None,
+        };
+        let text = match before {
+            Some(before) => {
+                self.list.pop();
+                format!("{before}\n\n{text}")
+            }
+            None => text.to_owned(),
+        };
+        self.list.push(ChatMessage::Json(with_images(&text, images)));
     }
 
     fn assistant(&mut self, text: &str, calls: &[Call]) {

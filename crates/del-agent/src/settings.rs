@@ -32,6 +32,8 @@ pub struct Settings {
     pub server: Server,
     /// Requests that one question may cost, retries not counted; at least 1.
     pub max_turns: u32,
+    /// Whether answers come as they are written, or whole.
+    pub stream: bool,
     /// Randomness, from 0; `None` leaves it to the server.
     pub temperature: Option<f64>,
     /// The longest answer in tokens; `None` leaves it to the server.
@@ -60,6 +62,7 @@ impl Default for Settings {
             constrain: Constrain::default(),
             server: Server::default(),
             max_turns: 25,
+            stream: true,
             temperature: None,
             max_tokens: None,
             context: None,

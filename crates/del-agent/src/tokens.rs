@@ -6,6 +6,8 @@ use crate::history::Entry;
 
 /// Tokens around a message.
 const MESSAGE: u64 = 6;
+/// Tokens of an image: models differ, from some hundred to a few thousand.
+const IMAGE: u64 = 1000;
 
 /// About as many tokens as a text has: four bytes of ASCII, or one character of anything else, are one.
 pub fn of(text: &str) -> u64 {
@@ -17,7 +19,8 @@ pub fn of(text: &str) -> u64 {
 /// The tokens of a step of the conversation.
 pub fn entry(entry: &Entry) -> u64 {
     match entry {
-        Entry::User { text } | Entry::Note { text } | Entry::Summary { text } => of(text) + MESSAGE,
+        Entry::User { text, images } => of(text) + MESSAGE + IMAGE * images.len() as u64,
+        Entry::Note { text } | Entry::Summary { text } => of(text) + MESSAGE,
         Entry::Assistant { text, calls } => {
             of(text)
                 + MESSAGE

@@ -40,6 +40,12 @@ pub(crate) struct Assistant {
     /// What standard output carries with -p
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", requires = "print")]
     pub(crate) output_format: task::Format,
+    /// Attaches FILE to the question: text, an image, or a PDF; may be given again
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
+    /// With -p: the answer is JSON that fits the JSON schema in FILE
+    #[arg(long, value_name = "FILE", requires = "print")]
+    pub(crate) schema: Option<PathBuf>,
     /// Shows answers as the model wrote them, and does not lay out their Markdown
     #[arg(long)]
     pub(crate) raw: bool,

@@ -48,6 +48,13 @@ pub(crate) struct Yes;
 /// How often an answer may be unclear before it counts as a no.
 const TRIES: usize = 5;
 
+/// A line that the person at the terminal types behind `prompt`; nothing when they want to stop, or nobody is there.
+pub(crate) fn line(prompt: &str) -> io::Result<Option<String>> {
+    let Some(terminal) = Terminal::open(When::Auto, &Cancel::new()) else { return Ok(None) };
+    let _held = stage::hold();
+    terminal.prompt(prompt)
+}
+
 impl Asked {
     /// The option's yes, or else the person at the terminal.
     pub(crate) fn find(yes: bool, when: When, cancel: &Cancel) -> Self {

@@ -8,6 +8,7 @@ use clap::Args;
 use del_tools::visible;
 
 use crate::age::ago;
+use crate::consent;
 use crate::exit::Exit;
 use crate::record::{Kept, Record, Store, Summary, Trouble};
 use crate::say;
@@ -73,7 +74,13 @@ impl Keeping {
             Some(_) => {
                 let mut offered = store.map(|store| store.list(Some(directory))).unwrap_or_default();
                 offered.truncate(OFFERED);
-                if offered.is_empty() { Err(none()) } else { pick(&offered).map(Some) }
+                if offered.is_empty() {
+                    return Err(none());
+                }
+                let rows: Vec<String> = offered.iter().map(row).collect();
+                let picked =
+                    pick(&rows)?.ok_or_else(|| Exit::Interrupted.because("no session was picked"))?;
+                Ok(Some(offered.swap_remove(picked).head.id))
             }
         }
     }
@@ -88,30 +95,27 @@ pub(crate) fn refused(trouble: &Trouble) -> anyhow::Error {
     exit.because(trouble.to_string())
 }
 
-/// Has the person at the terminal pick one.
-fn pick(offered: &[Summary]) -> Result<String> {
+/// What a list of conversations that one is picked from says of one.
+pub(crate) fn row(summary: &Summary) -> String {
+    format!("{:<11} {}", ago(summary.changed), summary.title)
+}
+
+/// Has the person at the terminal pick one of these rows; nothing when they want none.
+pub(crate) fn pick(rows: &[String]) -> Result<Option<usize>> {
     let mut stderr = std::io::stderr().lock();
-    for (place, summary) in offered.iter().enumerate() {
-        let line = format!("{:>3}  {:<11} {}", place + 1, ago(summary.changed), visible(&summary.title));
+    for (place, row) in rows.iter().enumerate() {
+        let line = format!("{:>3}  {}", place + 1, visible(row));
         writeln!(stderr, "{}", cut(&line, terminal::width().saturating_sub(1)))?;
     }
     loop {
-        write!(stderr, "Which one? [1-{}, nothing for none] ", offered.len())?;
-        let mut line = String::new();
-        let read = std::io::stdin().read_line(&mut line)?;
+        let prompt = format!("Which one? [1-{}, nothing for none]", rows.len());
+        let line = consent::line(&prompt)?.unwrap_or_default();
         match line.trim().parse::<usize>() {
-            _ if read == 0 || line.trim().is_empty() => {
-                return Err(Exit::Interrupted.because("no session was picked"));
+            _ if line.trim().is_empty() => return Ok(None),
+            Ok(number) if (1..=rows.len()).contains(&number) => return Ok(Some(number - 1)),
+            _ => {
+                writeln!(stderr, "expected a number from 1 to {}, got {}", rows.len(), visible(line.trim()))?;
             }
-            Ok(number) if (1..=offered.len()).contains(&number) => {
-                return Ok(offered[number - 1].head.id.clone());
-            }
-            _ => writeln!(
-                stderr,
-                "expected a number from 1 to {}, got {}",
-                offered.len(),
-                visible(line.trim())
-            )?,
         }
     }
 }

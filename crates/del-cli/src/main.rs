@@ -3,6 +3,7 @@
 
 mod age;
 mod arguments;
+mod attachment;
 mod blocks;
 mod catalog;
 mod clipboard;

@@ -92,6 +92,8 @@ enum Line {
     Unknown,
 }
 
+/// The ending of the file with the title that a user gave.
+const NAMED: &str = "title";
 /// Characters of a title.
 const TITLE: usize = 200;
 
@@ -125,6 +127,15 @@ impl Record {
     pub(crate) fn begin_anew(&mut self) {
         *self =
             Self { id: new_id(), place: self.place.take(), file: None, set: None, written: 0, trouble: None };
+    }
+
+    /// Gives the conversation a title in place of its first question.
+    pub(crate) fn rename(&self, title: &str) -> io::Result<()> {
+        let Some(place) = self.place.as_ref().filter(|_| self.file.is_some()) else {
+            return Err(io::Error::other("the conversation is not kept, or nothing was asked yet"));
+        };
+        let title: String = title.chars().take(TITLE).collect();
+        std::fs::write(place.file(&self.id).with_extension(NAMED), title)
     }
 
     /// What was read is not what the conversation goes on from: the file says it once more.
@@ -246,8 +257,11 @@ impl Kept {
         Ok(Self { head, changed, set, entries, damaged, path: path.to_owned() })
     }
 
-    /// The beginning of the first question.
+    /// The title that the user gave, or the beginning of the first question.
     pub(crate) fn title(&self) -> String {
+        if let Some(given) = given_title(&self.path) {
+            return given;
+        }
         self.entries.iter().find_map(|dated| title(&dated.entry)).unwrap_or_default()
     }
 
@@ -269,8 +283,15 @@ pub(crate) fn time(seconds: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(seconds)
 }
 
+/// The title that the user gave the conversation in this file.
+fn given_title(path: &Path) -> Option<String> {
+    let title = std::fs::read_to_string(path.with_extension(NAMED)).ok()?;
+    let title: String = title.lines().next()?.trim().chars().take(TITLE).collect();
+    (!title.is_empty()).then_some(title)
+}
+
 fn title(entry: &Entry) -> Option<String> {
-    let Entry::User { text } = entry else { return None };
+    let Entry::User { text, .. } = entry else { return None };
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(TITLE).collect())
 }

@@ -120,7 +120,7 @@ impl Session {
                     .map(|set| set.model.as_str())
                     .filter(|model| server.models.iter().any(|known| known == model))
             })),
-            system: change::instructions(&hands, &memory, constrain, ""),
+            system: change::instructions(options, &hands, &memory, options.appended()),
             tools: hands.tools().to_vec(),
             tools_mode: options.tools_mode.into(),
             dialect,
@@ -129,6 +129,7 @@ impl Session {
             server: del_agent::Server { llama_cpp: server.llama_cpp(), takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
             context: server.context.map(u64::from),
+            stream: !options.no_stream,
             ..Settings::default()
         };
         if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
@@ -157,7 +158,7 @@ impl Session {
             turns: 0,
             memory,
             host,
-            added: String::new(),
+            added: options.appended().to_owned(),
             agent,
             revision: 0,
             asked_context: false,

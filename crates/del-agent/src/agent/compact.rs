@@ -320,7 +320,7 @@ fn last_plan(entry: &Entry) -> Option<String> {
 /// An entry as a summary is made of it.
 fn as_text(entry: &Entry, length: usize) -> String {
     let mut out = match entry {
-        Entry::User { text } => format!("USER: {text}\n"),
+        Entry::User { text, .. } => format!("USER: {text}\n"),
         Entry::Note { text } => format!("NOTE: {text}\n"),
         Entry::Summary { text } => format!("{text}\n"),
         Entry::Assistant { text, .. } => format!("ASSISTANT: {text}\n"),

@@ -135,7 +135,7 @@ fn introduction() -> InitializeResponse {
         .additional_directories(SessionAdditionalDirectoriesCapabilities::new());
     let capabilities = AgentCapabilities::new()
         .load_session(true)
-        .prompt_capabilities(PromptCapabilities::new().embedded_context(true))
+        .prompt_capabilities(PromptCapabilities::new().embedded_context(true).image(true))
         .mcp_capabilities(McpCapabilities::new().http(true))
         .session_capabilities(session);
     InitializeResponse::new(ProtocolVersion::V1)

@@ -8,6 +8,7 @@ mod word;
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -48,6 +49,8 @@ struct Chat {
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
+    /// Files that go along with the next question.
+    files: Vec<PathBuf>,
 }
 
 /// Whether the conversation goes on.
@@ -82,6 +85,7 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         since: now(),
         ahead: VecDeque::new(),
         begun: String::new(),
+        files: options.file.clone(),
     };
     if chat.terminal {
         stage.stops_with("Esc");
@@ -157,7 +161,7 @@ impl Chat {
         say(&self.paint.dim(format!("goes on after {} steps; the last question:", entries.len())));
         for entry in &entries[last..] {
             match entry {
-                Entry::User { text } => say(&format!("> {}", visible(text))),
+                Entry::User { text, .. } => say(&format!("> {}", visible(text))),
                 Entry::Assistant { text, .. } if !text.is_empty() => say(&visible(text)),
                 _ => {}
             }
@@ -188,8 +192,7 @@ impl Chat {
                 say(&format!("there is no command {}; `help` lists them", visible(word)));
             }
             Word::Question(text) => {
-                let question = self.with_files(text);
-                self.ask(&question)?;
+                self.ask_with_files(text)?;
             }
         }
         Ok(Next::Go)
@@ -197,12 +200,23 @@ impl Chat {
 
     /// Asks what a command of the user's or the project's says.
     fn ask_what(&mut self, prompt: &Prompt, rest: &str) -> Result<()> {
-        let question = self.with_files(&prompt.filled(rest));
         say(&self.paint.dim(format!("as {} says", visible(&prompt.path.display().to_string()))));
         self.session.hands.let_only_those_of(prompt);
-        let asked = self.ask(&question);
+        let asked = self.ask_with_files(&prompt.filled(rest));
         self.session.hands.only = None;
         asked
+    }
+
+    /// Asks, and attaches the files that the question names.
+    fn ask_with_files(&mut self, text: &str) -> Result<()> {
+        let (question, images) = self.with_files(text);
+        match self.session.attach(images) {
+            Ok(()) => self.ask(&question),
+            Err(error) => {
+                self.fail(&exit::line(&error));
+                Ok(())
+            }
+        }
     }
 
     fn ask(&mut self, question: &str) -> Result<()> {

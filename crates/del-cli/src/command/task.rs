@@ -1,13 +1,18 @@
 //! `del -p`: one task, then the end.
 
+mod schema;
+
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use del_agent::{Done, Failure};
+use del_agent::{Done, Failure, Image};
+use schema::Schema;
 use serde_json::{Value, json};
 
 use crate::arguments::{Assistant, Common};
+use crate::attachment::Attachment;
 use crate::exit::Exit;
 use crate::input::Input;
 use crate::prompts::{self, Prompt};
@@ -16,7 +21,7 @@ use crate::screen::events::Events;
 use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::screen::transcript::{Shown, Transcript};
-use crate::session::{self, Session, SessionOptions};
+use crate::session::{self, Screen, Session, SessionOptions};
 use crate::terminal::shown;
 
 /// What standard output carries.
@@ -32,33 +37,48 @@ pub(crate) enum Format {
 
 const MAX_TURNS: u32 = 25;
 
+/// An answer, or how the run ends without one and why.
+type Outcome = Result<Done, (Exit, String)>;
+
 pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<Exit> {
-    let (question, named) = named(question(prompt)?, &options.session)?;
+    let (mut question, named) = named(question(prompt, !options.file.is_empty())?, &options.session)?;
+    let images = attach(&mut question, &options.file)?;
+    let schema = options.schema.as_deref().map(Schema::read).transpose()?;
+    if let Some(schema) = &schema {
+        question = schema.added_to(&question);
+    }
     let format = options.output_format;
     if format == Format::Text {
         stage::open(Look::find(common.color));
     }
     let mut session = open(options, common).inspect_err(|error| print_unopened(error, format))?;
+    session.attach(images).inspect_err(|error| print_unopened(error, format))?;
     if let Some(prompt) = &named {
         session.hands.let_only_those_of(prompt);
     }
     let id = session.record.id().to_owned();
-    let live = format == Format::Text && std::io::stdout().is_terminal();
-    let outcome = if format == Format::StreamJson {
+    // What may have to be asked for again is not shown before it fits.
+    let live = format == Format::Text && std::io::stdout().is_terminal() && schema.is_none();
+    let mut screen: Box<dyn Screen> = if format == Format::StreamJson {
         let mut events = Events::default();
         events.print(&init(&session, &id));
         events.print(&json!({"type": "message", "role": "user", "content": question, "delta": false}));
-        let outcome = session.ask(&question, &mut events)?;
-        if let Err(failure) = &outcome {
-            events.print(&error_event(session::exit(failure), &failure.to_string()));
-        }
-        outcome
+        Box::new(events)
     } else {
         let debug = options.session.debug;
         let reasoning = !options.session.hide_reasoning;
         let shown = Shown { live, debug, reasoning, raw: options.raw, unfolds: false };
-        session.ask(&question, &mut Transcript::new(shown, Look::find(common.color), session.tried()))?
+        Box::new(Transcript::new(shown, Look::find(common.color), session.tried()))
     };
+    let outcome = told(session.ask(&question, &mut *screen)?);
+    let outcome = match (&schema, outcome) {
+        (Some(schema), Ok(done)) => fitted(&mut session, schema, done, &mut *screen)?,
+        (_, outcome) => outcome,
+    };
+    drop(screen);
+    if let (Format::StreamJson, Err((exit, why))) = (format, &outcome) {
+        Events::default().print(&error_event(*exit, why));
+    }
     let mut out = std::io::stdout().lock();
     match &outcome {
         _ if format != Format::Text => {
@@ -69,8 +89,47 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     }
     match outcome {
         Ok(_) => Ok(Exit::Done),
-        Err(failure) => Err(session::exit(&failure).because(failure.to_string())),
+        Err((exit, why)) => Err(exit.because(why)),
     }
+}
+
+fn told(outcome: Result<Done, Failure>) -> Outcome {
+    outcome.map_err(|failure| (session::exit(&failure), failure.to_string()))
+}
+
+/// Has the answer fit: as it is, or as it is given again, without tools and held to the schema where the server can.
+fn fitted(
+    session: &mut Session,
+    schema: &Schema,
+    mut done: Done,
+    screen: &mut dyn Screen,
+) -> Result<Outcome> {
+    let mut format = Some(schema.response_format());
+    for attempt in 1.. {
+        let trouble = match schema.fit(&done.answer) {
+            Ok(answer) => return Ok(Ok(Done { answer, ..done })),
+            Err(trouble) => trouble,
+        };
+        if attempt == schema::TRIES {
+            let why = format!("the answer does not fit the schema after {attempt} tries: {trouble}");
+            return Ok(Err((Exit::Failed, why)));
+        }
+        crate::say(format!("the answer does not fit the schema ({trouble}); asking again"));
+        let complaint = schema.complaint(&trouble);
+        session.hold_to(format.clone())?;
+        let mut outcome = session.ask(&complaint, screen)?;
+        if format.is_some() && matches!(outcome, Err(Failure::Refused { .. })) {
+            // This server cannot; the model can still be asked.
+            format = None;
+            session.hold_to(None)?;
+            outcome = session.ask(&complaint, screen)?;
+        }
+        match told(outcome) {
+            Ok(again) => done = again,
+            Err(failure) => return Ok(Err(failure)),
+        }
+    }
+    Ok(Ok(done))
 }
 
 /// What the command or skill says that the question names, if it names one.
@@ -88,6 +147,16 @@ fn named(question: String, options: &SessionOptions) -> Result<(String, Option<P
     }
 }
 
+/// Adds the files to the question; their images.
+fn attach(question: &mut String, files: &[PathBuf]) -> Result<Vec<Image>> {
+    let mut images = Vec::new();
+    for path in files {
+        let attachment = Attachment::read(path).map_err(|why| Exit::BadInput.because(why))?;
+        attachment.add_to(question, &mut images, path);
+    }
+    Ok(images)
+}
+
 /// A session with all its tools.
 fn open(options: &Assistant, common: &Common) -> Result<Session> {
     let mut session = Session::open(&options.session, common, MAX_TURNS)?;
@@ -95,7 +164,7 @@ fn open(options: &Assistant, common: &Common) -> Result<Session> {
 }
 
 /// The prompt, and what is piped in.
-fn question(prompt: &str) -> Result<String> {
+fn question(prompt: &str, attached: bool) -> Result<String> {
     let mut question = prompt.trim().to_owned();
     if !std::io::stdin().is_terminal() {
         let piped = Input::open(None)?.text()?;
@@ -107,7 +176,7 @@ fn question(prompt: &str) -> Result<String> {
             question.push_str(piped);
         }
     }
-    if question.is_empty() {
+    if question.is_empty() && !attached {
         return Err(Exit::BadInput.because("expected a prompt after -p or on standard input, got nothing"));
     }
     Ok(question)
@@ -122,10 +191,10 @@ fn init(session: &Session, id: &str) -> Value {
     })
 }
 
-fn result(outcome: &Result<Done, Failure>, session: &Session, id: &str) -> Value {
+fn result(outcome: &Outcome, session: &Session, id: &str) -> Value {
     let text = match outcome {
         Ok(done) => done.answer.clone(),
-        Err(failure) => failure.to_string(),
+        Err((_, why)) => why.clone(),
     };
     let usage = session.usage();
     json!({

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use rustix::fs::{FlockOperation, flock};
 use sha2::{Digest, Sha256};
 
-use super::{Head, Kept, Line, Place, Record, title};
+use super::{Head, Kept, Line, NAMED, Place, Record, given_title, title};
 use crate::{folders, input};
 
 /// Where conversations are kept.
@@ -23,7 +23,7 @@ pub(crate) struct Summary {
     pub(crate) head: Head,
     pub(crate) changed: SystemTime,
     pub(crate) model: String,
-    /// The beginning of the first question.
+    /// The title that the user gave, or the beginning of the first question.
     pub(crate) title: String,
     path: PathBuf,
 }
@@ -106,6 +106,8 @@ impl Store {
             return Err(Trouble::Busy(id));
         }
         fs::remove_file(&path).map_err(fail)?;
+        // There may be none.
+        let _ = fs::remove_file(path.with_extension(NAMED));
         Ok(id)
     }
 
@@ -162,6 +164,7 @@ impl Summary {
                 Ok(Line::Entry(dated)) => {
                     if let Some((title, head)) = title(&dated.entry).zip(head.as_ref()) {
                         let head = Head::clone(head);
+                        let title = given_title(&path).unwrap_or(title);
                         return Ok(Some(Self { head, changed, model, title, path }));
                     }
                 }
@@ -170,7 +173,7 @@ impl Summary {
             line.clear();
         }
         // The first question is longer than what was read.
-        let title = "(a long question)".to_owned();
+        let title = given_title(&path).unwrap_or_else(|| "(a long question)".to_owned());
         Ok(head.map(|head| Self { head, changed, model, title, path }))
     }
 
@@ -206,7 +209,7 @@ mod tests {
     use crate::record::Set;
 
     fn user(text: &str) -> Entry {
-        Entry::User { text: text.to_owned() }
+        Entry::user(text)
     }
 
     fn store(folder: &Path) -> Store {

@@ -1,6 +1,6 @@
 //! What else a model server says of itself.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{ASK, Server, told};
 
@@ -33,6 +33,28 @@ impl Server {
         let context = of_model(&listed["data"], "id", model, "max_model_len");
         let by_vllm = listed["data"].as_array().into_iter().flatten().any(|row| row["owned_by"] == "vllm");
         About { program: by_vllm.then_some("vLLM"), context }
+    }
+
+    /// Whether a model sees images, where the server tells: llama.cpp and Ollama do.
+    pub(crate) async fn sees(&self, model: &str) -> Option<bool> {
+        let root = self.base.trim_end_matches("/v1");
+        if self.llama_cpp() {
+            return self.said(&format!("{root}/props")).await["modalities"]["vision"].as_bool();
+        }
+        let shown = self.shown(model).await;
+        let able = shown["capabilities"].as_array()?;
+        Some(able.iter().any(|ability| ability == "vision"))
+    }
+
+    /// What Ollama says of a model; null from others.
+    async fn shown(&self, model: &str) -> Value {
+        let root = self.base.trim_end_matches("/v1");
+        let request = self.client.post(format!("{root}/api/show")).header("content-type", "application/json");
+        let request = request.body(json!({"model": model}).to_string());
+        match self.with_key(request).timeout(ASK).send().await {
+            Ok(response) if response.status().is_success() => told(response).await,
+            _ => Value::Null,
+        }
     }
 
     /// What it says at an address; null if nothing.

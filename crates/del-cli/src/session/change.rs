@@ -1,10 +1,11 @@
 //! What can be set otherwise in the middle of a conversation.
 
 use anyhow::Result;
-use del_agent::{Constrain, Settings};
+use del_agent::{Constrain, Image, Settings};
+use serde_json::Value;
 
-use super::delegate;
-use super::{Session, agent, chosen, unusable, words};
+use super::{Session, SessionOptions, agent, chosen, delegate, unusable, words};
+use crate::exit::Exit;
 use crate::hands::Hands;
 use crate::instructions::{self, Memory};
 use crate::prompts;
@@ -29,7 +30,7 @@ impl Session {
             self.hands.let_delegate(delegate::tool());
         }
         let tools = self.hands.tools().to_vec();
-        let system = instructions(&self.hands, &self.memory, self.settings.constrain, &self.added);
+        let system = instructions(&self.options, &self.hands, &self.memory, &self.added);
         self.configure(Settings { tools, system, ..self.settings.clone() })
     }
 
@@ -50,11 +51,44 @@ impl Session {
         self.configure(Settings { dialect, ..self.settings.clone() })
     }
 
+    /// Goes on with the conversation as another one: what was kept so far stays as it is.
+    pub(crate) fn fork(&mut self) {
+        self.record.begin_anew();
+        self.keep();
+    }
+
     /// Adds to what the model is told first, in place of what was added before.
     pub(crate) fn add_instructions(&mut self, text: &str) -> Result<()> {
         text.clone_into(&mut self.added);
-        let system = instructions(&self.hands, &self.memory, self.settings.constrain, text);
+        let system = instructions(&self.options, &self.hands, &self.memory, text);
         self.configure(Settings { system, ..self.settings.clone() })
+    }
+
+    /// These images go along with the next question; fails where it is known that the model sees none.
+    pub(crate) fn attach(&mut self, images: Vec<Image>) -> Result<()> {
+        if images.is_empty() {
+            return Ok(());
+        }
+        let Self { runtime, server, settings, .. } = self;
+        if runtime.block_on(server.sees(&settings.model)) == Some(false) {
+            return Err(Exit::BadInput.because(format!(
+                "the model {} takes no images, as its server says; take one that does with -m or /model",
+                settings.model
+            )));
+        }
+        self.agent.attach(images);
+        Ok(())
+    }
+
+    /// Has answers be JSON that fits, where the server can; no tools are offered any more. Nothing: as it was, but for the
+    /// tools.
+    pub(crate) fn hold_to(&mut self, response_format: Option<Value>) -> Result<()> {
+        let mut settings = Settings { tools: Vec::new(), ..self.settings.clone() };
+        match response_format {
+            Some(format) => settings.extra.insert("response_format".to_owned(), format),
+            None => settings.extra.remove("response_format"),
+        };
+        self.configure(settings)
     }
 
     /// Reads what the project wants models to know once more.
@@ -75,8 +109,12 @@ impl Session {
 }
 
 /// What every model is told first, what the user's and the project's files say, and what the user adds.
-pub(super) fn instructions(hands: &Hands, memory: &Memory, constrain: Constrain, added: &str) -> String {
-    let mut text = instructions::text(hands.toolbox.directory(), constrain == Constrain::On);
+pub(super) fn instructions(options: &SessionOptions, hands: &Hands, memory: &Memory, added: &str) -> String {
+    let short = Constrain::from(options.constrain) == Constrain::On;
+    let mut text = match &options.system {
+        Some(own) => own.clone(),
+        None => instructions::text(hands.toolbox.directory(), short),
+    };
     memory.add_to(&mut text);
     let skills = prompts::introduce(hands.skills());
     if !skills.is_empty() {

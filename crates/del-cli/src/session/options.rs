@@ -64,6 +64,15 @@ pub(crate) struct SessionOptions {
     /// How many requests one question may cost [default: 25, or 50 in a conversation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_turns: Option<u32>,
+    /// Takes answers whole, and not as they are written
+    #[arg(short = 'S', long)]
+    pub(crate) no_stream: bool,
+    /// Tells the model this, in place of Del's own instructions
+    #[arg(long, value_name = "TEXT")]
+    pub(super) system: Option<String>,
+    /// Tells the model this as well, behind all other instructions
+    #[arg(long, value_name = "TEXT")]
+    pub(super) append_system: Option<String>,
     /// Shows the model's raw text, and which dialect matched where
     #[arg(long)]
     pub(crate) debug: bool,
@@ -73,6 +82,11 @@ pub(crate) struct SessionOptions {
 }
 
 impl SessionOptions {
+    /// What is told behind all other instructions.
+    pub(super) fn appended(&self) -> &str {
+        self.append_system.as_deref().unwrap_or_default()
+    }
+
     /// Whether a conversation was asked for that goes on.
     pub(crate) fn goes_on(&self) -> bool {
         self.keeping.goes_on()

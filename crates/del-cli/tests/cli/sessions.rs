@@ -309,3 +309,37 @@ fn at_the_terminal_a_session_is_picked_and_shown() {
     assert!(!seen.contains("del -c"), "nothing was asked since: {seen:?}");
     assert_eq!(place.list().len(), 2);
 }
+
+#[test]
+fn a_conversation_branches_and_is_named_and_models_are_picked() {
+    let place = Place::new();
+    let models = json!({"data": [{"id": "one"}, {"id": "qwen3-coder"}]}).to_string();
+    let server = Server::about(About { models: (200, models), ..About::default() }, vec![says("Red.")]);
+    let mut terminal = place.terminal(&["--base-url", server.url(), "-m", "one"]);
+    terminal.until("`exit` ends");
+    terminal.write("first colour?\r");
+    terminal.until("Red.");
+    terminal.write("/rename Colours\r");
+    terminal.until("is called Colours");
+    terminal.write("/fork\r");
+    terminal.until("stays as it is");
+    terminal.write("/model\r");
+    terminal.until("Which one?");
+    terminal.write("2\r");
+    terminal.until("its dialect is qwen3-coder");
+    terminal.write("/resume\r");
+    let offered = terminal.until("Which one?");
+    assert!(offered.contains("Colours") && !offered.contains("first colour?"), "{offered:?}");
+    terminal.write("1\r");
+    terminal.until("> first colour?");
+    terminal.write("exit\r");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen:?}");
+    let titles: Vec<_> = place.list().iter().map(|row| row["title"].clone()).collect();
+    assert!(
+        titles.len() == 2 && titles.contains(&json!("Colours")) && titles.contains(&json!("first colour?"))
+    );
+    let named = place.list().into_iter().find(|row| row["title"] == "Colours").unwrap();
+    assert_eq!(place.run(&["sessions", "rm", id(&named)]).code, 0);
+    assert_eq!(place.list().len(), 1);
+}

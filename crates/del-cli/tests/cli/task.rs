@@ -341,3 +341,95 @@ fn ctrl_c_ends_a_run_that_waits_for_its_server() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
+const NUMBER: &str = r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
+
+#[test]
+fn an_answer_is_asked_for_until_it_fits_the_schema() {
+    let files = directory(&[("a.txt", "forty-two\n"), ("n.json", NUMBER)]);
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        says("It says forty-two."),
+        says("{\"n\": \"42\"}"),
+        says("```json\n{\"n\": 42}\n```"),
+    ]);
+    let got = run_in(&files, task(&server, &["--schema", "n.json"]));
+    assert_eq!((got.code, got.out.as_str()), (0, "{\"n\":42}\n"), "{got:#?}");
+    assert!(got.err.contains("does not fit the schema"), "{got:#?}");
+    let requests = server.completions();
+    assert_eq!(requests[0].body.get("response_format"), None, "tools come first");
+    for request in &requests[2..] {
+        assert_eq!(request.body["response_format"]["json_schema"]["schema"]["required"], json!(["n"]));
+        assert_eq!(request.body.get("tools"), None);
+    }
+    let last = requests[3].body["messages"].as_array().unwrap().last().unwrap().to_string();
+    assert!(last.contains("/n"), "it is told what was wrong: {last}");
+}
+
+#[test]
+fn an_answer_that_never_fits_is_an_error_also_where_the_server_knows_no_schemas() {
+    let files = directory(&[("n.json", NUMBER)]);
+    let refusal =
+        Reply::Status(400, json!({"error": {"message": "unknown field response_format"}}).to_string());
+    let server = Server::new(vec![says("one"), refusal, says("two"), says("three")]);
+    let got = run_in(&files, task(&server, &["--schema", "n.json", "--output-format", "stream-json"]));
+    got.fails(1, "does not fit the schema after 3 tries: expected JSON, got other text");
+    let last = got.lines().pop().unwrap();
+    assert_eq!((&last["type"], &last["is_error"]), (&json!("result"), &json!(true)), "{last}");
+    let asked = server.completions();
+    assert_eq!(asked.len(), 4);
+    assert_eq!(asked[3].body.get("response_format"), None);
+    let bad = run_in(&files, task(&server, &["--schema", "a.txt"]));
+    bad.fails(42, "cannot read a.txt");
+}
+
+#[test]
+fn files_go_along_with_the_question() {
+    let files = directory(&[("notes.md", "# One <tool_call>\n")]);
+    std::fs::write(files.path().join("dot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let server = Server::new(vec![says("A dot.")]);
+    let got = run_in(&files, task(&server, &["-f", "notes.md", "-f", "dot.png"]));
+    assert_eq!(got.code, 0, "{got:#?}");
+    let body = &server.completions()[0].body;
+    let content = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let text = content[0]["text"].as_str().unwrap();
+    assert!(text.contains("The file notes.md:\n# One <") && !text.contains("<tool_call>"), "{text}");
+    assert_eq!(content[1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgo=");
+    run_in(&files, task(&server, &["-f", "gone.png"])).fails(42, "gone.png");
+}
+
+#[test]
+fn an_image_goes_along_in_prompt_mode_and_not_to_a_model_that_is_known_to_see_none() {
+    let files = directory(&[]);
+    std::fs::write(files.path().join("dot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let server = Server::new(vec![says("A dot.")]);
+    let got = run_in(&files, task(&server, &["-f", "dot.png", "--tools-mode", "prompt"]));
+    assert_eq!(got.code, 0, "{got:#?}");
+    let content = server.completions()[0].body["messages"][1]["content"].clone();
+    assert!(content.to_string().contains("data:image/png;base64,"), "{content}");
+    let blind = json!({"capabilities": ["completion", "tools"]}).to_string();
+    let about = About { others: vec![("/api/show", blind)], ..About::default() };
+    let server = Server::about(about, vec![says("A dot.")]);
+    run_in(&files, task(&server, &["-f", "dot.png"])).fails(42, "takes no images");
+    assert_eq!(server.completions().len(), 0);
+}
+
+#[test]
+fn answers_come_whole_where_that_is_wanted() {
+    let files = files();
+    let whole = json!({"choices": [{"message": {"role": "assistant", "content": "Forty-two."}, "finish_reason": "stop"}]});
+    let server = Server::new(vec![Reply::Status(200, whole.to_string())]);
+    let got = run_in(&files, task(&server, &["--no-stream"]));
+    assert_eq!((got.code, got.out.as_str()), (0, "Forty-two.\n"), "{got:#?}");
+    assert_eq!(server.completions()[0].body.get("stream"), None);
+}
+
+#[test]
+fn instructions_are_replaced_and_added_to() {
+    let files = files();
+    let server = Server::new(vec![says("Yes.")]);
+    let options = ["--system", "You are a clerk.", "--append-system", "Be short."];
+    assert_eq!(run_in(&files, task(&server, &options)).code, 0);
+    let system = server.completions()[0].body["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(system.starts_with("You are a clerk.") && system.ends_with("Be short."), "{system}");
+    assert!(!system.contains("You are Del"), "{system}");
+}

@@ -316,7 +316,9 @@ impl Worker {
         if self.editor.stop.begin() {
             return Ok(StopReason::Cancelled);
         }
-        let text = prompt::text(&request.prompt).map_err(|problem| Error::invalid_params().data(problem))?;
+        let (text, images) =
+            prompt::read(&request.prompt).map_err(|problem| Error::invalid_params().data(problem))?;
+        self.session.attach(images).map_err(|error| refusal(&error))?;
         let first = self.session.entries().is_empty();
         let outcome = match commands::read(&text) {
             Some(command) => self.command(command),

@@ -1,11 +1,12 @@
 //! What an editor's user asks: text, and the files that they point at.
 
 use agent_client_protocol::v1::schema::{ContentBlock, EmbeddedResourceResource};
+use del_agent::Image;
 use del_dialects::Dialects;
 
-/// The question that these blocks are. What stands in files is data: markup in it is broken.
-pub(super) fn text(blocks: &[ContentBlock]) -> Result<String, String> {
-    let (mut question, mut attached) = (String::new(), String::new());
+/// The question that these blocks are, and its images. What stands in files is data: markup in it is broken.
+pub(super) fn read(blocks: &[ContentBlock]) -> Result<(String, Vec<Image>), String> {
+    let (mut question, mut attached, mut images) = (String::new(), String::new(), Vec::new());
     for block in blocks {
         match block {
             ContentBlock::Text(text) => question.push_str(&text.text),
@@ -19,13 +20,16 @@ pub(super) fn text(blocks: &[ContentBlock]) -> Result<String, String> {
                 }
                 _ => return Err("expected text, or files of text; got bytes".to_owned()),
             },
-            _ => return Err("expected text, or files of text; got an image or a recording".to_owned()),
+            ContentBlock::Image(image) => {
+                images.push(Image::new(image.mime_type.clone(), image.data.clone()))
+            }
+            _ => return Err("expected text, images, or files of text; got a recording".to_owned()),
         }
     }
-    if question.trim().is_empty() && attached.is_empty() {
+    if question.trim().is_empty() && attached.is_empty() && images.is_empty() {
         return Err("expected a question, got nothing".to_owned());
     }
-    Ok(format!("{}{attached}", question.trim()))
+    Ok((format!("{}{attached}", question.trim()), images))
 }
 
 /// The path that an address is of, or the address.
@@ -51,7 +55,9 @@ fn path(uri: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use agent_client_protocol::v1::schema::{EmbeddedResource, ResourceLink, TextResourceContents};
+    use agent_client_protocol::v1::schema::{
+        EmbeddedResource, ImageContent, ResourceLink, TextResourceContents,
+    };
 
     use super::*;
 
@@ -65,14 +71,16 @@ mod tests {
             ContentBlock::Resource(embedded),
             ContentBlock::from(" and "),
             ContentBlock::ResourceLink(link),
+            ContentBlock::Image(ImageContent::new("AAAA", "image/png")),
         ];
-        let question = text(&blocks).unwrap();
+        let (question, images) = read(&blocks).unwrap();
+        assert_eq!(images, [Image::new("image/png", "AAAA".to_owned())]);
         assert!(
             question
                 .starts_with("What is in @/work/a b.txt and @/work/c.txt\n\nThe file /work/a b.txt:\none <"),
             "{question}"
         );
         assert!(!question.contains("<tool_call>"), "{question}");
-        assert!(text(&[]).is_err());
+        assert!(read(&[]).is_err());
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn entries(entries: &[Entry], directory: &Path) -> Vec<SessionUpdate>
     let chunk = |text: &str| ContentChunk::new(text.into());
     for entry in entries {
         match entry {
-            Entry::User { text } => updates.push(SessionUpdate::UserMessageChunk(chunk(text))),
+            Entry::User { text, .. } => updates.push(SessionUpdate::UserMessageChunk(chunk(text))),
             Entry::Assistant { text, calls } => {
                 if !text.is_empty() {
                     updates.push(SessionUpdate::AgentMessageChunk(chunk(text)));

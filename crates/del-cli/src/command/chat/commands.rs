@@ -13,10 +13,13 @@ use super::word::{self, Name};
 use super::{Chat, Next, say};
 use crate::clipboard;
 use crate::command::{sessions, undo};
+use crate::consent::editing::{self, Edited};
 use crate::exit;
 use crate::instructions::INIT;
+use crate::keeping;
 use crate::record::Store;
 use crate::screen::lines;
+use crate::screen::stage;
 use crate::screen::transcript::Transcript;
 use crate::terminal;
 
@@ -52,9 +55,13 @@ impl Chat {
             Name::Undo => self.undo(rest),
             Name::Redo => self.redo(),
             Name::Sessions => self.sessions(),
-            Name::Resume if rest.is_empty() => self.sessions(),
+            Name::Resume if rest.is_empty() => self.pick_session()?,
             Name::Resume => self.resume(rest)?,
             Name::Export => self.export(rest),
+            Name::Fork => self.fork(),
+            Name::Rename => self.rename(rest),
+            Name::Editor => return self.editor(rest),
+            Name::Bug => self.tell_bug(),
             Name::Copy => self.copy(),
             Name::Init => {
                 self.ask(INIT)?;
@@ -144,9 +151,14 @@ impl Chat {
             _ => name.to_owned(),
         };
         if !name.is_empty() {
-            self.session.take_model(&name)?;
-            say(&format!("the model is {} from now on", visible(&name)));
-            return Ok(());
+            return self.take_model(&name);
+        }
+        if self.terminal && self.session.server.models.len() > 1 {
+            let models = self.session.server.models.clone();
+            return match keeping::pick(&models)? {
+                Some(place) => self.take_model(&models[place]),
+                None => Ok(()),
+            };
         }
         let current = &self.session.settings.model;
         say(&format!("the model is {}; `/model NAME`, or its number, takes another", visible(current)));
@@ -154,6 +166,13 @@ impl Chat {
             let mark = if model == current { "*" } else { " " };
             say(&format!("{mark} {:>2}  {}", place + 1, visible(model)));
         }
+        Ok(())
+    }
+
+    fn take_model(&mut self, name: &str) -> Result<()> {
+        self.session.take_model(name)?;
+        let dialect = self.session.dialect();
+        say(&format!("the model is {} from now on; its dialect is {dialect}", visible(name)));
         Ok(())
     }
 
@@ -268,6 +287,65 @@ impl Chat {
         say(sessions::table(&found, false).text(self.paint, Some(terminal::width())).trim_end());
     }
 
+    /// Lists the conversations that were kept here, and goes on with the one that is picked.
+    fn pick_session(&mut self) -> Result<()> {
+        let directory = self.session.hands.toolbox.directory();
+        let mut found = Store::find().map(|store| store.list(Some(directory))).unwrap_or_default();
+        found.retain(|summary| summary.head.id != self.session.record.id());
+        if !self.terminal || found.is_empty() {
+            self.sessions();
+            return Ok(());
+        }
+        found.truncate(PICKED);
+        let rows: Vec<String> = found.iter().map(keeping::row).collect();
+        match keeping::pick(&rows)? {
+            Some(place) => self.resume(&found[place].head.id),
+            None => Ok(()),
+        }
+    }
+
+    fn fork(&mut self) {
+        if self.session.entries().is_empty() {
+            return say("there is nothing to go on from yet");
+        }
+        let before = self.session.record.id()[..8].to_owned();
+        self.session.fork();
+        let now = &self.session.record.id()[..8];
+        say(&format!(
+            "this goes on as the conversation {now}; {before} stays as it is, `/resume {before}` goes back"
+        ));
+    }
+
+    fn rename(&self, title: &str) {
+        if title.is_empty() {
+            return self.fail("expected a title behind /rename");
+        }
+        match self.session.record.rename(title) {
+            Ok(()) => say(&format!("the conversation is called {} from now on", visible(title))),
+            Err(error) => self.fail(&crate::input::plain(&error)),
+        }
+    }
+
+    /// Asks what the user writes in an editor.
+    fn editor(&mut self, text: &str) -> Result<Next> {
+        let Some((editor, tty)) = editing::editor().zip(terminal::open()) else {
+            self.fail("expected an editor in VISUAL or EDITOR, and a terminal");
+            return Ok(Next::Go);
+        };
+        let held = stage::hold();
+        let edited = editing::text(&tty, &editor, "question.md", text);
+        drop(held);
+        match edited {
+            Ok(Edited::Text(question)) if !question.trim().is_empty() => {
+                say(&format!("> {}", visible(question.trim_end())));
+                return self.take(question.trim_end());
+            }
+            Ok(_) => say("nothing was written"),
+            Err(error) => self.fail(&crate::input::plain(&error)),
+        }
+        Ok(Next::Go)
+    }
+
     fn resume(&mut self, id: &str) -> Result<()> {
         let Some(store) = Store::find() else { return Ok(()) };
         match store.take_up(id) {
@@ -333,6 +411,9 @@ impl Chat {
         }
     }
 }
+
+/// Conversations that one is picked from.
+const PICKED: usize = 20;
 
 /// Waits for nothing.
 fn at_once() -> Cancel {

@@ -1,12 +1,15 @@
 //! Files that a question names, and commands of the user's own.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use del_agent::Image;
 use del_dialects::Call;
 use del_tools::{Control, Progress, visible};
 use serde_json::json;
 
 use super::{Chat, say};
+use crate::attachment::{self, Attachment};
 use crate::screen::lines;
 
 impl Chat {
@@ -40,13 +43,23 @@ impl Chat {
         }
     }
 
-    /// The question with the files that it names as `@path`.
-    pub(super) fn with_files(&self, text: &str) -> String {
+    /// The question with the files that it names as `@path`, and the images that it names or that were pasted as a path.
+    pub(super) fn with_files(&mut self, text: &str) -> (String, Vec<Image>) {
         let toolbox = &self.session.hands.toolbox;
-        let mut question = text.to_owned();
+        let (mut question, mut images) = (text.to_owned(), Vec::new());
+        let named = attachment::named(text, toolbox.directory());
+        for path in std::mem::take(&mut self.files).iter().chain(&named) {
+            match Attachment::read(path) {
+                Ok(attachment) => {
+                    attachment.add_to(&mut question, &mut images, path);
+                    say(&self.paint.dim(format!("attached {}", visible(&path.display().to_string()))));
+                }
+                Err(why) => self.fail(&why),
+            }
+        }
         for path in text.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
             let path = path.trim_end_matches([',', '.', ';', ':', '?', '!', ')']);
-            if path.is_empty() {
+            if path.is_empty() || attachment::is_name(Path::new(path)) {
                 continue;
             }
             let arguments = json!({"file_path": path}).to_string();
@@ -61,6 +74,6 @@ impl Chat {
                 question = format!("{question}\n\nThe file {path}:\n{}", result.text);
             }
         }
-        question
+        (question, images)
     }
 }

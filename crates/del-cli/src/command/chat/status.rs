@@ -78,6 +78,23 @@ impl Chat {
         }
     }
 
+    /// What a report should say: nothing of what was asked, and no key.
+    pub(super) fn tell_bug(&self) {
+        let session = &self.session;
+        say("a report of a fault should say what you asked, what you expected and what came, and this:");
+        for (what, said) in [
+            ("del", env!("CARGO_PKG_VERSION").to_owned()),
+            ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
+            ("terminal", std::env::var("TERM").unwrap_or_default()),
+            ("model", session.settings.model.clone()),
+            ("calls", format!("{:?}, {}", session.mode(), session.dialect()).to_lowercase()),
+            ("sandbox", session.hands.toolbox.sandbox().to_string()),
+        ] {
+            say(&format!("{what:<11}{}", visible(&said)));
+        }
+        say("`/debug` shows what the model wrote, and which dialect matched where");
+    }
+
     /// What the context is filled with, by kind: estimates, scaled to what the server counted.
     pub(super) fn tell_context(&self) {
         let session = &self.session;

@@ -46,6 +46,10 @@ pub(super) enum Name {
     Sessions,
     Resume,
     Export,
+    Fork,
+    Rename,
+    Editor,
+    Bug,
     Copy,
     Init,
     Debug,
@@ -81,7 +85,7 @@ const fn command(
     Command { names, takes, behind, about, name }
 }
 
-pub(super) const COMMANDS: [Command; 28] = [
+pub(super) const COMMANDS: [Command; 32] = [
     command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
@@ -167,6 +171,14 @@ pub(super) const COMMANDS: [Command; 28] = [
     command(Name::Sessions, &["sessions"], Takes::Nothing, "", "the conversations that were kept here"),
     command(Name::Resume, &["resume"], Takes::Word, "[ID]", "go on with one of them"),
     command(
+        Name::Fork,
+        &["fork", "branch"],
+        Takes::Nothing,
+        "",
+        "go on as another conversation; this one stays",
+    ),
+    command(Name::Rename, &["rename"], Takes::Text, "TITLE", "give the conversation a title"),
+    command(
         Name::Export,
         &["export", "save"],
         Takes::Word,
@@ -174,6 +186,8 @@ pub(super) const COMMANDS: [Command; 28] = [
         "write the conversation to a Markdown file",
     ),
     command(Name::Copy, &["copy"], Takes::Nothing, "", "copy the last answer to the clipboard"),
+    command(Name::Editor, &["editor", "edit"], Takes::Text, "[TEXT]", "write the question in your editor"),
+    command(Name::Bug, &["bug"], Takes::Nothing, "", "what a report of a fault should say of this program"),
     command(Name::Init, &["init"], Takes::Nothing, "", "have AGENTS.md written, by looking at the project"),
     command(
         Name::Debug,

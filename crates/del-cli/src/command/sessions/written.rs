@@ -24,7 +24,7 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
     for dated in &kept.entries {
         // Writing to a string cannot fail.
         let _ = match &dated.entry {
-            Entry::User { text: question } => {
+            Entry::User { text: question, .. } => {
                 writeln!(text, "\n{}", paint.bold(format!("> {}", visible(question))))
             }
             Entry::Summary { text: note } | Entry::Note { text: note } => {
@@ -59,7 +59,7 @@ pub(crate) fn markdown(kept: &Kept) -> String {
     );
     for dated in &kept.entries {
         match &dated.entry {
-            Entry::User { text: question } => {
+            Entry::User { text: question, .. } => {
                 let _ = writeln!(text, "\n## Question\n\n{question}");
             }
             Entry::Summary { text: note } | Entry::Note { text: note } => {
