@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use del_dialects::{Call, Collect, Dialect, End, Start, Tool, Turn as Reading};
+use del_dialects::{Call, Collect, Dialect, End, Message, Start, Tool, Turn as Reading};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{is_clean, read, same_calls};
@@ -34,42 +34,14 @@ pub(crate) fn beside(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool], fro
         let message = read(dialect, &turn.text, tools);
         let right = same_calls(&message.calls, &turn.calls) && is_clean(&message, turn);
         right.then(|| {
-            let mut out = String::new();
             let about = quoted(&capital(&turn.about));
-            let _ = writeln!(out, "about = {}{WRITTEN}", about.trim_end_matches('"'));
+            let about = format!("{}{WRITTEN}", about.trim_end_matches('"'));
             // White space before a lone call is no part of it.
             let alone = turn.said.is_none() && turn.thought.is_none();
             let text = if alone { turn.text.trim() } else { &turn.text };
             let written = dialect.render_calls(&turn.calls, tools).unwrap_or_default();
-            if written == text {
-                out.push_str("canonical = true\n");
-            }
-            let _ = writeln!(out, "text = {}\n\n[expect]", quoted(text));
-            for (key, said) in [("content", &message.content), ("reasoning", &message.reasoning)] {
-                if !said.trim().is_empty() {
-                    let _ = writeln!(out, "{key} = {}", quoted(said));
-                }
-            }
-            let calls: Vec<String> = message
-                .calls
-                .iter()
-                .map(|call| {
-                    let id = call.id.as_ref().map(|id| format!(", id = {}", quoted(id))).unwrap_or_default();
-                    format!(
-                        "{{ name = {}, arguments = {}{id} }}",
-                        quoted(&call.name),
-                        quoted(&call.arguments)
-                    )
-                })
-                .collect();
-            if !calls.is_empty() {
-                let _ = writeln!(out, "calls = [\n  {},\n]", calls.join(",\n  "));
-            }
-            if !message.faults.is_empty() {
-                let faults: Vec<String> =
-                    message.faults.iter().map(|fault| quoted(fault.kind.as_str())).collect();
-                let _ = writeln!(out, "faults = [{}]", faults.join(", "));
-            }
+            let canonical = if written == text { "canonical = true\n" } else { "" };
+            let out = format!("about = {about}\n{canonical}{}", stated(text, &message));
             (slug(&turn.about), out)
         })
     });
@@ -77,6 +49,38 @@ pub(crate) fn beside(dialect: &Arc<Dialect>, turns: &[Turn], tools: &[Tool], fro
     numbered
         .map(|(place, (slug, toml))| Case { name: format!("{:02}-{slug}.toml", from + place + 1), toml })
         .collect()
+}
+
+/// A case of an answer, as it was read. `end` is how it ended.
+pub fn of_answer(about: &str, text: &str, end: End, message: &Message) -> String {
+    let finish = if end == End::Cut { "finish = \"cut\"\n" } else { "" };
+    format!("about = {}\n{finish}{}", quoted(about), stated(text, message))
+}
+
+/// A text, and what it means.
+fn stated(text: &str, message: &Message) -> String {
+    let mut out = format!("text = {}\n\n[expect]\n", quoted(text));
+    for (key, said) in [("content", &message.content), ("reasoning", &message.reasoning)] {
+        if !said.trim().is_empty() {
+            let _ = writeln!(out, "{key} = {}", quoted(said));
+        }
+    }
+    let call = |call: &Call| {
+        let id = call.id.as_ref().map(|id| format!(", id = {}", quoted(id))).unwrap_or_default();
+        format!("{{ name = {}, arguments = {}{id} }}", quoted(&call.name), quoted(&call.arguments))
+    };
+    let calls: Vec<String> = message.calls.iter().map(call).collect();
+    if !calls.is_empty() {
+        let _ = writeln!(out, "calls = [\n  {},\n]", calls.join(",\n  "));
+    }
+    if !message.faults.is_empty() {
+        let faults: Vec<String> = message.faults.iter().map(|fault| quoted(fault.kind.as_str())).collect();
+        let _ = writeln!(out, "faults = [{}]", faults.join(", "));
+    }
+    if let Some(cut) = message.faults.iter().find_map(|fault| fault.call.as_ref()) {
+        let _ = writeln!(out, "cut_call = {}", call(cut));
+    }
+    out
 }
 
 /// What a case file says.

@@ -301,6 +301,13 @@ impl Dialect {
     }
 }
 
+/// True for a tag such as `<response>` or `</response>`, which any document may hold.
+pub(crate) fn is_plain_tag(mark: &str) -> bool {
+    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    word.map(|word| word.strip_prefix('/').unwrap_or(word))
+        .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
 /// True when text begins with a token of a model's own markup, such as `<|…` or `[TOOL_CALLS]`.
 pub(crate) fn is_token(text: &str) -> bool {
     text.starts_with("<|")

@@ -238,7 +238,7 @@ type Make = fn(&Arc<Dialect>) -> Vec<(String, String, Call)>;
 /// Reads answers of all dialects in one way: how often each verdict came.
 fn trial(make: Make, parser: &dyn Fn(&Arc<Dialect>) -> Parser) {
     let mut all = Counts::default();
-    for dialect in Dialects::builtin().iter() {
+    for dialect in reading::of_any_tool() {
         let mut counts = Counts::default();
         for (about, text, meant) in make(dialect) {
             let (message, _) = read(parser(dialect), [text.as_str()], End::End);

@@ -66,7 +66,7 @@ fn check(name: &str, parser: &dyn Fn() -> Parser, all: &mut Vec<String>) {
 #[test]
 fn prose_is_text_in_every_dialect() {
     let mut all = Vec::new();
-    for dialect in Dialects::builtin().iter() {
+    for dialect in reading::tested() {
         for turn in [Turn::default(), turn()] {
             check(&dialect.name, &|| dialect.parser(turn.clone()), &mut all);
         }

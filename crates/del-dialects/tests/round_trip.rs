@@ -179,7 +179,7 @@ proptest! {
 
     #[test]
     fn what_renders_reads_back(calls in vec(any_call(), 1..4), cut in 1_usize..9) {
-        for dialect in Dialects::builtin().iter() {
+        for dialect in reading::tested() {
             let text = match dialect.render_calls(&calls, &tools()) {
                 Ok(text) => text,
                 Err(RenderError::Unrepresentable { .. } | RenderError::Arguments { .. }) => continue,
@@ -207,7 +207,7 @@ proptest! {
         cut in 1_usize..9,
     ) {
         let answer = answer(&texts, &calls, &order);
-        for dialect in Dialects::builtin().iter() {
+        for dialect in reading::tested() {
             let Ok(text) = dialect.render_answer(&answer, &tools()) else { continue };
             let (message, _) = read(dialect.parser(declaring(&calls)), chunks(&text, cut), End::End);
             prop_assert_eq!(seen(&message), seen(&answer), "{} {:?}", &dialect.name, &text);
@@ -240,7 +240,7 @@ proptest! {
         let start = if inside { Start::Reasoning } else { Start::Text };
         let end = if cut { End::Cut } else { End::End };
         let mut dice = reading::Dice(seed);
-        let names = Dialects::builtin().iter().map(|dialect| Some(dialect.name.as_str())).chain([None]);
+        let names = reading::tested().map(|dialect| Some(dialect.name.as_str())).chain([None]);
         for name in names {
             let parser = || parser(name, starting(turn(), start));
             let whole = read(parser(), [text.as_str()], end);
@@ -265,7 +265,7 @@ proptest! {
         instead in prop_oneof![Just(String::new()), select(marks()), hostile_text()],
         (last, seed, cut, all) in (any::<prop::sample::Index>(), any::<u64>(), any::<bool>(), any::<bool>()),
     ) {
-        let known: Vec<_> = Dialects::builtin().iter().collect();
+        let known: Vec<_> = reading::tested().collect();
         let dialect = known[which.index(known.len())];
         let Ok(text) = dialect.render_calls(&calls, &tools()) else { return Ok(()) };
         let borders = reading::borders(&text);
@@ -297,7 +297,7 @@ proptest! {
     ) {
         let (all, text) = (Dialects::builtin(), parts.concat());
         let neutral = all.neutralise(&text);
-        for mark in all.iter().flat_map(|dialect| reading::distinct_marks(dialect)) {
+        for mark in all.iter().flat_map(|dialect| reading::broken_marks(dialect)) {
             prop_assert!(!neutral.contains(&mark), "{:?} in {:?} of {:?}", mark, neutral, &text);
         }
         prop_assert_eq!(&*all.restore(&neutral), &text);
@@ -332,7 +332,7 @@ proptest! {
         let (before, behind) = text.split_at(borders[place.index(borders.len())]);
         let halves = [before, behind].map(|half| (half, all.neutralise(half)));
         let both: String = halves.iter().map(|(_, neutral)| neutral.as_ref()).collect();
-        for mark in all.iter().flat_map(|dialect| reading::distinct_marks(dialect)) {
+        for mark in all.iter().flat_map(|dialect| reading::broken_marks(dialect)) {
             prop_assert!(!both.contains(&mark), "{:?} in {:?}", mark, &both);
         }
         for (half, neutral) in &halves {
@@ -359,12 +359,12 @@ proptest! {
         };
         let hostile = said(&|place| texts[place].clone());
         let plain = said(&|place| format!("x{place}"));
-        for dialect in Dialects::builtin().iter() {
+        for dialect in reading::tested() {
             let written = |(tool, results): &(Tool, [CallResult; 2])| {
                 [dialect.definitions(std::slice::from_ref(tool)), dialect.render_results(results)].concat()
             };
             let (hostile, plain) = (written(&hostile), written(&plain));
-            for mark in reading::distinct_marks(dialect) {
+            for mark in reading::broken_marks(dialect) {
                 let (found, own) = (hostile.matches(&mark).count(), plain.matches(&mark).count());
                 prop_assert!(found <= own, "{}: {:?} in {:?}", &dialect.name, mark, &hostile);
             }

@@ -145,6 +145,8 @@ fn steps(dialect: &Dialect) -> Vec<Step> {
                 steps.push(Step::Either(with, Vec::new()));
             }
             Piece::Mark(mark, None) => steps.push(Step::Fixed(written(mark))),
+            // What is not written has no name either.
+            Piece::Mark(mark, Some(_)) if mark.need == Need::Noise => {}
             Piece::Mark(mark, Some(form)) => {
                 steps.push(Step::Fixed(written(mark)));
                 steps.extend(head(form, dialect));
@@ -256,8 +258,14 @@ fn call(
         let parameters = Parameters::of(tool, warnings);
         values.enter(&parameters, &tool.name);
         let arguments = match dialect.codec() {
-            Codec::Fields(form) | Codec::Lines(form) => {
-                fields::arguments(form, tool, &parameters, &mut values, warnings)
+            Codec::Fields(form) => fields::arguments(form, None, tool, &parameters, &mut values, warnings),
+            Codec::Lines(form) => {
+                let behind = dialect.call.iter().skip_while(|piece| !matches!(piece, Piece::Args(_)));
+                let closer = behind.skip(1).find_map(|piece| match piece {
+                    Piece::Mark(mark, _) => Some(mark.write.as_str()),
+                    _ => None,
+                });
+                fields::arguments(form, closer, tool, &parameters, &mut values, warnings)
             }
             Codec::Raw { key, close } => {
                 let form = FieldForm { value_close: vec![close.clone()], ..FieldForm::raw() };

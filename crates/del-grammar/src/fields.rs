@@ -12,13 +12,16 @@ use crate::{Warning, pattern, strings};
 /// The arguments of one tool.
 pub(crate) fn arguments(
     form: &FieldForm,
+    closer: Option<&str>,
     tool: &Tool,
     parameters: &Parameters,
     values: &mut Values<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Expr {
     let mut ways = Vec::new();
-    let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
+    let next = closer.and_then(|closer| next_lines(form, closer, parameters));
+    let mut fields =
+        Fields { form, next, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
     for shape in parameters.kinds(&parameters.shape) {
         match shape {
             Shape::Object { members, others } => {
@@ -54,12 +57,34 @@ pub(crate) fn argument(
         _ => None,
     });
     let shape = declared.map_or(&Shape::Any, |member| &member.shape);
-    let mut fields = Fields { form, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
+    let mut fields =
+        Fields { form, next: None, tool: &tool.name, parameters, values, warnings, nested: Vec::new() };
     fields.field(Key::Named(key), shape)
+}
+
+/// What no value of several lines holds, where fields are lines: a line that begins with a key, or closes the call. None
+/// where any word may be a key.
+fn next_lines(form: &FieldForm, closer: &str, parameters: &Parameters) -> Option<Vec<String>> {
+    let pair = form.parts.iter().skip_while(|part| **part != Slot::Key).find_map(|part| match part {
+        Slot::Text(text) => Some(text.trim_end()),
+        _ => None,
+    })?;
+    let mut words = vec![format!("\n{}", closer.trim_start())];
+    for shape in parameters.kinds(&parameters.shape) {
+        let Shape::Object { members, others } = shape else { return None };
+        if others.is_some() {
+            return None;
+        }
+        let heads = members.iter().map(|member| format!("{}{pair}", member.key));
+        words.extend(heads.flat_map(|head| ["\n", " ", "\t"].map(|before| format!("{before}{head}"))));
+    }
+    Some(words)
 }
 
 struct Fields<'a, 'r> {
     form: &'a FieldForm,
+    /// What ends a value in place of the form's closers.
+    next: Option<Vec<String>>,
     tool: &'a str,
     parameters: &'a Parameters,
     values: &'a mut Values<'r>,
@@ -283,6 +308,9 @@ impl Fields<'_, '_> {
             Key::Named(key) => mark.replace("{key}", key),
             _ => mark.split("{key}").next().unwrap_or_default().to_owned(),
         };
+        if let Some(next) = &self.next {
+            return Expr::Without(next.clone());
+        }
         let ends = [&self.form.value_close, &self.form.borders];
         Expr::Without(ends.into_iter().flatten().map(closer).collect())
     }

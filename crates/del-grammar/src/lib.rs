@@ -108,6 +108,16 @@ pub enum GrammarError {
         /// The names that there are, with commas between them.
         known: String,
     },
+    /// The dialect calls one tool alone, and it is none of the tools.
+    #[error("expected the tool {tool:?}, as {dialect} can call no other, got {known}")]
+    OneTool {
+        /// The dialect's name.
+        dialect: String,
+        /// The tool that it calls.
+        tool: String,
+        /// The names that there are, with commas between them.
+        known: String,
+    },
 }
 
 /// Something that a schema asks and the grammar does not hold a model to.
@@ -147,6 +157,15 @@ impl Grammar {
         if tools.is_empty() {
             return Err(GrammarError::NoTools);
         }
+        let tools = match &dialect.tool {
+            Some(tool) => {
+                std::slice::from_ref(tools.iter().find(|known| known.name == *tool).ok_or_else(|| {
+                    let (dialect, tool) = (dialect.name.clone(), tool.clone());
+                    GrammarError::OneTool { dialect, tool, known: names(tools) }
+                })?)
+            }
+            None => tools,
+        };
         let (tools, parallel) = match &options.choice {
             Choice::Named(name) => (std::slice::from_ref(named(tools, name)?), false),
             Choice::Auto | Choice::Required => (tools, options.parallel),
@@ -157,7 +176,7 @@ impl Grammar {
         grammar.triggers = calls.triggers;
         let started = calls.headless.is_some();
         let (body, thought) = match options.choice {
-            Choice::Auto => (text::around(dialect, calls.body, &mut grammar.rules), None),
+            Choice::Auto => (text::around(dialect, tools, calls.body, &mut grammar.rules), None),
             Choice::Required | Choice::Named(_) => {
                 let thought = text::thought(dialect, started).filter(|_| options.thinking);
                 let thought = thought.map(|thought| Expr::sequence([thought, calls.body.clone()]));
@@ -206,8 +225,13 @@ impl Grammar {
 
 /// The tool of this name.
 fn named<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, GrammarError> {
-    tools.iter().find(|tool| tool.name == name).ok_or_else(|| GrammarError::UnknownTool {
-        name: name.to_owned(),
-        known: tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", "),
-    })
+    tools
+        .iter()
+        .find(|tool| tool.name == name)
+        .ok_or_else(|| GrammarError::UnknownTool { name: name.to_owned(), known: names(tools) })
+}
+
+/// The names of tools, with commas between them.
+fn names(tools: &[Tool]) -> String {
+    tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use del_dialects::Dialect;
-use del_dialects::dialect::{Channels, Frame, Mark, Need, Piece, Route};
+use del_dialects::dialect::{Channels, Frame, Mark, Need, Piece, Route, Slot};
+use del_dialects::{Dialect, Tool};
 
 use crate::rules::{Class, Expr, Rules};
 
@@ -11,9 +11,12 @@ use crate::rules::{Class, Expr, Rules};
 const MIN_DISTINCT: usize = 5;
 
 /// `calls`, or text, or both.
-pub(crate) fn around(dialect: &Dialect, calls: Expr, rules: &mut Rules) -> Expr {
+pub(crate) fn around(dialect: &Dialect, tools: &[Tool], calls: Expr, rules: &mut Rules) -> Expr {
     let text = match &dialect.frame {
-        Frame::Tags => Expr::Without(minimal(&openers(dialect).filter_map(distinct).collect::<Vec<_>>())),
+        Frame::Tags => {
+            let marks = openers(dialect).filter_map(distinct);
+            Expr::Without(minimal(&marks.chain(named(dialect, tools)).collect::<Vec<_>>()))
+        }
         Frame::Bare => bare(dialect),
         Frame::Channels(channels) => Expr::Without(in_channels(dialect, channels)),
     };
@@ -120,8 +123,22 @@ fn openers_of(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
     marks.flat_map(|mark| mark.read.iter().map(move |spelling| (mark, spelling.as_str())))
 }
 
-fn distinct((_, spelling): (&Mark, &str)) -> Option<String> {
-    (spelling.len() >= MIN_DISTINCT && !spelling.starts_with('`')).then(|| spelling.to_owned())
+/// A mark that no text holds. A fence is one where a call begins with it, and not only may.
+fn distinct((mark, spelling): (&Mark, &str)) -> Option<String> {
+    let fence = spelling.starts_with('`') && mark.need != Need::Must;
+    (spelling.len() >= MIN_DISTINCT && !fence).then(|| spelling.to_owned())
+}
+
+/// The marks that the name of a tool makes ones: `<get_weather`.
+fn named(dialect: &Dialect, tools: &[Tool]) -> Vec<String> {
+    match &dialect.call[..] {
+        [Piece::Mark(mark, None), Piece::Head(form), ..]
+            if mark.write.len() < MIN_DISTINCT && form.parts == [Slot::Name] =>
+        {
+            tools.iter().map(|tool| format!("{}{}", mark.write, tool.name)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The words that hold no other of them: where those are not, the others are not either.

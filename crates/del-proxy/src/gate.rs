@@ -3,9 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::http::header;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 
+use crate::inspector::is_page;
 use crate::keys::{Holder, Keys};
 use crate::refusal::Refusal;
 
@@ -14,12 +17,20 @@ use crate::refusal::Refusal;
 pub(crate) struct Gate {
     address: SocketAddr,
     keys: Keys,
+    /// Calls run here: even a page of another program on this machine stays out.
+    strict: bool,
 }
 
 impl Gate {
     /// The gate of a server at this address. Without a key, it has to be one that only this machine reaches.
     pub(crate) fn new(address: SocketAddr, keys: Keys) -> Self {
-        Self { address, keys }
+        Self { address, keys, strict: false }
+    }
+
+    /// The same where only pages of its own may ask.
+    pub(crate) fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
     }
 
     /// True when clients have to show a key.
@@ -30,12 +41,8 @@ impl Gate {
     /// Refuses what may not come in, and says whose key it has. Whether it is alive and ready may be asked without one.
     pub(crate) fn check(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
         self.check_host(request)?;
-        check_origin(&request.headers)?;
-        if matches!(request.uri.path(), "/health" | "/ready") {
-            Ok(None)
-        } else {
-            self.check_key(&request.headers)
-        }
+        self.check_origin(request)?;
+        if matches!(request.uri.path(), "/health" | "/ready") { Ok(None) } else { self.check_key(request) }
     }
 
     /// A name that leads here by a trick of DNS is none of ours. Where others may connect, only the key counts: what
@@ -69,7 +76,28 @@ impl Gate {
         right_port && (is_loopback(name) || name == own)
     }
 
-    fn check_key(&self, headers: &HeaderMap) -> Result<Option<Arc<Holder>>, Refusal> {
+    /// Browsers name the site that asks. Pages of this machine may, but where it matters only those from here.
+    fn check_origin(&self, request: &Parts) -> Result<(), Refusal> {
+        let headers = &request.headers;
+        let strict = self.strict || is_page(request.uri.path());
+        for origin in headers.get_all(header::ORIGIN) {
+            let origin = origin.to_str().unwrap_or_default();
+            let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            let may = |host: &str| {
+                let here = headers.get(header::HOST).is_some_and(|own| own.as_bytes() == host.as_bytes());
+                is_loopback(split(host).0) && (here || !strict) || here && strict && self.wants_key()
+            };
+            if !host.is_some_and(may) {
+                return Err(Refusal::forbidden(format!(
+                    "expected no Origin, or one of this machine, got `{origin}`"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_key(&self, request: &Parts) -> Result<Option<Arc<Holder>>, Refusal> {
+        let headers = &request.headers;
         if !self.wants_key() {
             return Ok(None);
         }
@@ -78,6 +106,10 @@ impl Gate {
             Some((scheme, token)) if scheme.eq_ignore_ascii_case(b"bearer ") => token,
             // As clients of Anthropic's API show theirs.
             _ if headers.contains_key("x-api-key") => headers["x-api-key"].as_bytes(),
+            // Browsers ask their users for a name and a password.
+            _ if is_page(request.uri.path()) && password(given).is_some() => {
+                &password(given).unwrap_or_default()
+            }
             _ => {
                 return Err(Refusal::unauthorized(
                     "expected `Authorization: Bearer` or `x-api-key` with the key of this proxy",
@@ -89,18 +121,12 @@ impl Gate {
     }
 }
 
-/// Browsers name the site that asks, and only pages of this machine may.
-fn check_origin(headers: &HeaderMap) -> Result<(), Refusal> {
-    for origin in headers.get_all(header::ORIGIN) {
-        let origin = origin.to_str().unwrap_or_default();
-        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        if !host.is_some_and(|host| is_loopback(split(host).0)) {
-            return Err(Refusal::forbidden(format!(
-                "expected no Origin, or one of this machine, got `{origin}`"
-            )));
-        }
-    }
-    Ok(())
+/// The password of `Authorization: Basic`, whatever the name.
+fn password(given: &[u8]) -> Option<Vec<u8>> {
+    let (scheme, rest) = given.split_at_checked(6)?;
+    let both = BASE64_STANDARD.decode(rest).ok().filter(|_| scheme.eq_ignore_ascii_case(b"basic "))?;
+    let colon = both.iter().position(|byte| *byte == b':')?;
+    Some(both[colon + 1..].to_vec())
 }
 
 fn is_loopback(name: &str) -> bool {

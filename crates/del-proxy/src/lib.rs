@@ -14,6 +14,7 @@ mod document;
 mod execution;
 mod gate;
 mod held;
+mod inspector;
 mod keys;
 mod listing;
 mod memory;
@@ -32,6 +33,7 @@ mod timed;
 mod upstream;
 
 pub use execution::{Executor, Runner};
+pub use inspector::Lens;
 pub use proxy::Proxy;
 pub use server::serve;
 pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};

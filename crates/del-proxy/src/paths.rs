@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use crate::api::{Api, Family, unique};
 use crate::document::Document;
 use crate::held::Held;
+use crate::inspector;
 use crate::listing;
 use crate::pool::Member;
 use crate::proxy::Proxy;
@@ -33,7 +34,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// All of it, behind the gate.
 pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
+    let pages = if proxy.inspector.is_some() { inspector::router() } else { Router::new() };
     Router::new()
+        .merge(pages)
         .route("/v1/chat/completions", answers(Api::Chat))
         .route("/v1/responses", answers(Api::Responses))
         .route("/v1/messages", answers(Api::Messages))
@@ -58,11 +61,11 @@ pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
 
 /// Lets in what may come in, and gives refusals the shape of the API that was called, and every answer an id.
 async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Response<Body> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let (family, begun) = (Family::of(&parts), Instant::now());
     let path = parts.uri.path().to_owned();
     let id = parts.headers.get(REQUEST_ID).cloned();
-    let mut response = match enter(&proxy, &parts) {
+    let mut response = match enter(&proxy, &mut parts) {
         Ok(None) => next.run(Request::from_parts(parts, body)).await,
         Ok(place) => {
             next.run(Request::from_parts(parts, body)).await.map(|body| Body::new(Held::new(body, place)))
@@ -74,6 +77,13 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
     {
         response = refusal.shaped(family);
     }
+    if response.status() == StatusCode::UNAUTHORIZED && inspector::is_page(&path) {
+        // A browser then asks its user.
+        let ask = HeaderValue::from_static(
+            "Basic realm=\"Del inspector: any name, and the key of the proxy\", charset=\"UTF-8\"",
+        );
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
+    }
     if let Some(id) = id.or_else(|| HeaderValue::from_str(&format!("req_{}", unique())).ok()) {
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
     }
@@ -82,8 +92,13 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
 }
 
 /// What may come in, with its place among the requests of its key.
-fn enter(proxy: &Proxy, parts: &Parts) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+fn enter(proxy: &Proxy, parts: &mut Parts) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
     let Some(holder) = proxy.setup().gate.check(parts)? else { return Ok(None) };
+    parts.extensions.insert(Arc::clone(&holder));
+    // Looking asks no model.
+    if inspector::is_page(parts.uri.path()) {
+        return Ok(None);
+    }
     holder.enter().inspect_err(|_| proxy.metrics.limited(&holder.name))
 }
 

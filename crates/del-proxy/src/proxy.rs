@@ -21,7 +21,8 @@ use tokio::task::JoinSet;
 use self::exchange::Exchange;
 use crate::api::Api;
 use crate::gate::Gate;
-use crate::keys::Keys;
+use crate::inspector::{Inspector, Opened};
+use crate::keys::{Holder, Keys};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::pool::{Question, Sent};
@@ -39,6 +40,7 @@ pub struct Proxy {
     address: SocketAddr,
     pub(crate) metrics: Metrics,
     memory: Memory,
+    pub(crate) inspector: Option<Arc<Inspector>>,
     /// Clients send the same tools with each request.
     tools: Mutex<KnownTools>,
     /// True once the server stops.
@@ -67,9 +69,10 @@ impl Proxy {
     /// When the settings do not go together.
     pub fn new(settings: Settings, address: SocketAddr) -> Result<Arc<Self>, SettingsError> {
         let memory = Memory::new(settings.memory);
+        let inspector = settings.inspector.is_some().then(Inspector::new);
         let setup = RwLock::new(Arc::new(Setup::new(settings, address)?));
         let (tools, stops) = (Mutex::default(), watch::Sender::new(false));
-        Ok(Arc::new(Self { setup, address, metrics: Metrics::new(), memory, tools, stops }))
+        Ok(Arc::new(Self { setup, address, metrics: Metrics::new(), memory, inspector, tools, stops }))
     }
 
     /// From now on, requests are answered with these settings. Those under way keep to theirs.
@@ -104,7 +107,23 @@ impl Proxy {
     ) -> Result<Response<Body>, Refusal> {
         let (parts, body) = request.into_parts();
         let bytes = self.read(&parts.headers, body).await?;
-        Exchange::new(self, api, parts, bytes)?.run().await
+        let Some(inspector) = self.inspector.clone() else {
+            return Exchange::new(self, api, parts, bytes)?.run().await;
+        };
+        let key = parts.extensions.get::<Arc<Holder>>().map(|holder| holder.name.clone());
+        let path = parts.uri.path().to_owned();
+        let watched = inspector.open(Opened { path, body: bytes.clone(), key });
+        let answer = match Exchange::new(self, api, parts, bytes) {
+            Ok(exchange) => exchange.watched_by(watched.entry()).run().await,
+            Err(refusal) => Err(refusal),
+        };
+        match answer {
+            Ok(response) => Ok(watched.answers(response)),
+            Err(refusal) => {
+                watched.refuses(refusal.status(), &refusal.to_string());
+                Err(refusal)
+            }
+        }
     }
 
     /// Passes a request on to a route and its answer back, both as they are.
@@ -174,7 +193,8 @@ impl Setup {
         for route in routes.iter().filter(|route| route.pool.members().len() > 1) {
             watches.spawn(Arc::clone(&route.pool).watch(settings.health_interval));
         }
-        Ok(Self { settings, routes, gate: Gate::new(address, keys), _watches: watches })
+        let gate = Gate::new(address, keys).strict(settings.executor.is_some());
+        Ok(Self { settings, routes, gate, _watches: watches })
     }
 
     /// What goes to a model server with this body, for a client with these headers.

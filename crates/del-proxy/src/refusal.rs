@@ -69,6 +69,10 @@ impl Refusal {
         self.status == StatusCode::GATEWAY_TIMEOUT
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// With what to do about it.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

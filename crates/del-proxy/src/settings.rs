@@ -9,6 +9,7 @@ use del_dialects::{Detail, Dialect, Dialects};
 use del_wire::Words;
 
 use crate::execution::Executor;
+use crate::inspector::Lens;
 use crate::upstream::Upstream;
 
 /// How a proxy works.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub health_interval: Duration,
     /// What is counted can be asked for at `/metrics`.
     pub metrics: bool,
+    /// The inspector is at `/`, and sees through this. What the proxy began with holds until it ends.
+    pub inspector: Option<Arc<dyn Lens>>,
     /// Has tools that the model is offered beside those of the client, and runs calls of them.
     pub executor: Option<Arc<dyn Executor>>,
     /// How many requests to the model one request of a client may cost, where calls run here.
@@ -84,6 +87,7 @@ impl Settings {
             keep_alive: Duration::from_secs(15),
             health_interval: Duration::from_secs(10),
             metrics: false,
+            inspector: None,
             executor: None,
             max_turns: 25,
             keys: Vec::new(),

@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use crate::inspector::Tap;
 use crate::pool::Visit;
 
 /// A body that fails when nothing comes of it for too long.
@@ -19,6 +20,8 @@ pub(crate) struct Timed {
     timer: Pin<Box<Sleep>>,
     between: Duration,
     visit: Visit,
+    /// Keeps what comes, for whoever looks.
+    tap: Option<Tap>,
 }
 
 /// Why an answer ends early.
@@ -35,7 +38,22 @@ pub(crate) enum Interruption {
 impl Timed {
     /// A body whose first bytes come within `first`, and those that follow within `between` of each other.
     pub(crate) fn new(body: reqwest::Body, first: Duration, between: Duration, visit: Visit) -> Self {
-        Self { body, first: None, timer: Box::pin(tokio::time::sleep(first)), between, visit }
+        Self { body, first: None, timer: Box::pin(tokio::time::sleep(first)), between, visit, tap: None }
+    }
+
+    /// The same, kept while it comes.
+    pub(crate) fn watched_by(mut self, tap: Option<Tap>) -> Self {
+        self.tap = tap;
+        self
+    }
+
+    fn tell(&self, came: Option<&Result<Frame<Bytes>, Interruption>>) {
+        let Some(tap) = &self.tap else { return };
+        match came {
+            Some(Ok(frame)) => tap.bytes(frame.data_ref().map_or(&[], |bytes| bytes)),
+            Some(Err(_)) => tap.end(false),
+            None => tap.end(true),
+        }
     }
 
     /// The server that it comes from.
@@ -61,7 +79,9 @@ impl Body for Timed {
     ) -> Poll<Option<Result<Frame<Bytes>, Interruption>>> {
         let this = &mut *self;
         if let Some(first) = this.first.take() {
-            return Poll::Ready(Some(Ok(first)));
+            let came = Some(Ok(first));
+            this.tell(came.as_ref());
+            return Poll::Ready(came);
         }
         let came = match Pin::new(&mut this.body).poll_frame(context) {
             Poll::Ready(frame) => {
@@ -75,6 +95,7 @@ impl Body for Timed {
         if matches!(came, Some(Err(_))) {
             this.visit.failed();
         }
+        this.tell(came.as_ref());
         Poll::Ready(came)
     }
 

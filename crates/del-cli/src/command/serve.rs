@@ -2,6 +2,7 @@
 
 mod execute;
 mod file;
+mod lens;
 mod plan;
 #[cfg(test)]
 mod reference;
@@ -15,11 +16,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{Engine, Executor, Proxy, ServerApi};
+use del_proxy::{Engine, Executor, Lens, Proxy, ServerApi, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::execute::Execution;
+use self::lens::Glass;
 use self::plan::Plan;
 use self::values::{count, seconds, size, size_or_none};
 use self::words::Typed;
@@ -44,6 +46,9 @@ pub(crate) struct Options {
     listening: Typed<Listening>,
     #[command(flatten)]
     route: Typed<RouteOptions>,
+    /// Shows nobody what goes through; otherwise a page at / does, from memory
+    #[arg(long)]
+    no_inspector: bool,
     #[command(flatten)]
     execution: Execution,
 }
@@ -216,6 +221,20 @@ struct Serving<'a> {
 /// Servers that were away are asked again after this long.
 const AGAIN: Duration = Duration::from_secs(10);
 
+impl Options {
+    /// The settings, with what runs here and what is shown.
+    fn complete(
+        &self,
+        settings: Settings,
+        executor: Option<&Arc<dyn Executor>>,
+        common: &Common,
+    ) -> Settings {
+        let mut settings = self.execution.put_into(settings, executor);
+        settings.inspector = (!self.no_inspector).then(|| Arc::new(Glass::new(common)) as Arc<dyn Lens>);
+        settings
+    }
+}
+
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     let plan = Plan::new(options, catalog)?;
@@ -239,7 +258,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let address = listener.local_addr()?;
         let (first, routes) = (asked.first, plan.routes.len());
         let behind = if routes == 1 { first } else { format!("the servers of {routes} routes") };
-        let settings = options.execution.put_into(asked.settings, executor.as_ref());
+        let settings = options.complete(asked.settings, executor.as_ref(), common);
         let proxy = Proxy::new(settings, address);
         let proxy = proxy.map_err(|error| Exit::Failed.because(error.to_string()))?;
         let serving = Serving { options, common, catalog, plan, away: asked.away.len(), executor, proxy };
@@ -301,7 +320,7 @@ impl Serving<'_> {
     async fn anew(&mut self) -> Result<()> {
         let plan = Plan::new(self.options, self.catalog)?;
         let asked = plan.ask(self.catalog, self.common).await?;
-        self.proxy.reload(self.options.execution.put_into(asked.settings, self.executor.as_ref()))?;
+        self.proxy.reload(self.options.complete(asked.settings, self.executor.as_ref(), self.common))?;
         asked.away.iter().for_each(|reason| say(format!("{reason}; it is asked again")));
         if plan.address != self.plan.address {
             say(format!("{} counts after the next start", plan.address));
@@ -314,7 +333,7 @@ impl Serving<'_> {
     async fn ask_again(&mut self) {
         let Ok(asked) = self.plan.ask(self.catalog, self.common).await else { return };
         let away = asked.away.len();
-        let settings = self.options.execution.put_into(asked.settings, self.executor.as_ref());
+        let settings = self.options.complete(asked.settings, self.executor.as_ref(), self.common);
         if away < self.away && self.proxy.reload(settings).is_ok() {
             say(format!("{} model servers that were away answer now", self.away - away));
         }

@@ -1,6 +1,7 @@
 //! Keys and values on lines of their own, typed by the tool's schema.
 //!
-//! A line goes out when it has ended. One that begins with no key belongs to the value before it.
+//! A line goes out when it has ended, or as it comes where it is text behind its key. One that begins with no key belongs
+//! to the value before it.
 
 use std::collections::HashSet;
 
@@ -59,7 +60,8 @@ impl LineMarks {
         let (key, value) = line.split_once(self.pair.trim_end())?;
         let key = key.trim();
         let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let known = if tool.is_some() { may_have(tool, key) } else { key.chars().all(word) };
+        let declares = tool.is_some_and(|tool| tool.parameters.get("properties").is_some());
+        let known = if declares { may_have(tool, key) } else { key.chars().all(word) };
         let space = &self.pair[self.pair.trim_end().len()..];
         (known && !key.is_empty()).then(|| (key, value.strip_prefix(space).unwrap_or(value)))
     }
@@ -94,8 +96,10 @@ pub(crate) struct LinesReader {
 #[derive(Debug, Clone)]
 struct Value {
     types: Types,
-    /// It is text, which goes out line by line.
+    /// It is text, which goes out as it comes.
     streams: bool,
+    /// The beginning of the line at hand went out.
+    open: bool,
     /// All of it, where it does not.
     text: String,
     /// Empty lines behind it that have not gone out.
@@ -151,7 +155,8 @@ impl LinesReader {
             }
             let Some(hit) = hit else {
                 if !last {
-                    return FieldsProgress::More;
+                    let free = *look - marks.marks.pending(&self.scan);
+                    return self.stream(given, kept, free, emit).unwrap_or(FieldsProgress::More);
                 }
                 let rest = *kept..text.len();
                 let progress = if rest.is_empty() { None } else { self.line(given, rest, emit) };
@@ -172,11 +177,13 @@ impl LinesReader {
                 *look = hit.start;
                 return FieldsProgress::More;
             }
-            let first = white_space(&text.as_bytes()[*kept..hit.start]) == hit.start - *kept;
+            let open = self.value.as_ref().is_some_and(|value| value.open);
+            let first = !open && white_space(&text.as_bytes()[*kept..hit.start]) == hit.start - *kept;
             let behind = text[hit.end..].trim_start_matches([' ', '\t', '\r']);
             let alone = behind.starts_with('\n') || (behind.is_empty() && last);
-            // Inside a line it is data, unless lines end so or nothing follows.
-            let inside = next == Next::Opener || (marks.fed && !alone);
+            // Inside a line it is data, unless lines end so, nothing follows, or it repeats the tool's name.
+            let named = marks.named.as_deref() == Some(&text[hit.start..hit.end]);
+            let inside = next == Next::Opener || (marks.fed && !alone && !named);
             if (inside && !first) || closes == Some(false) {
                 if closes == Some(true) && marks.fed && next != Next::Opener && behind.is_empty() {
                     *work += (*look - hit.start) as u64;
@@ -189,6 +196,10 @@ impl LinesReader {
                 continue;
             }
             let progress = if first { None } else { self.line(given, *kept..hit.start, emit) };
+            if matches!(progress, Some(FieldsProgress::Broken)) {
+                *work += (*look - hit.start) as u64;
+                *look = hit.start;
+            }
             if let Some(progress) = progress.or_else(|| self.close(given, hit.start, emit)) {
                 return progress;
             }
@@ -200,7 +211,33 @@ impl LinesReader {
         }
     }
 
-    /// One line, without what ends it.
+    /// As much of the line at hand as is text for sure, up to `free`.
+    fn stream(
+        &mut self,
+        given: &Given<'_>,
+        kept: &mut usize,
+        free: usize,
+        emit: Emit<'_>,
+    ) -> Option<FieldsProgress> {
+        let text = given.text[*kept..free.max(*kept)].trim_end_matches('\r');
+        let range = *kept..*kept + text.len();
+        let open = self.value.as_ref().is_some_and(|value| value.open);
+        let field = given.marks.field(text, given.tool).filter(|(key, value)| {
+            let new = !self.keys.contains(*key) && !value.trim_start().is_empty();
+            new && types_of(given.tool, key).only_string() && !given.form.json
+        });
+        if text.is_empty() || (!open && field.is_none()) {
+            return None;
+        }
+        *kept = range.end;
+        let progress = self.line(given, range, emit);
+        if let Some(value) = &mut self.value {
+            value.open = true;
+        }
+        progress
+    }
+
+    /// One line, without what ends it, or as much of it as has not gone out.
     fn line(
         &mut self,
         given: &Given<'_>,
@@ -208,6 +245,13 @@ impl LinesReader {
         emit: Emit<'_>,
     ) -> Option<FieldsProgress> {
         let line = given.text[range.clone()].trim_end_matches('\r');
+        if let Some(value) = self.value.as_mut().filter(|value| value.open) {
+            value.open = false;
+            let mut json = String::new();
+            escape(line, &mut json);
+            emit(&json, range);
+            return None;
+        }
         let field = given.marks.field(line, given.tool);
         if let Some((key, text)) = field.filter(|(key, _)| !self.keys.contains(*key)) {
             if let Some(progress) = self.close(given, range.start, emit) {
@@ -219,7 +263,7 @@ impl LinesReader {
             head.push_str(&quoted(key));
             head.push(':');
             self.keys.insert(key.to_owned());
-            let mut value = Value { types, streams, text: String::new(), empty: 0 };
+            let mut value = Value { types, streams, open: false, text: String::new(), empty: 0 };
             if streams {
                 head.push('"');
                 escape(text, &mut head);

@@ -22,12 +22,25 @@ impl<F, M> Given<'_, F, M> {
         let (Some(tool), true) = (self.tool, named == Some(&text[hit.start..hit.end])) else {
             return Some(true);
         };
-        let rest = text[hit.end..].trim_start();
-        match rest.strip_prefix(tool.name.as_str()) {
-            Some("") | None if self.end.is_none() && tool.name.starts_with(rest) => None,
-            Some(behind) => Some(!behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')),
-            None => Some(false),
-        }
+        repeats(&tool.name, &text[hit.end..], self.end.is_some())
+    }
+}
+
+/// White space before the name in a closing mark, in bytes.
+const MAX_SPACE: usize = 256;
+
+/// Whether `rest`, behind a closing mark, begins with this name. None when that cannot be said yet, as the answer is not
+/// `over`.
+pub(crate) fn repeats(name: &str, rest: &str, over: bool) -> Option<bool> {
+    let space = rest.len() - rest.trim_start().len();
+    if space > MAX_SPACE {
+        return Some(false);
+    }
+    let rest = &rest[space..];
+    match rest.strip_prefix(name) {
+        Some("") | None if !over && name.starts_with(rest) => None,
+        Some(behind) => Some(!behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')),
+        None => Some(false),
     }
 }
 

@@ -7,7 +7,7 @@ mod kind;
 use std::ops::Range;
 
 use super::opening::Opening;
-use super::plan::{Body, Walk};
+use super::plan::{Body, Plan, Walk};
 use super::{Engine, Flow, Io, Meaning, State};
 use crate::codec::call::CallReader;
 use crate::codec::fields::FieldsReader;
@@ -142,6 +142,11 @@ impl Reading {
             Kind::Call(reader) => reader.name.is_some() && reader.has_args(),
             _ => false,
         }
+    }
+
+    /// True where the call breaks in a value that may quote markup, so that it may have begun inside another one.
+    pub(super) fn may_quote(&self, plan: &Plan) -> bool {
+        plan.walks[self.walk].writes_raw() && self.kind.has_begun()
     }
 }
 

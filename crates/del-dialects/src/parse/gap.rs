@@ -3,7 +3,7 @@
 use super::opening::{Opening, is_name, starts_name};
 use super::plan::{Body, Opener, Target, Then};
 use super::text::first_char;
-use super::{Engine, Flow, Io, State};
+use super::{Engine, Flow, Io, MAX_SPACE, State};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
@@ -24,9 +24,6 @@ pub(super) struct Gap {
     /// The name in a closing mark, such as `</get_weather>`, was looked for.
     renamed: bool,
 }
-
-/// White space between two calls, in bytes; more of it is text.
-const MAX_SPACE: usize = 256;
 
 impl Gap {
     pub(super) fn new(walk: usize, step: usize) -> Self {
@@ -70,7 +67,8 @@ impl Engine {
             }
             if gap.scan.is_fresh() {
                 let from = io.look;
-                io.look += white_space(&io.bytes[io.look..]);
+                let most = (io.at + MAX_SPACE + 1).clamp(from, io.bytes.len());
+                io.look += white_space(&io.bytes[from..most]);
                 gap.separated |= walk.dialect.between == "\n" && io.bytes[from..io.look].contains(&b'\n');
                 if io.look - io.at > MAX_SPACE {
                     return self.leave(io);

@@ -6,13 +6,14 @@ use std::borrow::Cow;
 
 use super::body::Reading;
 use super::gap::Gap;
-use super::plan::{Body, Opener, Plan, Target, Then, Walk};
+use super::plan::{Body, Opener, Plan, Target, Then, Walk, may_be_named};
 use super::text::think;
 use super::{Engine, Flow, Io, Meaning, State};
 use crate::codec::attributes;
 use crate::dialect::Codec;
 use crate::event::Event;
 use crate::fault::FaultKind;
+use crate::message::Tool;
 use crate::scan::Scan;
 use site::{Settled, head, site, tag};
 pub(super) use site::{is_name, starts_name};
@@ -71,9 +72,6 @@ enum Place {
     /// In other attributes of the tag that holds the name.
     Tag,
 }
-
-/// White space inside an opening, in bytes.
-const MAX_SPACE: usize = 256;
 
 impl Opening {
     pub(super) fn in_text(opener: Opener, plan: &Plan, start: usize, found: usize, fresh: bool) -> Self {
@@ -499,5 +497,15 @@ impl Opening {
     /// Where the markup begins.
     pub(super) fn start(&self) -> usize {
         self.start
+    }
+
+    /// False where only the name of a declared tool makes it a call, and another stands there.
+    pub(super) fn may_be_named(&self, io: &Io<'_>, tools: &[Tool]) -> bool {
+        let name = match (self.name, self.place) {
+            (Some((start, _)), _) => start,
+            (None, Place::Head(_)) => self.token,
+            _ => return true,
+        };
+        !io.plan.walks[self.walk].needs_declared() || may_be_named(tools, &io.text[io.at + name..])
     }
 }

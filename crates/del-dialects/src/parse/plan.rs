@@ -8,12 +8,15 @@ mod thought;
 mod walk;
 use std::sync::Arc;
 
-use crate::dialect::{Dialect, Frame, Mark, is_token};
+use crate::dialect::{Dialect, Frame, Mark, is_plain_tag, is_token};
+use crate::message::Tool;
+use crate::parse::MAX_SPACE;
 use crate::scan::{Automaton, SUFFIX, Scan};
+use crate::value::white_space;
 pub(super) use heading::HeaderMark;
 pub(super) use sites::{Site, Target, Then};
 use spelling::{MIN_DISTINCT, framing, framings};
-pub(super) use spelling::{is_distinct, is_plain_tag, is_wordy};
+pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use thought::Role;
 use thought::{EDGES, Thought};
 pub(super) use walk::{Body, MIN_NAMED, Step, Walk};
@@ -154,6 +157,13 @@ impl Opener {
         self.step.is_some_and(|step| walk.is_worded(mark(step)))
     }
 
+    /// False where the mark makes a call only before the name of a declared tool, and `behind` it there is none.
+    pub(super) fn may_be_named(&self, plan: &Plan, tools: &[Tool], behind: &str) -> bool {
+        let walk = &plan.walks[self.walk];
+        let head = self.step.is_some_and(|step| walk.head(step + 1).is_some());
+        !head || !walk.needs_declared() || may_be_named(tools, behind)
+    }
+
     /// True when what begins is the header of a message.
     pub(super) fn is_header(&self, plan: &Plan) -> bool {
         self.step.is_none() && plan.walks[self.walk].heading.is_some()
@@ -267,8 +277,10 @@ impl Plan {
             // No text but a checkpoint's own carries its suffix.
             let own = mark.read.iter().any(|spelling| spelling.contains(SUFFIX));
             for spelling in &mark.read {
-                let dropped = own || is_closer(walk, mark) || is_token(spelling);
-                if is_distinct(spelling) && dropped && (walk.alone || !is_plain_tag(spelling)) {
+                let plain = is_plain_tag(spelling);
+                let follows = follows(walk, mark) && !plain;
+                let dropped = own || follows || is_closer(walk, mark) || is_token(spelling);
+                if is_distinct(spelling) && dropped && (walk.alone || !plain) {
                     let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
                     self.mark(spelling).dropped.get_or_insert(closer);
                 }
@@ -458,4 +470,15 @@ fn introduce(forms: &mut [Walk]) {
 
 fn is_closer(walk: &Walk, mark: &Mark) -> bool {
     walk.steps[walk.args + 1..].iter().any(|step| matches!(step, Step::Mark(closer, _) if closer == mark))
+}
+
+/// True for a mark that stands behind another before the arguments, and so opens nothing.
+fn follows(walk: &Walk, mark: &Mark) -> bool {
+    !is_closer(walk, mark) && !walk.marks_from(0).iter().any(|(_, opener)| *opener == mark)
+}
+
+/// True when `text` begins with the name of one of `tools`, as far as it is there.
+pub(super) fn may_be_named(tools: &[Tool], text: &str) -> bool {
+    let name = &text[white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)])..];
+    tools.iter().any(|tool| name.starts_with(tool.name.as_str()) || tool.name.starts_with(name))
 }

@@ -77,7 +77,7 @@ impl Engine {
         if let Meaning::Answer(answer) = &mut self.call.meaning {
             answer.push_str(reading.buffered());
         }
-        let whole = reading.is_whole();
+        let (whole, may_quote) = (reading.is_whole(), reading.may_quote(io.plan));
         if let Some(opening) = reading.pending.take() {
             let start = io.at + opening.start();
             let bare = io.plan.walks[reading.walk].is_bare();
@@ -94,6 +94,10 @@ impl Engine {
             io.fault(FaultKind::MissingCloser, Some(self.call.number), end, end);
             io.send(Event::CallEnd { call: self.call.number, id: None }, end, end);
         } else {
+            // A model does not end inside a value by itself.
+            if io.end == Some(End::End) && may_quote {
+                self.doubt_calls(io, end);
+            }
             let fault = Fault { kind: FaultKind::UnclosedCall, call: Some(self.call.number) };
             let span: Span = self.call.from..io.base + end as u64;
             io.sink.event(Event::Fault(fault), span);
@@ -106,6 +110,10 @@ impl Engine {
         let end = io.text.len();
         let State::Opening(opening) = self.state else { return Flow::More };
         let walk = &plan.walks[opening.walk];
+        // No declared name begins behind a mark that means nothing without one.
+        if !opening.may_be_named(io, &self.turn.tools) {
+            return self.try_next(io, opening);
+        }
         let empty = !walk.needs_declared() && !matches!(walk.dialect.codec(), Codec::Raw { .. });
         let closed = empty && (walk.may_be_eaten(walk.args + 1) || walk.is_line());
         if io.end == Some(End::End)

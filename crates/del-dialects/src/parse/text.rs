@@ -4,16 +4,12 @@ use super::channels::Origin;
 use super::opening::{Opening, starts_name};
 use super::plan::{Dropped, Headed, MIN_NAMED, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::tail::before;
-use super::{Engine, Fence, Flow, Io, State};
+use super::{Engine, Fence, Flow, Io, MAX_SPACE, State};
 use crate::dialect::is_token;
 use crate::event::Event;
 use crate::fault::FaultKind;
-use crate::message::Tool;
 use crate::scan::{Match, Scan, is_word};
 use crate::value::white_space;
-
-/// White space before the first word, in bytes; behind more of it no word is the name of a call.
-const MAX_SPACE: usize = 256;
 
 impl Engine {
     pub(super) fn text(&mut self, io: &mut Io<'_>) -> Flow {
@@ -324,8 +320,7 @@ impl Engine {
             let walk = &io.plan.walks[opener.walk];
             let bare = walk.is_bare();
             let inside = opener.step.is_some() && walk.is_inside();
-            let head = opener.step.is_some_and(|step| walk.head(step + 1).is_some());
-            let named = !head || !walk.needs_declared() || may_name(&self.turn.tools, &io.text[hit.end..]);
+            let named = opener.may_be_named(io.plan, &self.turn.tools, &io.text[hit.end..]);
             (starts_line
                 || !opener.line_start
                 || (announced && opener.announced)
@@ -471,13 +466,6 @@ impl Engine {
         self.resume_text();
         Flow::Next
     }
-}
-
-/// True when `text` begins with the name of one of `tools`, as far as it is there.
-fn may_name(tools: &[Tool], text: &str) -> bool {
-    let space = white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)]);
-    let rest = &text[space..];
-    tools.iter().any(|tool| rest.starts_with(tool.name.as_str()) || tool.name.starts_with(rest))
 }
 
 /// True where a mark that only counts at the start of a line may count: there, behind a sentence, another object or

@@ -198,8 +198,16 @@ impl Dice {
 
 /// Spellings of a dialect that are its markup beyond doubt: nobody writes them in prose by chance.
 pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
-    use del_dialects::dialect::Frame;
+    use del_dialects::dialect::{Frame, Piece};
+    // A tag of one plain word inside a call is markup there, and the user's own anywhere else.
+    let inner = dialect.call.iter().skip(1).take_while(|piece| !matches!(piece, Piece::Args(_)));
+    let inner: Vec<&String> = inner
+        .filter_map(|piece| if let Piece::Mark(mark, _) = piece { Some(&mark.read) } else { None })
+        .flatten()
+        .filter(|mark| is_plain_tag(mark))
+        .collect();
     let mut marks: Vec<String> = dialect.marks().flat_map(|mark| mark.read.iter().cloned()).collect();
+    marks.retain(|mark| !inner.contains(&mark));
     if let Frame::Channels(channels) = &dialect.frame {
         marks.extend(channels.marks().cloned());
     }
@@ -215,6 +223,27 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
     marks.sort();
     marks.dedup();
     marks
+}
+
+/// The marks that never survive in text of others: all but tags of one plain word, which any document may hold.
+pub fn broken_marks(dialect: &Dialect) -> Vec<String> {
+    let mut marks = distinct_marks(dialect);
+    marks.retain(|mark| !is_plain_tag(mark));
+    marks
+}
+
+fn is_plain_tag(mark: &str) -> bool {
+    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    word.is_some_and(|word| word.trim_start_matches('/').bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
+/// True where only the name of a declared tool makes a call: the mark before it is a sign like any other, or there is
+/// none and the name is a key.
+pub fn names_decide(dialect: &Dialect) -> bool {
+    use del_dialects::dialect::{Frame, Need};
+    let first = dialect.marks().find(|mark| mark.need == Need::Must);
+    let key = matches!(dialect.codec(), Codec::Call(form) if form.name.is_none());
+    key || (dialect.frame == Frame::Tags && first.is_some_and(|mark| mark.write.len() < 3))
 }
 
 /// JSON with its keys in the order in which the dialect writes them.
@@ -285,9 +314,16 @@ pub fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
     calls
 }
 
+/// The built-in dialects, or those that `DEL_DIALECTS` names (`a,b`), while one works on them.
+pub fn tested() -> impl Iterator<Item = &'static Arc<Dialect>> {
+    let only = std::env::var("DEL_DIALECTS").ok();
+    let named = move |name: &str| only.as_deref().is_none_or(|only| only.split(',').any(|one| one == name));
+    Dialects::builtin().iter().filter(move |dialect| named(&dialect.name))
+}
+
 /// The dialects that can call any tool: all but those whose form is that of one tool alone.
 pub fn of_any_tool() -> impl Iterator<Item = &'static Arc<Dialect>> {
-    Dialects::builtin().iter().filter(|dialect| dialect.tool.is_none())
+    tested().filter(|dialect| dialect.tool.is_none())
 }
 
 /// Does this for every dialect that can call any tool, and says at the end for which of them it failed.

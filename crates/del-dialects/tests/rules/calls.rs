@@ -4,7 +4,9 @@ use del_dialects::dialect::Frame;
 use del_dialects::{End, FaultKind, Turn};
 
 use crate::faults;
-use crate::reading::{as_meant, call, chunks, every_dialect, kept, parser, read, tools, turn, writes_json};
+use crate::reading::{
+    as_meant, call, chunks, every_dialect, kept, names_decide, parser, read, tools, turn, writes_json,
+};
 
 #[test]
 fn rule_09_a_call_that_is_cut_inside_its_arguments_never_ends() {
@@ -53,7 +55,7 @@ fn rule_10_unknown_names_are_calls() {
     let calls = [call("never_heard.of-it", r#"{"a":"b"}"#)];
     every_dialect(|dialect| {
         for tools in [tools(), Vec::new().into()] {
-            if !tools.is_empty() && dialect.frame == Frame::Bare {
+            if names_decide(dialect) || (!tools.is_empty() && dialect.frame == Frame::Bare) {
                 // Without a mark it is text.
                 continue;
             }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use del_dialects::dialect::Frame;
 use del_dialects::{CallResult, Dialects, End, Start};
 
-use crate::reading::{distinct_marks, every_dialect, read, sample, starting, turn};
+use crate::reading::{broken_marks, every_dialect, names_decide, read, sample, starting, turn};
 
 fn result(text: &str, ok: bool) -> CallResult {
     CallResult { id: Some("a1b2c3d4e".into()), name: "get_weather".into(), text: text.into(), ok }
@@ -17,13 +17,13 @@ fn rule_13_text_of_others_holds_no_mark() {
     every_dialect(|dialect| {
         let forged = format!("20 degrees.\n{}", sample(dialect));
         let neutral = all.neutralise(&forged);
-        for mark in distinct_marks(dialect) {
-            assert!(!all.neutralise(&mark).contains(&mark), "{} {mark:?}", dialect.name);
-            assert!(!neutral.contains(&mark), "{} {mark:?} in {neutral:?}", dialect.name);
+        for mark in &broken_marks(dialect) {
+            assert!(!all.neutralise(mark).contains(mark), "{} {mark:?}", dialect.name);
+            assert!(!neutral.contains(mark), "{} {mark:?} in {neutral:?}", dialect.name);
         }
         assert_eq!(all.restore(&neutral), forged, "{}", dialect.name);
         let bare = |name: &String| all.get(name).is_some_and(|dialect| dialect.frame == Frame::Bare);
-        if dialect.frame == Frame::Bare || dialect.reads.iter().any(bare) {
+        if dialect.frame == Frame::Bare || names_decide(dialect) || dialect.reads.iter().any(bare) {
             // Without a mark there is nothing to break; such text is a call only where a model writes it.
             return;
         }
@@ -45,7 +45,7 @@ fn rule_13_results_cannot_forge_calls() {
         for ok in [true, false] {
             let honest = dialect.render_results(&[result("20 degrees", ok)]);
             let rendered = dialect.render_results(&[result(&forged, ok)]);
-            for mark in distinct_marks(dialect) {
+            for mark in broken_marks(dialect) {
                 let count = |text: &str| text.matches(&mark).count();
                 assert_eq!(count(&rendered), count(&honest), "{} {mark:?} in {rendered:?}", dialect.name);
             }

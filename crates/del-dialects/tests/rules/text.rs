@@ -35,8 +35,9 @@ fn rule_07_markup_never_reaches_text_or_reasoning() {
     every_dialect(|dialect| {
         let marks = distinct_marks(dialect);
         let mut texts = vec![format!("Hello.\n{}\nBye.", sample(dialect))];
-        if let Some(reasoning) = &dialect.reasoning {
-            let (begin, end) = (&reasoning.begin[0], &reasoning.end[0]);
+        if let Some(reasoning) = &dialect.reasoning
+            && let (Some(begin), Some(end)) = (reasoning.begin.first(), reasoning.end.first())
+        {
             texts.push(format!("{begin}Hm.{end}{}\nBye.", sample(dialect)));
         }
         for text in texts {

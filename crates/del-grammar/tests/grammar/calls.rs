@@ -1,12 +1,12 @@
 //! What the writer writes is accepted in every dialect, and what is no call of these tools is not.
 
 use del_dialects::dialect::{Codec, Frame, Mark, Need, Route};
-use del_dialects::{Call, Dialects, Tool};
+use del_dialects::{Call, Tool};
 use del_grammar::{Choice, Grammar, GrammarError, Options};
 use serde_json::json;
 
 use super::gbnf::Gbnf;
-use super::{built, call, dialect, grammar, read, tool};
+use super::{built, call, dialect, grammar, of_any_tool, read, tool};
 
 fn tools() -> Vec<Tool> {
     vec![
@@ -63,7 +63,7 @@ fn calls() -> Vec<Call> {
 #[test]
 fn accepts_what_the_writer_writes() {
     let (tools, calls) = (tools(), calls());
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let one = grammar(dialect, &tools, &Choice::Required, false);
         let more = grammar(dialect, &tools, &Choice::Required, true);
         let auto = grammar(dialect, &tools, &Choice::Auto, true);
@@ -145,13 +145,17 @@ fn refuses_what_is_no_call_of_these_tools() {
         ("a missing inner argument", call("look_up", &json!({"query": {"any": []}}))),
         ("a missing argument far inside", call("look_up", &json!({"query": {"text": "a", "any": [{}]}}))),
     ];
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let required = grammar(dialect, &tools, &Choice::Required, true);
         let auto = grammar(dialect, &tools, &Choice::Auto, true);
         for (what, call) in &wrong {
             let text = dialect.render_calls(std::slice::from_ref(call), &loose).unwrap();
-            // Elements say less of types than JSON does: for these tools they may be another call, and a right one.
-            let elements = matches!(dialect.codec(), Codec::Fields(form) if form.nest.is_some());
+            // Elements say less of types than JSON does, and a line without a key goes on with the value before it: for these
+            // tools they may be another call, and a right one.
+            let elements = match dialect.codec() {
+                Codec::Fields(form) => form.nest.is_some(),
+                codec => matches!(codec, Codec::Lines(_)),
+            };
             let meant = |read: &Call| read.arguments == call.arguments.replace(": ", ":").replace(", ", ",");
             if elements && !read(dialect, &tools, &text).calls.iter().all(meant) {
                 continue;
@@ -187,7 +191,7 @@ fn refuses_calls_whose_marks_are_missing() {
     let tools = tools();
     let call = &calls()[..1];
     let mut dropped = 0;
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let grammar = grammar(dialect, &tools, &Choice::Required, true);
         let text = dialect.render_calls(call, &tools).unwrap();
         // Servers keep the mark that ends the last message of a channel to themselves.
@@ -217,7 +221,7 @@ fn auto_takes_text_and_calls_behind_it() {
         "```python\nprint(1)\n```",
         "<think>\nLet me see.\n</think>\n\nIt is 3 < 4.",
     ];
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let auto = grammar(dialect, &tools, &Choice::Auto, true);
         let required = grammar(dialect, &tools, &Choice::Required, true);
         for text in texts {
@@ -273,7 +277,7 @@ fn auto_text_holds_no_opener() {
 #[test]
 fn calls_begin_with_a_trigger() {
     let tools = tools();
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let grammar = built(dialect, &tools, &Choice::Auto, true).unwrap();
         for trigger in grammar.triggers() {
             assert!(trigger.len() >= 5, "{}: {trigger:?}", dialect.name);
@@ -300,7 +304,7 @@ fn needs_a_tool_to_call() {
 fn a_thought_before_required_calls() {
     let tools = tools();
     let mut thinking = 0;
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let name = &dialect.name;
         let plain = built(dialect, &tools, &Choice::Required, true).unwrap();
         let options = Options::new(Choice::Required).parallel(true).thinking(true);
@@ -340,4 +344,18 @@ fn a_thought_before_required_calls() {
         }
     }
     assert!(thinking > 60, "only {thinking} dialects think");
+}
+
+#[test]
+fn a_dialect_of_one_tool_wants_that_tool() {
+    let bash = tool("bash", json!({"type": "object", "properties": {"command": {"type": "string"}}}));
+    let dialect = dialect("mini-swe-agent");
+    let with = [tools(), vec![bash]].concat();
+    let written = dialect.render_calls(&[call("bash", &json!({"command": "ls -la"}))], &with).unwrap();
+    assert!(grammar(dialect, &with, &Choice::Required, false).accepts(&written), "{written}");
+    let error = built(dialect, &tools(), &Choice::Required, false).unwrap_err().to_string();
+    assert!(
+        error.starts_with("expected the tool \"bash\", as mini-swe-agent can call no other, got "),
+        "{error}"
+    );
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use crate::of_any_tool;
 use del_dialects::dialect::Codec;
-use del_dialects::{Call, Dialect, Dialects, Tool};
+use del_dialects::{Call, Dialect, Tool};
 use del_grammar::Choice;
 use serde_json::{Map, Value, json};
 
@@ -173,7 +174,7 @@ fn canonical(dialect: &str) -> Vec<Canonical> {
 fn canonical_cases_are_accepted_and_mutated_ones_refused() {
     let tools = tools();
     let (mut whole, mut mutated, mut told) = (0, 0, String::new());
-    for dialect in Dialects::builtin().iter() {
+    for dialect in of_any_tool() {
         let mut auto = Asked::new(dialect, &tools, &Choice::Auto);
         let mut required = Asked::new(dialect, &tools, &Choice::Required);
         for case in canonical(&dialect.name) {

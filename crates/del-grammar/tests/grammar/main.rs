@@ -38,6 +38,11 @@ fn dialect(name: &str) -> &'static Arc<Dialect> {
     Dialects::builtin().get(name).unwrap()
 }
 
+/// The dialects that can call any tool.
+fn of_any_tool() -> impl Iterator<Item = &'static Arc<Dialect>> {
+    Dialects::builtin().iter().filter(|dialect| dialect.tool.is_none())
+}
+
 fn tool(name: &str, parameters: Value) -> Tool {
     Tool { name: name.to_owned(), description: String::new(), parameters: parameters.into() }
 }

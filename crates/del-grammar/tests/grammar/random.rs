@@ -1,13 +1,12 @@
 //! Random schemas, random values that fit them, in every dialect.
 
-use del_dialects::Dialects;
 use del_grammar::Choice;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::engines::Engines;
-use super::{call, grammar, tool};
+use super::{call, grammar, of_any_tool, tool};
 
 /// A schema of a few levels.
 fn schema() -> impl Strategy<Value = Value> {
@@ -126,7 +125,7 @@ proptest! {
         let tools = [tool("f", parameters)];
         let calls = [call("f", &arguments)];
         let mut written = 0;
-        for dialect in Dialects::builtin().iter() {
+        for dialect in of_any_tool() {
             let required = grammar(dialect, &tools, &Choice::Required, false);
             // Some dialects cannot carry some values, and say so.
             let Ok(text) = dialect.render_calls(&calls, &tools) else { continue };
@@ -153,7 +152,7 @@ proptest! {
         ),
     ) {
         let tools = [tool("f", parameters), tool("f2", json!({"properties": {"a": {}}}))];
-        let dialect = Dialects::builtin().iter().nth(place).unwrap();
+        let dialect = of_any_tool().nth(place).unwrap();
         let engines = Engines::new(dialect, &tools, &Choice::Auto, true);
         let Ok(text) = dialect.render_calls(&[call("f", &arguments)], &tools) else { return Ok(()) };
         prop_assert!(engines.accept(&dialect.name, &text), "{}: {}", dialect.name, text);

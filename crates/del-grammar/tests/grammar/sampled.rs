@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use del_dialects::dialect::{Codec, Frame};
-use del_dialects::{Dialect, Dialects, FaultKind, Tool};
+use del_dialects::{Dialect, FaultKind, Tool};
 use del_grammar::Choice;
 use serde_json::{Value, json};
 
 use super::gbnf::Gbnf;
-use super::{built, read, tool};
+use super::{built, of_any_tool, read, tool};
 
 fn tools() -> Vec<Tool> {
     let node = json!({"type": "object", "properties": {
@@ -89,7 +89,7 @@ fn what_a_grammar_lets_through_is_read_as_calls() {
     // Where the mark behind a value says its key again, no grammar can hold a model to the key of a free object.
     let says_it_again =
         |dialect: &&Arc<Dialect>| matches!(dialect.codec(), Codec::Fields(form) if form.repeats_key());
-    for dialect in Dialects::builtin().iter().filter(|dialect| !says_it_again(dialect)) {
+    for dialect in of_any_tool().filter(|dialect| !says_it_again(dialect)) {
         for (choice, parallel) in [(Choice::Required, true), (Choice::Named("add_item".to_owned()), false)] {
             let grammar = built(dialect, &tools, &choice, parallel).unwrap().to_gbnf();
             let gbnf = Gbnf::read(&grammar).unwrap();

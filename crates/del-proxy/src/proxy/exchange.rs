@@ -17,6 +17,7 @@ use super::{Proxy, Setup, insert, query, text};
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{Api, response_id, unique};
 use crate::held::Held;
+use crate::inspector::{Entry, Tapped};
 use crate::patient::{Manner, patiently};
 use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
@@ -40,6 +41,8 @@ pub(super) struct Exchange {
     pub(super) conversation: Option<Vec<Value>>,
     /// The tools that run here.
     injected: Option<Injected>,
+    /// Where it is kept for whoever looks.
+    entry: Option<Arc<Entry>>,
     /// What the model has said in this answer, and how often it asked for definitions.
     said: String,
     rounds: u32,
@@ -133,7 +136,27 @@ impl Exchange {
         // With tools that run here, the model is told all of each.
         request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid && injected.is_none());
         let said = String::new();
-        Ok(Self { proxy, setup, route, api, parts, about, request, conversation, injected, said, rounds: 0 })
+        Ok(Self {
+            proxy,
+            setup,
+            route,
+            api,
+            parts,
+            about,
+            request,
+            conversation,
+            injected,
+            entry: None,
+            said,
+            rounds: 0,
+        })
+    }
+
+    /// The same, kept for whoever looks.
+    pub(super) fn watched_by(mut self, entry: Arc<Entry>) -> Self {
+        entry.of_model(self.request.model());
+        self.entry = Some(entry);
+        self
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
@@ -176,7 +199,15 @@ impl Exchange {
             self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
         if route.chats() && self.api == Api::Chat && !of_tools {
             let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-            return proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await;
+            let tap = self.entry.as_ref().map(|entry| entry.ask(&body, route.api, None));
+            let passed = proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await?;
+            return Ok(match tap {
+                Some(tap) => {
+                    tap.head(passed.status());
+                    passed.map(|body| Body::new(Tapped::new(body, tap)))
+                }
+                None => passed,
+            });
         }
         let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;
@@ -219,7 +250,7 @@ impl Exchange {
     pub(super) async fn ask(&self, way: &mut Way, turn: &mut Turn<'_>) -> Result<Response<Timed>, Refusal> {
         let route = &self.route;
         loop {
-            let response = self.send(turn, self.written(*way)?).await?;
+            let response = self.send(turn, *way).await?;
             if response.status().is_success() {
                 return Ok(response);
             }
@@ -284,7 +315,7 @@ impl Exchange {
             self.define(asking)?;
             let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
             let mut turn = route.pool.turn(&proxy.metrics);
-            let response = self.send(&mut turn, self.written(way)?).await?;
+            let response = self.send(&mut turn, way).await?;
             let (head, body) = response.into_parts();
             if !head.status.is_success() {
                 let said = text(body, LONGEST_ERROR).await?;
@@ -300,11 +331,21 @@ impl Exchange {
         })
     }
 
-    async fn send(&self, turn: &mut Turn<'_>, body: Bytes) -> Result<Response<Timed>, Refusal> {
+    async fn send(&self, turn: &mut Turn<'_>, way: Way) -> Result<Response<Timed>, Refusal> {
+        let body = self.written(way)?;
+        let read = || (way.mode, self.reader(way.mode));
+        let tap = self.entry.as_ref().map(|entry| entry.ask(&body, self.route.api, Some(read())));
         let sent = self.setup.sent(&self.parts.headers, body);
         // What another API has there means nothing to the server.
         let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
-        turn.ask(Question::Answer(&query), &sent).await
+        let response = turn.ask(Question::Answer(&query), &sent).await;
+        if let Some(tap) = &tap {
+            match &response {
+                Ok(response) => tap.head(response.status()),
+                Err(_) => tap.end(false),
+            }
+        }
+        Ok(response?.map(|body| body.watched_by(tap)))
     }
 
     pub(super) fn reader(&self, mode: Mode) -> Reader {

@@ -2,6 +2,7 @@
 
 use super::Reading;
 use super::kind::Kind;
+use crate::codec::reading::repeats;
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
 use crate::parse::gap::Gap;
@@ -84,7 +85,7 @@ impl Engine {
         } else {
             None
         };
-        if io.plan.walks[walk].writes_raw() && reading.kind.has_begun() {
+        if reading.may_quote(io.plan) {
             self.doubt_calls(io, io.look);
         }
         let from = usize::try_from(self.call.from.saturating_sub(io.base)).unwrap_or(0);
@@ -107,7 +108,20 @@ impl Engine {
             let from = io.look;
             let Some(skip) = skip else {
                 hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
-                break;
+                match hit.filter(|hit| walk.named_closer() == Some(&io.text[hit.start..hit.end])) {
+                    Some(named) => match repeats(&self.call.name, &io.text[named.end..], io.last()) {
+                        Some(true) => break,
+                        Some(false) => hit = None,
+                        None => {
+                            io.at = named.start;
+                            io.rewind(named.start);
+                            *scan = Scan::default();
+                            return Flow::More;
+                        }
+                    },
+                    None => break,
+                }
+                continue;
             };
             // A piece at a time, so that nothing is looked at far behind the mark.
             let piece = &io.bytes[from..io.bytes.len().min(from + SKIPPED)];

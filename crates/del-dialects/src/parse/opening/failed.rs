@@ -1,10 +1,10 @@
 //! What becomes of an opening that came to nothing.
 
 use super::{From, Opening};
-use crate::dialect::is_token;
+use crate::dialect::{is_plain_tag, is_token};
 use crate::fault::FaultKind;
 use crate::parse::body::MAX_BARE;
-use crate::parse::plan::{Body, is_distinct, is_plain_tag};
+use crate::parse::plan::{Body, is_distinct};
 use crate::parse::recover::is_markup;
 use crate::parse::text::{first_char, think};
 use crate::parse::{Engine, Flow, Io, State};
@@ -87,6 +87,9 @@ impl Engine {
             broken =
                 self.is_broken_call(io, &opening, token).then_some((opening.walk, opening.token)).or(broken);
         }
+        let behind = &io.text[(io.at + opening.found).min(io.text.len())..];
+        let tools = &self.turn.tools;
+        while self.candidates.pop_if(|opener| !opener.may_be_named(io.plan, tools, behind)).is_some() {}
         match (self.candidates.pop(), broken) {
             (Some(opener), _) => {
                 let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);

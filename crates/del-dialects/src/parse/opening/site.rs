@@ -1,8 +1,9 @@
 //! What stands at a place of an opening.
 
-use super::{From, MAX_SPACE, Opening, Place};
+use super::{From, Opening, Place};
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
+use crate::parse::MAX_SPACE;
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
 use crate::scan::{Anchored, Match, Scan};
@@ -33,7 +34,8 @@ pub(super) fn site(
     let again = opening.from == From::Gap && opening.step == 0;
     let site = if again { &walk.again } else { &walk.sites[opening.step] };
     if opening.scan.is_fresh() {
-        io.look += white_space(&io.bytes[io.look..]);
+        let most = (io.at + opening.token + MAX_SPACE + 1).clamp(io.look, io.bytes.len());
+        io.look += white_space(&io.bytes[io.look..most]);
         if io.look - (io.at + opening.token) > MAX_SPACE {
             return Settled::Nothing;
         }

@@ -223,6 +223,7 @@ impl Walk {
                 mark.read.iter().map(String::as_str).filter(|spelling| spelling.len() >= MIN_DISTINCT),
             );
         }
+        spellings.extend(self.named_closer());
         let closed = self.closers().any(|(_, mark)| mark.read.iter().any(|spelling| is_distinct(spelling)));
         if spellings.is_empty() || (self.dialect.between == "\n" && self.takes_object() && !closed) {
             spellings.push("\n");

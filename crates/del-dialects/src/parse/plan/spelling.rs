@@ -37,10 +37,3 @@ pub(in crate::parse) fn is_distinct(mark: &str) -> bool {
     mark.len() >= MIN_DISTINCT
         && !mark.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '`' | '*'))
 }
-
-/// True for a tag such as `<response>` or `</response>`, which any document may hold.
-pub(in crate::parse) fn is_plain_tag(mark: &str) -> bool {
-    let word = mark.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    word.map(|word| word.strip_prefix('/').unwrap_or(word))
-        .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
-}

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::heading::Heading;
 use super::sites::{Site, Then};
-use super::{MIN_DISTINCT, Opener, is_distinct, is_plain_tag, is_wordy};
+use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
 use crate::codec::fields::{Closers, FieldMarks};
 use crate::codec::lines::LineMarks;
 use crate::dialect::{
-    Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_token,
+    Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_plain_tag,
+    is_token,
 };
 use crate::scan::Automaton;
 use crate::value::{Marks, Syntax};
@@ -435,6 +436,12 @@ impl Walk {
     pub(in crate::parse) fn repeats_name(&self, step: usize) -> bool {
         let before = step.checked_sub(1).filter(|before| *before > self.args);
         before.and_then(|before| self.head(before)).is_some_and(|form| form.parts.contains(&Slot::Name))
+    }
+
+    /// The mark behind the arguments that goes on with the name of the tool.
+    pub(in crate::parse) fn named_closer(&self) -> Option<&str> {
+        let named = self.repeats_name(self.args + 2);
+        self.closers().next().filter(|_| named).map(|(_, mark)| mark.write.as_str())
     }
 
     /// True when the mark of this step is written.

@@ -1,0 +1,128 @@
+//! What went through the proxy of late, kept in memory for whoever looks at it.
+
+mod pages;
+mod reading;
+mod record;
+mod trial;
+mod view;
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use del_dialects::{End, Message};
+use serde_json::Value;
+use tokio::sync::watch;
+
+pub(crate) use self::pages::{is_page, router};
+pub(crate) use self::record::{Entry, Opened, Tap, Tapped, Watched};
+
+/// What the inspector cannot do by itself.
+pub trait Lens: Debug + Send + Sync {
+    /// Which dialect a chat template is in, as `del detect --json` says it. May block.
+    ///
+    /// # Errors
+    /// Why nothing can be said of it.
+    fn template(&self, template: &str) -> Result<Value, String>;
+
+    /// A text and what it means as a case file of a dialect.
+    fn case(&self, about: &str, text: &str, end: End, message: &Message) -> String;
+}
+
+/// The latest requests for answers of a model.
+#[derive(Debug)]
+pub(crate) struct Inspector {
+    kept: Mutex<Kept>,
+    /// Bytes of all of them.
+    bytes: AtomicUsize,
+    /// Grows with whatever happens.
+    version: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    list: VecDeque<Arc<Entry>>,
+    last: u64,
+}
+
+/// So many requests are kept,
+const MOST_ENTRIES: usize = 200;
+/// and so many bytes of them.
+const MOST_BYTES: usize = 64 << 20;
+
+impl Inspector {
+    pub(crate) fn new() -> Arc<Self> {
+        let version = watch::Sender::new(0);
+        Arc::new(Self { kept: Mutex::default(), bytes: AtomicUsize::new(0), version })
+    }
+
+    /// A request came; `key` is the name of what it was let in with.
+    pub(crate) fn open(self: &Arc<Self>, opened: Opened) -> Watched {
+        let mut kept = self.kept();
+        kept.last += 1;
+        let entry = Arc::new(Entry::new(kept.last, opened, self));
+        kept.list.push_back(Arc::clone(&entry));
+        self.fit(&mut kept);
+        drop(kept);
+        self.happened();
+        Watched::new(entry)
+    }
+
+    /// Those that `key` may see, the latest first.
+    pub(crate) fn list(&self, key: Option<&str>) -> Vec<Arc<Entry>> {
+        let kept = self.kept();
+        kept.list.iter().rev().filter(|entry| entry.is_seen_by(key)).cloned().collect()
+    }
+
+    pub(crate) fn get(&self, id: u64, key: Option<&str>) -> Option<Arc<Entry>> {
+        self.kept().list.iter().find(|entry| entry.id == id && entry.is_seen_by(key)).cloned()
+    }
+
+    /// Forgets what `key` may see.
+    pub(crate) fn clear(&self, key: Option<&str>) {
+        let mut kept = self.kept();
+        let (gone, stay): (VecDeque<_>, VecDeque<_>) =
+            kept.list.drain(..).partition(|entry| entry.is_seen_by(key));
+        kept.list = stay;
+        for entry in &gone {
+            self.forget(entry);
+        }
+        drop(kept);
+        self.happened();
+    }
+
+    /// Tells when something happens.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    fn happened(&self) {
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    /// More bytes are kept.
+    fn grew(&self, bytes: usize) {
+        if self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_BYTES {
+            self.fit(&mut self.kept());
+        }
+    }
+
+    /// The oldest go.
+    fn fit(&self, kept: &mut Kept) {
+        while kept.list.len() > MOST_ENTRIES
+            || kept.list.len() > 1 && self.bytes.load(Ordering::Relaxed) > MOST_BYTES
+        {
+            let Some(oldest) = kept.list.pop_front() else { break };
+            self.forget(&oldest);
+        }
+    }
+
+    fn forget(&self, entry: &Entry) {
+        self.bytes.fetch_sub(entry.forget(), Ordering::Relaxed);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

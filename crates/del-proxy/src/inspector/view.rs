@@ -1,0 +1,156 @@
+//! A request as the page shows it.
+
+use std::time::UNIX_EPOCH;
+
+use del_agent::Mode;
+use del_dialects::{Collect, End, Message, Parser, Turn as Told};
+use del_wire::{Assembly, Decoder, Delta, Finish, Frame, FromServer, Heard};
+use serde_json::{Value, json};
+
+use super::Lens;
+use super::reading::Reading;
+use super::record::{Entry, Kept, Part, Turn};
+use crate::answer::Reader;
+use crate::api::rfc3339;
+
+/// What a server said, put together.
+#[derive(Debug, Default)]
+struct Said {
+    text: String,
+    reasoning: String,
+    native: Collect,
+    calls: Vec<Value>,
+    finish: Option<Finish>,
+    reason: Option<String>,
+    error: Option<String>,
+}
+
+impl Entry {
+    /// Its line in the list.
+    pub(super) fn line(&self) -> Value {
+        self.facts(&self.kept())
+    }
+
+    fn facts(&self, kept: &Kept) -> Value {
+        let at = self.at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let state = match (kept.end, kept.status) {
+            (None, _) => "open",
+            (Some(_), Some(status)) if status >= 400 => "failed",
+            (Some(_), _) if !kept.whole => "cut",
+            _ => "done",
+        };
+        json!({
+            "id": self.id, "at": rfc3339(at), "path": self.path, "model": kept.model, "state": state,
+            "status": kept.status, "turns": kept.turns.len(), "asked": kept.asked.all, "given": kept.given.all,
+            "head": kept.head, "first": kept.first, "end": kept.end,
+        })
+    }
+
+    /// All of it.
+    pub(super) fn page(&self) -> Value {
+        let kept = self.kept();
+        let mut page = self.facts(&kept);
+        page["asked"] = part(&kept.asked);
+        page["given"] = part(&kept.given);
+        page["turns"] = kept.turns.iter().map(turn).collect();
+        page
+    }
+
+    /// One answer as a case file: the dialect of its calls, and its text.
+    pub(super) fn case(&self, number: usize, lens: &dyn Lens) -> Option<(String, String)> {
+        let kept = self.kept();
+        let turn = kept.turns.get(number)?;
+        let said = Said::of(turn);
+        let (end, parser) = (said.end(), parser(turn.reader.as_ref()?));
+        let (_, message): (Value, Message) = Reading::of(&said.text, parser, end).json(&said.text);
+        let dialect = message.dialect.clone().unwrap_or_else(|| "no-dialect".to_owned());
+        let about = format!("What {} wrote, seen by the proxy.", kept.model);
+        Some((dialect, lens.case(&about, &said.text, end, &message)))
+    }
+}
+
+fn part(part: &Part) -> Value {
+    json!({"text": part.text(), "bytes": part.all, "cut": part.all > part.bytes.len()})
+}
+
+fn turn(turn: &Turn) -> Value {
+    let said = Said::of(turn);
+    let mode = turn.mode.map(|mode| match mode {
+        Mode::Native => "native",
+        Mode::Prompt => "prompt",
+    });
+    let reading = turn.reader.as_ref().filter(|reader| reader.reads).map(|reader| {
+        let (mut json, _) = Reading::of(&said.text, parser(reader), said.end()).json(&said.text);
+        json["alone"] = json!(reader.dialect.as_ref().map(|dialect| dialect.name.clone()));
+        json
+    });
+    json!({
+        "mode": mode, "sent": part(&turn.sent), "status": turn.status, "answer": part(&turn.answer),
+        "begun": turn.begun, "head": turn.head, "first": turn.first, "end": turn.end,
+        "text": said.text, "reasoning": said.reasoning, "calls": said.calls, "finish": said.reason, "error": said.error,
+        "reading": reading,
+    })
+}
+
+fn parser(reader: &Reader) -> Parser {
+    let told = Told::new(std::sync::Arc::clone(&reader.tools));
+    match &reader.dialect {
+        Some(dialect) => dialect.parser(told),
+        None => reader.dialects.parser(told),
+    }
+}
+
+impl Said {
+    fn of(turn: &Turn) -> Self {
+        let (bytes, mut said) = (&turn.answer.bytes, Self::default());
+        let mut server = turn.api.reader();
+        let mut assembly = Assembly::new();
+        let whole = String::from_utf8_lossy(bytes);
+        let streams = !whole.trim_start().starts_with('{') || turn.api == crate::upstream::ServerApi::Ollama;
+        if streams {
+            let mut decoder = Decoder::new();
+            let mut frames = |frame: Frame<'_>| {
+                if let Frame::Data { data, .. } = frame {
+                    said.event(&mut server, data, &mut assembly);
+                }
+            };
+            let pushed = decoder.push(bytes, &mut frames);
+            if pushed.is_ok() {
+                let _ = decoder.push(b"\n\n", &mut frames);
+            }
+        } else if let Ok(chunk) = server.whole(&whole) {
+            said.error = chunk.error.map(|error| error.message);
+            chunk.choices.iter().for_each(|delta| said.delta(delta, &mut assembly));
+        }
+        assembly.finish(&(0..0), &mut said.native);
+        let calls = std::mem::take(&mut said.native).into_message().calls;
+        said.calls =
+            calls.iter().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect();
+        said
+    }
+
+    fn event(&mut self, server: &mut FromServer, data: &str, calls: &mut Assembly) {
+        if let Ok(Heard::Chunk(chunk)) = server.event(data) {
+            self.error = chunk.error.map(|error| error.message).or_else(|| self.error.take());
+            chunk.choices.iter().for_each(|delta| self.delta(delta, calls));
+        }
+    }
+
+    /// Of several choices the first is shown.
+    fn delta(&mut self, delta: &Delta, calls: &mut Assembly) {
+        if delta.choice != 0 {
+            return;
+        }
+        self.text.push_str(delta.content.as_deref().unwrap_or_default());
+        self.reasoning.push_str(delta.reasoning.as_deref().unwrap_or_default());
+        self.finish = delta.finish.or(self.finish);
+        self.reason = delta.reason.clone().or_else(|| self.reason.take());
+        for piece in &delta.calls {
+            calls.push(piece, &(0..0), &mut self.native);
+        }
+    }
+
+    fn end(&self) -> End {
+        if self.finish == Some(Finish::Length) { End::Cut } else { End::End }
+    }
+}
