@@ -66,10 +66,10 @@ impl Attachment {
         match self {
             Self::Text(text) => {
                 let text = Dialects::builtin().neutralise(&text);
-                question.push_str(&format!("\n\nThe file {}:\n{text}", path.display()));
+                question.extend(["\n\nThe file ", &path.to_string_lossy(), ":\n", &text]);
             }
             Self::Image(image) => {
-                question.push_str(&format!("\n\nThe image {} is attached.", path.display()));
+                question.extend(["\n\nThe image ", &path.to_string_lossy(), " is attached."]);
                 images.push(image);
             }
         }

@@ -21,7 +21,7 @@ pub(super) fn read(blocks: &[ContentBlock]) -> Result<(String, Vec<Image>), Stri
                 _ => return Err("expected text, or files of text; got bytes".to_owned()),
             },
             ContentBlock::Image(image) => {
-                images.push(Image::new(image.mime_type.clone(), image.data.clone()))
+                images.push(Image::new(image.mime_type.clone(), image.data.clone()));
             }
             _ => return Err("expected text, images, or files of text; got a recording".to_owned()),
         }
