@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use anyhow::Result;
-use boon::{Compiler, SchemaIndex, Schemas, UrlLoader};
+use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -43,10 +43,10 @@ impl Schema {
             serde_json::from_str(text).map_err(|error| format!("expected a JSON schema: {error}"))?;
         let (mut compiled, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.use_loader(Box::new(NoOther));
-        let index = compiler
-            .add_resource(ADDRESS, value.clone())
-            .and_then(|()| compiler.compile(ADDRESS, &mut compiled))
-            .map_err(|error| format!("expected a JSON schema: {}", on_one_line(&format!("{error:#}"))))?;
+        let wrong =
+            |error: CompileError| format!("expected a JSON schema: {}", on_one_line(&format!("{error:#}")));
+        compiler.add_resource(ADDRESS, value.clone()).map_err(wrong)?;
+        let index = compiler.compile(ADDRESS, &mut compiled).map_err(wrong)?;
         Ok(Self { value, compiled, index })
     }
 
