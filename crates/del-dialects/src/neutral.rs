@@ -30,10 +30,7 @@ pub(crate) struct Marks {
 impl Marks {
     pub(crate) fn of<'d>(dialects: impl Iterator<Item = &'d Dialect>) -> Self {
         let marks = marks::of(dialects);
-        let automaton = Automaton::new(marks.iter().map(String::as_str));
-        // Half a fence is a fence.
-        let halves: Vec<String> = marks.into_iter().filter(|mark| !mark.starts_with("```")).collect();
-        Self { automaton, edges: Edges::new(&halves) }
+        Self { automaton: Automaton::new(marks.iter().map(String::as_str)), edges: Edges::new(&marks) }
     }
 
     /// `text` with every mark broken, also those that would begin or end in another such text beside it.

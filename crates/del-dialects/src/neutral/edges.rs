@@ -37,7 +37,7 @@ impl Edges {
             for missing in 1..least.max(2) {
                 let tail: String = mark.chars().skip(missing).collect();
                 if !tail.is_empty() {
-                    let alone = missing < least && tail.chars().nth(1).is_some();
+                    let alone = missing < least && tail.chars().nth(1).is_some() && !is_fence(mark);
                     tails.push((tail, alone));
                 }
             }
@@ -59,7 +59,7 @@ impl Edges {
             let next = self.marks.partition_point(|mark| mark.as_str() <= half);
             let begun = self.marks.get(next).is_some_and(|mark| mark.starts_with(half));
             if begun || self.is_stem(half) {
-                let sure = half.chars().count() >= least(half);
+                let sure = half.chars().count() >= least(half) && !is_fence(half);
                 let place = from + at + c.len_utf8();
                 halves.push(Half { place, within: (from + at + 1, text.len()), sure });
             }
@@ -91,6 +91,11 @@ impl Edges {
             sure: a.sure || b.sure,
         })
     }
+}
+
+/// True for the beginning of a fence: half of one is one, and much text ends so.
+fn is_fence(mark: &str) -> bool {
+    mark.starts_with('`')
 }
 
 /// From how many characters on the beginning of a mark is broken at the end of a text. A text that begins with the rest
