@@ -25,6 +25,8 @@ use crate::trust::Trust;
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
     pub(crate) parts: Vec<Part>,
+    /// What is wrong with files that were left out.
+    wrong: Vec<String>,
 }
 
 /// One file.
@@ -64,11 +66,14 @@ impl Project {
     /// What `directory` (absolute and without links) brings along. A file that cannot be read is said and left.
     pub(crate) fn find(directory: &Path) -> Self {
         let root = root(directory);
-        let mut project = Self { root: root.to_owned(), parts: Vec::new() };
+        let mut project = Self { root: root.to_owned(), ..Self::default() };
         let trust = Trust::find();
         for find in [settings, servers] {
-            let part = up(directory, root).find_map(|folder| find(folder, directory));
-            project.parts.extend(part.map(|part| part.judged(trust.as_ref())));
+            match up(directory, root).find_map(|folder| find(folder, directory).transpose()) {
+                Some(Ok(part)) => project.parts.push(part.judged(trust.as_ref())),
+                Some(Err(wrong)) => project.leave_out(wrong),
+                None => {}
+            }
         }
         for folder in up(directory, root) {
             for part in [".del", ".claude"].into_iter().flat_map(|name| prompts_in(&folder.join(name))) {
@@ -83,9 +88,18 @@ impl Project {
     /// The MCP servers that `directory` brings along.
     pub(crate) fn find_servers(directory: &Path) -> Self {
         let root = root(directory);
-        let part = up(directory, root).find_map(|folder| servers(folder, directory));
-        let parts = part.map(|part| part.judged(Trust::find().as_ref())).into_iter().collect();
-        Self { root: root.to_owned(), parts }
+        let mut project = Self { root: root.to_owned(), ..Self::default() };
+        match up(directory, root).find_map(|folder| servers(folder, directory).transpose()) {
+            Some(Ok(part)) => project.parts.push(part.judged(Trust::find().as_ref())),
+            Some(Err(wrong)) => project.leave_out(wrong),
+            None => {}
+        }
+        project
+    }
+
+    fn leave_out(&mut self, wrong: String) {
+        say(format!("left out: {wrong}"));
+        self.wrong.push(wrong);
     }
 
     /// The settings that the user trusts.
@@ -213,6 +227,9 @@ pub(crate) fn decide(given: &ArgMatches, layers: &Layers) -> Result<Project> {
             return Err(Exit::Interrupted.because("interrupted"));
         }
     }
+    if let (Follow::Require, Some(wrong)) = (follow, project.wrong.first()) {
+        return Err(Exit::Configuration.because(wrong.clone()));
+    }
     let open = project.names(|part| !part.is_trusted());
     if open.is_empty() {
         return Ok(project);
@@ -267,13 +284,14 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     regular.then(|| std::fs::read(path).ok())?
 }
 
-fn settings(folder: &Path, _: &Path) -> Option<Part> {
+/// The settings in a folder, or what is wrong with them.
+fn settings(folder: &Path, _: &Path) -> Result<Option<Part>, String> {
     let path = folder.join(SETTINGS);
-    let content = read(&path)?;
+    let Some(content) = read(&path) else { return Ok(None) };
     let config = Config::parse(&String::from_utf8_lossy(&content), &path, Whose::Project);
-    let config = config.map_err(|wrong| say(format!("left out: {wrong}"))).ok()?;
+    let config = config.map_err(|wrong| wrong.to_string())?;
     let empty = config.settings.is_empty() && config.hooks.is_empty();
-    (!empty).then(|| Part { path, content, kind: Kind::Settings(config), said: None })
+    Ok((!empty).then(|| Part { path, content, kind: Kind::Settings(config), said: None }))
 }
 
 /// The commands and skills in a folder.
@@ -286,13 +304,12 @@ fn prompts_in(folder: &Path) -> Vec<Part> {
     prompts::in_folder(folder).into_iter().filter_map(part).collect()
 }
 
-fn servers(folder: &Path, directory: &Path) -> Option<Part> {
+/// The MCP servers of a folder, or what is wrong with their file.
+fn servers(folder: &Path, directory: &Path) -> Result<Option<Part>, String> {
     let path = folder.join(SERVERS);
-    let content = read(&path)?;
+    let Some(content) = read(&path) else { return Ok(None) };
     let config = del_mcp::Config::parse(&content, &path, Source::Project);
-    let wrong =
-        |error: del_mcp::ConfigError| say(format!("the MCP servers of {SERVERS} are left out: {error}"));
-    let mut config = config.map_err(wrong).ok()?;
+    let mut config = config.map_err(|error| format!("the MCP servers of {SERVERS}: {error}"))?;
     for server in &mut config.servers {
         if let Launch::Program { directory: place @ None, .. } = &mut server.launch
             && folder != directory
@@ -300,10 +317,6 @@ fn servers(folder: &Path, directory: &Path) -> Option<Part> {
             *place = Some(folder.to_owned());
         }
     }
-    (!config.servers.is_empty() || !config.warnings.is_empty()).then(|| Part {
-        path,
-        content,
-        kind: Kind::Servers(config),
-        said: None,
-    })
+    let empty = config.servers.is_empty() && config.warnings.is_empty();
+    Ok((!empty).then(|| Part { path, content, kind: Kind::Servers(config), said: None }))
 }

@@ -240,7 +240,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let plan = Plan::new(options, catalog)?;
     if options.check {
         let mut out = std::io::stdout();
-        writeln!(out, "{} routes, nothing is wrong", plan.routes.len())?;
+        writeln!(out, "{}, nothing is wrong", counted(plan.routes.len()))?;
         return Ok(Exit::Done);
     }
     let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
@@ -256,8 +256,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
                 .because(format!("cannot listen on {address} ({reason}); --listen takes another address"))
         })?;
         let address = listener.local_addr()?;
-        let (first, routes) = (asked.first, plan.routes.len());
-        let behind = if routes == 1 { first } else { format!("the servers of {routes} routes") };
+        let routes = plan.routes.len();
+        let behind = if routes == 1 { asked.first } else { format!("the servers of {}", counted(routes)) };
         let settings = options.complete(asked.settings, executor.as_ref(), common);
         let proxy = Proxy::new(settings, address);
         let proxy = proxy.map_err(|error| Exit::Failed.because(error.to_string()))?;
@@ -312,7 +312,7 @@ impl Serving<'_> {
     /// Goes on with the file as it is now, if nothing is wrong with it.
     async fn read_anew(&mut self) {
         match self.anew().await {
-            Ok(()) => say(format!("the configuration was read anew: {} routes", self.plan.routes.len())),
+            Ok(()) => say(format!("the configuration was read anew: {}", counted(self.plan.routes.len()))),
             Err(error) => say(format!("{error:#}; the old configuration goes on")),
         }
     }
@@ -353,4 +353,9 @@ impl Stop {
             _ = self.interrupt.recv() => Exit::Interrupted,
         }
     }
+}
+
+/// `1 route`, `2 routes`
+fn counted(routes: usize) -> String {
+    format!("{routes} route{}", if routes == 1 { "" } else { "s" })
 }

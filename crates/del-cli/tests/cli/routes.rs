@@ -76,7 +76,7 @@ fn a_file_is_checked_as_a_whole() {
     };
     let good =
         "[[route]]\nmodels = [\"a\"]\nupstream = \"http://127.0.0.1:9/v1\"\ndialect = \"hermes-json\"\n";
-    assert_eq!(check(good), (0, "1 routes, nothing is wrong\n".to_owned(), String::new()));
+    assert_eq!(check(good), (0, "1 route, nothing is wrong\n".to_owned(), String::new()));
     let bad = "lisen = 1\napi_key_env = \"DEL_NO_KEY\"\n\n[[route]]\nmodels = [\"a\", \"a\"]\nupstream = \"gopher://x\"\n\
         dialect = \"hermez\"\nupstream_key_env = \"DEL_NO_SUCH\"\n\n[[route]]\nmodels = \"b\"\n\n\
         [[key]]\nname = \"n\"\n";
@@ -139,7 +139,7 @@ fn a_hangup_reads_the_file_anew_and_a_broken_one_changes_nothing() {
     assert_eq!(said(&proxy, "m"), "one");
     hang_up(&route(two.url()));
     let line = next(&mut err);
-    assert_eq!(line, "del: the configuration was read anew: 1 routes\n");
+    assert_eq!(line, "del: the configuration was read anew: 1 route\n");
     assert_eq!(said(&proxy, "m"), "two");
     assert_eq!(proxy.end("-TERM"), Some(0));
 }

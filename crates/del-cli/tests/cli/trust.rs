@@ -60,6 +60,10 @@ fn a_projects_settings_count_once_they_are_trusted_and_never_loosen() {
     assert_eq!(ask(&["--project", "require"]).code, 0);
     assert!(at(&files, &home, "inner", &["trust", "--revoke"]).out.contains("asks again: "));
     ask(&["--project", "require"]).fails(55, "you have not agreed");
+
+    std::fs::write(files.path().join(".del/config.toml"), "max_turns = \n").unwrap();
+    ask(&["--project", "require"]).fails(52, ".del/config.toml");
+    assert!(ask(&[]).err.contains("left out: "));
 }
 
 #[test]
