@@ -1,7 +1,7 @@
 //! `del acp`: the assistant for editors, which speak the Agent Client Protocol on standard input and output.
 //!
 //! The connection belongs to the main thread. Each conversation has a thread of its own, which takes one request after
-//! the other: a [`Desk`].
+//! the other: a `Desk`.
 
 mod commands;
 mod desk;

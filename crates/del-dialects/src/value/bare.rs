@@ -8,8 +8,8 @@ use super::words::{is_expression, is_word, literal, runs_on};
 use super::{Family, Progress, Reader, State, Stop, quoted, window};
 use crate::fault::FaultKind;
 
-/// The longest bare word or key, in bytes.
-pub(super) const MAX_WORD: usize = 4096;
+/// The longest bare word, in bytes.
+const MAX_WORD: usize = 4096;
 
 /// No literal is longer, in bytes.
 const MAX_LITERAL: usize = 512;

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use super::bare::MAX_WORD;
 use super::cursor::Cursor;
 use super::text::Quote;
 use super::words::{is_literal, is_word, key_of, push_unescaped};
 use super::{Family, Progress, Reader, State, Stop, quoted};
 use crate::fault::FaultKind;
+
+/// The longest key, in bytes. An object that begins with more is none, and is not read on for it.
+const MAX_KEY: usize = 1024;
 
 impl Reader {
     /// The first byte of a key, or of what stands instead.
@@ -49,7 +51,7 @@ impl Reader {
         (from, look): (usize, usize),
         quote: Option<Quote>,
     ) -> Stop {
-        let most = on.bytes.len().min(from + MAX_WORD);
+        let most = on.bytes.len().min(from + MAX_KEY);
         match key_end(on, look..most.max(look), quote) {
             Ok(end) => {
                 on.look = end;
