@@ -9,6 +9,11 @@ from cases import CASES, TOOLS, Case
 import del_dialects as dd
 
 DECLARED = dd.Tools(TOOLS)
+# Tools of dialects that can call no other.
+ALONE = [
+    {"name": name, "description": "", "parameters": {"type": "object", "properties": {key: {"type": "string"}}}}
+    for name, key in (("bash", "command"), ("python_interpreter", "code"))
+]
 CALL = dd.Call("get_weather", {"city": "Zürich", "days": 3}, id="call00001")
 TEMPLATES = Path(__file__).parents[3] / "crates/del-detect/tests/families"
 
@@ -21,10 +26,15 @@ def test_calls_are_written_as_the_model_writes_them(case: Case) -> None:
 
 @pytest.mark.parametrize("dialect", dd.dialects(), ids=lambda dialect: dialect.name)
 def test_each_dialect_has_grammars(dialect: dd.Dialect) -> None:
-    grammar = dd.grammar(dialect, DECLARED, "required")
+    grammar = dd.grammar(dialect, dd.Tools([*TOOLS, *ALONE]), "required")
     assert grammar.to_gbnf().startswith("root ::= ")
     assert grammar.to_structural_tag()["type"] == "structural_tag"
     assert "start" in grammar.to_lark()
+
+
+def test_a_dialect_of_one_tool_wants_that_tool() -> None:
+    with pytest.raises(dd.GrammarError, match='expected the tool "bash"'):
+        dd.grammar("mini-swe-agent", DECLARED, "required")
 
 
 def test_an_answer_reads_back() -> None:
