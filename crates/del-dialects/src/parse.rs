@@ -44,9 +44,6 @@ use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
 use crate::scan::Scan;
 use crate::turn::{End, Start, Turn};
-
-/// White space before a name, inside an opening and between two calls, in bytes; behind more of it everything is text.
-const MAX_SPACE: usize = 256;
 use crate::value::{Brackets, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.

@@ -26,8 +26,8 @@ impl<F, M> Given<'_, F, M> {
     }
 }
 
-/// White space before the name in a closing mark, in bytes.
-const MAX_SPACE: usize = 256;
+/// White space before a name, inside an opening and between two calls, in bytes; behind more of it everything is text.
+pub(crate) const MAX_SPACE: usize = 256;
 
 /// Whether `rest`, behind a closing mark, begins with this name. None when that cannot be said yet, as the answer is not
 /// `over`.

@@ -3,7 +3,8 @@
 use super::opening::{Opening, is_name, starts_name};
 use super::plan::{Body, Opener, Target, Then};
 use super::text::first_char;
-use super::{Engine, Flow, Io, MAX_SPACE, State};
+use super::{Engine, Flow, Io, State};
+use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};

@@ -8,9 +8,9 @@ mod thought;
 mod walk;
 use std::sync::Arc;
 
+use crate::codec::reading::MAX_SPACE;
 use crate::dialect::{Dialect, Frame, Mark, is_plain_tag, is_token};
 use crate::message::Tool;
-use crate::parse::MAX_SPACE;
 use crate::scan::{Automaton, SUFFIX, Scan};
 use crate::value::white_space;
 pub(super) use heading::HeaderMark;
@@ -278,8 +278,8 @@ impl Plan {
             let own = mark.read.iter().any(|spelling| spelling.contains(SUFFIX));
             for spelling in &mark.read {
                 let plain = is_plain_tag(spelling);
-                let follows = follows(walk, mark) && !plain;
-                let dropped = own || follows || is_closer(walk, mark) || is_token(spelling);
+                let dropped =
+                    own || is_closer(walk, mark) || is_token(spelling) || (!plain && !opens(walk, mark));
                 if is_distinct(spelling) && dropped && (walk.alone || !plain) {
                     let closer = if walk.is_inside() { Dropped::Inside } else { Dropped::Closer };
                     self.mark(spelling).dropped.get_or_insert(closer);
@@ -472,9 +472,9 @@ fn is_closer(walk: &Walk, mark: &Mark) -> bool {
     walk.steps[walk.args + 1..].iter().any(|step| matches!(step, Step::Mark(closer, _) if closer == mark))
 }
 
-/// True for a mark that stands behind another before the arguments, and so opens nothing.
-fn follows(walk: &Walk, mark: &Mark) -> bool {
-    !is_closer(walk, mark) && !walk.marks_from(0).iter().any(|(_, opener)| *opener == mark)
+/// True for a mark that a call may begin with: no other has to stand before it.
+fn opens(walk: &Walk, mark: &Mark) -> bool {
+    walk.marks_from(0).iter().any(|(_, opener)| *opener == mark)
 }
 
 /// True when `text` begins with the name of one of `tools`, as far as it is there.

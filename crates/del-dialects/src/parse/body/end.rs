@@ -108,18 +108,16 @@ impl Engine {
             let from = io.look;
             let Some(skip) = skip else {
                 hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
-                match hit.filter(|hit| walk.named_closer() == Some(&io.text[hit.start..hit.end])) {
-                    Some(named) => match repeats(&self.call.name, &io.text[named.end..], io.last()) {
-                        Some(true) => break,
-                        Some(false) => hit = None,
-                        None => {
-                            io.at = named.start;
-                            io.rewind(named.start);
-                            *scan = Scan::default();
-                            return Flow::More;
-                        }
-                    },
-                    None => break,
+                let named = hit.filter(|hit| walk.named_closer() == Some(&io.text[hit.start..hit.end]));
+                match named.map(|hit| (hit.start, repeats(&self.call.name, &io.text[hit.end..], io.last()))) {
+                    Some((_, Some(false))) => hit = None,
+                    Some((start, None)) => {
+                        io.at = start;
+                        io.rewind(start);
+                        *scan = Scan::default();
+                        return Flow::More;
+                    }
+                    None | Some((_, Some(true))) => break,
                 }
                 continue;
             };

@@ -1,9 +1,9 @@
 //! What stands at a place of an opening.
 
 use super::{From, Opening, Place};
+use crate::codec::reading::MAX_SPACE;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
-use crate::parse::MAX_SPACE;
 use crate::parse::plan::{Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
 use crate::scan::{Anchored, Match, Scan};
