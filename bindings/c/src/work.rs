@@ -1,6 +1,5 @@
 //! What is done on this side of the border, in Rust's own types.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use del_dialects::{Call, CallResult, Collect, Detail, Dialect, Dialects, End, Parser, Start, Tool, Turn};
@@ -11,15 +10,8 @@ use serde_json::Value;
 use crate::failure::{Code, Failure};
 
 pub(crate) fn dialect(name: &str) -> Result<Arc<Dialect>, Failure> {
-    let all = Dialects::builtin();
-    all.get(name).cloned().ok_or_else(|| {
-        let mut message = format!("expected the name of a dialect, got {name:?}");
-        let similar = all.similar(name);
-        if !similar.is_empty() {
-            let _ = write!(message, "; did you mean {}?", similar.join(" or "));
-        }
-        Failure::new(Code::DelUnknownDialect, message)
-    })
+    let known = Dialects::builtin().named(name).cloned();
+    known.map_err(|error| Failure::new(Code::DelUnknownDialect, error))
 }
 
 pub(crate) fn described(toml: &str, name: &str) -> Result<Arc<Dialect>, Failure> {

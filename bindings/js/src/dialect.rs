@@ -1,6 +1,5 @@
 //! Dialects, by name or described anew.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use del_dialects::Dialects;
@@ -20,19 +19,9 @@ pub struct Dialect {
 impl Dialect {
     /// A built-in dialect by its name, or by a name that another engine has for it.
     pub fn named(name: &str) -> Result<Dialect, JsValue> {
-        if let Some(dialect) = Dialects::alone(name) {
-            return Ok(Self { dialect: Arc::clone(dialect) });
-        }
-        let all = Dialects::builtin();
-        if let Some(dialect) = all.get(name) {
-            return Ok(Self { dialect: Arc::clone(dialect) });
-        }
-        let mut message = format!("expected the name of a dialect, got {name:?}");
-        let similar = all.similar(name);
-        if !similar.is_empty() {
-            let _ = write!(message, "; did you mean {}?", similar.join(" or "));
-        }
-        Err(error("unknown_dialect", &message))
+        let known = Dialects::alone(name).map_or_else(|| Dialects::builtin().named(name), Ok);
+        let dialect = known.map_err(|unknown| error("unknown_dialect", &unknown.to_string()))?;
+        Ok(Self { dialect: Arc::clone(dialect) })
     }
 
     /// The built-in dialect of a model by its id.

@@ -1,6 +1,5 @@
 //! Dialects, by name or described anew.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use del_dialects::{Dialects, Parser, Turn};
@@ -179,13 +178,6 @@ pub(crate) fn one(dialect: &Bound<'_, PyAny>) -> PyResult<Arc<del_dialects::Dial
 }
 
 fn known(name: &str) -> PyResult<Arc<del_dialects::Dialect>> {
-    let all = Dialects::builtin();
-    all.get(name).cloned().ok_or_else(|| {
-        let mut message = format!("expected the name of a dialect, got {name:?}");
-        let similar = all.similar(name);
-        if !similar.is_empty() {
-            let _ = write!(message, "; did you mean {}?", similar.join(" or "));
-        }
-        UnknownDialectError::new_err(message)
-    })
+    let known = Dialects::builtin().named(name).cloned();
+    known.map_err(|error| UnknownDialectError::new_err(error.to_string()))
 }

@@ -58,6 +58,26 @@ impl fmt::Display for AddError {
 
 impl std::error::Error for AddError {}
 
+/// There is no dialect of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownDialect {
+    name: String,
+    similar: Vec<String>,
+}
+
+impl fmt::Display for UnknownDialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected the name of a dialect, got {:?}", self.name)?;
+        if self.similar.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "; did you mean {}?", self.similar.join(" or "))
+        }
+    }
+}
+
+impl std::error::Error for UnknownDialect {}
+
 impl Dialects {
     /// The built-in dialects.
     pub fn builtin() -> &'static Self {
@@ -170,6 +190,15 @@ impl Dialects {
 
     fn marks(&self) -> &Arc<Marks> {
         self.marks.get_or_init(|| Arc::new(Marks::of(self.list.iter().map(Arc::as_ref))))
+    }
+
+    /// The dialect that [`get`](Self::get) finds, or an error that says which names are alike.
+    ///
+    /// # Errors
+    /// When there is no dialect of this name.
+    pub fn named(&self, name: &str) -> Result<&Arc<Dialect>, UnknownDialect> {
+        let similar = || self.similar(name).into_iter().map(str::to_owned).collect();
+        self.get(name).ok_or_else(|| UnknownDialect { name: name.to_owned(), similar: similar() })
     }
 
     /// Up to three dialects that `name` may be a misspelling or the beginning of, for an error message.

@@ -78,7 +78,7 @@ mod value;
 
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
-pub use dialects::{AddError, Dialects};
+pub use dialects::{AddError, Dialects, UnknownDialect};
 pub use event::{Event, Gather, OwnedEvent, Sink, Span};
 pub use fault::{Fault, FaultKind};
 pub use message::{Call, CallResult, Schema, Tool};
