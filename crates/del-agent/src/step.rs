@@ -65,7 +65,7 @@ impl Input<'_> {
 pub enum Effect {
     /// Go on: more input of the same kind is expected.
     Continue,
-    /// Post this to `/chat/completions` and stream the answer in. An answer still under way is to be dropped.
+    /// Post this to where the API of the settings gives answers, and stream the answer in. An answer still under way is to be dropped.
     Request(Value),
     /// Wait, then say [`Input::Waited`].
     Wait {

@@ -70,7 +70,7 @@ pub(crate) struct Wrong {
 /// What a session that goes on has of its own.
 const OF_A_SESSION: [&str; 3] = ["model", "dialect", "tools_mode"];
 /// What belongs to one server.
-const OF_A_SERVER: [&str; 3] = ["base_url", "model", "api_key_env"];
+const OF_A_SERVER: [&str; 4] = ["base_url", "api", "model", "api_key_env"];
 
 /// Where the user's file is, whether it is there or not.
 pub(crate) fn path() -> Option<PathBuf> {

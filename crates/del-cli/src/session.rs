@@ -126,9 +126,11 @@ impl Session {
             dialect,
             detail: options.template.detail(),
             constrain,
+            api: server.api,
+            extra: options.model.members(&server),
             server: del_agent::Server { llama_cpp: server.llama_cpp(), takes_tools: server.takes_tools },
             max_turns: options.max_turns.unwrap_or(max_turns),
-            context: server.context.map(u64::from),
+            context: options.model.context(&server),
             stream: !options.no_stream,
             ..Settings::default()
         };

@@ -18,7 +18,8 @@ use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::{Route, Routes};
-use crate::upstream::{Engine, ServerApi};
+use crate::upstream::Engine;
+use del_wire::ServerApi;
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;

@@ -2,6 +2,8 @@
 
 mod plain;
 
+use serde_json::Value;
+
 use self::plain::Plain;
 use crate::error::{ApiError, WireError};
 use crate::fields::{Fields, list, string};
@@ -30,6 +32,8 @@ pub struct Delta {
     pub reasoning: Option<String>,
     /// The server's seal on the thinking, or a piece of it.
     pub signature: Option<String>,
+    /// Thoughts that are whole, with their seals, as `thinking_blocks` of a request take them back.
+    pub thinking_blocks: Vec<Value>,
     /// Text, exact.
     pub content: Option<String>,
     /// Pieces of calls.

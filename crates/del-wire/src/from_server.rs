@@ -3,12 +3,15 @@
 use crate::anthropic::from_server::Messages;
 use crate::chunk::Chunk;
 use crate::error::WireError;
+use crate::responses::from_server::Responses;
 
 /// Reads the answer of one server.
 #[derive(Debug)]
 pub enum FromServer {
     /// Chat completions.
     Chat,
+    /// OpenAI's responses.
+    Responses(Responses),
     /// Anthropic's messages.
     Anthropic(Messages),
     /// Ollama's chat.
@@ -31,6 +34,7 @@ impl FromServer {
     pub fn event(&mut self, data: &str) -> Result<Heard, WireError> {
         match self {
             Self::Chat | Self::Ollama => Chunk::read(data).map(|chunk| Heard::Chunk(Box::new(chunk))),
+            Self::Responses(responses) => responses.event(data),
             Self::Anthropic(messages) => messages.event(data),
         }
     }
@@ -39,6 +43,7 @@ impl FromServer {
     pub fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
         match self {
             Self::Chat | Self::Ollama => Chunk::read(body),
+            Self::Responses(responses) => responses.whole(body),
             Self::Anthropic(messages) => messages.whole(body),
         }
     }

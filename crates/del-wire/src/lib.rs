@@ -10,6 +10,7 @@
 //! - [`request`]: a request for a chat completion, as a program writes one;
 //! - [`asked`]: a client's request, whatever its API, and [`told`]: what it is told of the answer; between them and each
 //!   API stand a file in and a file out: [`chat`], [`responses`], [`anthropic`], [`ollama`];
+//! - [`server_api`]: the API of a model server, and [`from_server`]: who reads its answers;
 //! - [`prompt`]: a conversation with tools as text in a dialect;
 //! - [`hybrid`]: of which tools a model has the definitions, where it gets those that it asks for;
 //! - [`error`]: what servers say when they refuse;
@@ -39,6 +40,7 @@ pub mod reading;
 pub mod records;
 pub mod request;
 pub mod responses;
+pub mod server_api;
 pub mod sse;
 pub mod told;
 pub mod tools;
@@ -53,5 +55,6 @@ pub use ids::Ids;
 pub use prompt::{Part, Prompt, PromptError, Words};
 pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
+pub use server_api::{ServerApi, Think};
 pub use sse::{Decoder, Frame, SseError};
 pub use told::{Block, Blocks, Piece, ToClient, Told, ToldChoice};

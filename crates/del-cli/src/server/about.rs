@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ASK, Server, told};
+use super::{ASK, OLLAMA, Server, told};
 
 /// Which program a server is, and how much a model on it reads.
 #[derive(Debug, Default)]
@@ -33,6 +33,15 @@ impl Server {
         let context = of_model(&listed["data"], "id", model, "max_model_len");
         let by_vllm = listed["data"].as_array().into_iter().flatten().any(|row| row["owned_by"] == "vllm");
         About { program: by_vllm.then_some("vLLM"), context }
+    }
+
+    /// True when it is Ollama beyond doubt: what looks like it is asked for its version.
+    pub(super) async fn is_ollama(&self) -> bool {
+        let root = self.base.trim_end_matches("/v1");
+        let likely = self.library || root.ends_with(&format!(":{OLLAMA}"));
+        let named =
+            || super::variable("OLLAMA_HOST").is_some_and(|host| super::ollama_address(&host) == self.base);
+        (likely || named()) && self.said(&format!("{root}/api/version")).await["version"].is_string()
     }
 
     /// Whether a model sees images, where the server tells: llama.cpp and Ollama do.

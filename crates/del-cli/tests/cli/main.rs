@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod acp;
+mod apis;
 mod assistant;
 mod config;
 mod consent;

@@ -106,7 +106,7 @@ impl Said {
         let mut server = turn.api.reader();
         let mut assembly = Assembly::new();
         let whole = String::from_utf8_lossy(bytes);
-        let streams = !whole.trim_start().starts_with('{') || turn.api == crate::upstream::ServerApi::Ollama;
+        let streams = !whole.trim_start().starts_with('{') || turn.api == del_wire::ServerApi::Ollama;
         if streams {
             let mut decoder = Decoder::new();
             let mut frames = |frame: Frame<'_>| {

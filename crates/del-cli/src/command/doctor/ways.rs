@@ -51,6 +51,8 @@ pub(super) struct Bench<'a> {
     pub(super) interrupt: &'a Interrupt,
     /// What the model's template says of tools.
     pub(super) words: Option<Words>,
+    /// Members of every request.
+    pub(super) extra: Map<String, Value>,
     /// How long one answer may take.
     pub(super) patience: Duration,
     /// What is offered: the tools of the questions, perhaps among others.
@@ -193,6 +195,8 @@ impl Bench<'_> {
             dialect: way.dialect.clone(),
             words: self.words.clone(),
             constrain: if way.constrained { Constrain::On } else { Constrain::Off },
+            api: self.server.api,
+            extra: self.extra.clone(),
             server: del_agent::Server { llama_cpp: self.server.llama_cpp(), takes_tools: None },
             max_turns: if way.tools_mode == ToolsMode::Hybrid { HYBRID_TURNS } else { TURNS },
             max_tokens: Some(LONGEST),
