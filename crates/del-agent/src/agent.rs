@@ -66,10 +66,22 @@ struct Task {
 #[derive(Debug)]
 enum State {
     Idle,
-    Asking { tries: u32 },
-    Waiting { tries: u32 },
-    Reading { reading: Box<Reading>, tries: u32 },
-    Running { results: Vec<Slot>, note: Option<String> },
+    Asking {
+        tries: u32,
+    },
+    /// Whether the next request fits is being asked.
+    Counting,
+    Waiting {
+        tries: u32,
+    },
+    Reading {
+        reading: Box<Reading>,
+        tries: u32,
+    },
+    Running {
+        results: Vec<Slot>,
+        note: Option<String>,
+    },
 }
 
 /// The place of one result.
@@ -253,6 +265,13 @@ impl Agent {
             (State::Asking { tries }, Input::Refused { status, body, retry_after }) => {
                 let error = ApiError::from_response(status, body);
                 self.refused(tries, Some(status), error, retry_after, watch)
+            }
+            (State::Counting, Input::Counted(tokens)) => {
+                match tokens {
+                    Some(tokens) => self.learn_count(tokens),
+                    None => self.settings.server.counts = false,
+                }
+                self.fitting_request(watch)
             }
             (State::Waiting { tries }, Input::Waited) => self.request(tries + 1, watch),
             (State::Running { results, note }, Input::Results(given)) => {
@@ -480,6 +499,7 @@ impl State {
         match self {
             Self::Idle => "a question",
             Self::Asking { .. } => "an answer or a refusal",
+            Self::Counting => "a number of tokens",
             Self::Waiting { .. } => "the end of a wait",
             Self::Reading { .. } => "more of an answer, or its end",
             Self::Running { .. } => "results",

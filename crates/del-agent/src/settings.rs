@@ -124,6 +124,8 @@ pub enum Constrain {
 pub struct Server {
     /// It is llama.cpp, which takes a `grammar`.
     pub llama_cpp: bool,
+    /// It counts the tokens of a request, where it is asked to ([`Effect::Count`](crate::Effect::Count)).
+    pub counts: bool,
     /// Whether the model's template takes tools, where the server says so; some servers drop tools in silence.
     pub takes_tools: Option<bool>,
 }

@@ -141,6 +141,23 @@ impl Config {
         }
     }
 
+    /// The names of the profiles.
+    pub(crate) fn profiles(&self) -> Vec<&str> {
+        self.profiles.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// What a profile says of these keys, as the words of a command line; nothing else counts.
+    pub(crate) fn words_of_profile(&self, name: &str, keys: &[&str]) -> Result<Vec<String>> {
+        let settings =
+            self.profile_called(name).ok_or_else(|| Exit::Configuration.because(self.no_profile(name)))?;
+        let wanted = settings.iter().filter(|setting| keys.contains(&setting.key.name));
+        let words = |setting: &Setting| {
+            let option = setting.key.option;
+            setting.values.iter().map(|value| format!("--{option}={value}")).collect::<Vec<_>>()
+        };
+        Ok(wanted.flat_map(words).collect())
+    }
+
     /// What the file and the profile set: the one that is asked for, or else the one that the file names.
     pub(crate) fn layers(&self, wanted: Option<&str>) -> Result<Layers> {
         let mut layers = Layers::new(self.settings.clone());

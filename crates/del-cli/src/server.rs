@@ -1,6 +1,7 @@
 //! The model server: where it is, what it serves, and how to speak to it.
 
 pub(crate) mod about;
+mod facts;
 mod options;
 pub(crate) mod taught;
 
@@ -10,6 +11,7 @@ use anyhow::Result;
 use del_detect::Material;
 use del_proxy::{Engine, Upstream};
 use del_wire::ServerApi;
+use del_wire::count::{Counted, Counter};
 pub(crate) use options::{ApiOption, ModelOptions, ServerOptions};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
@@ -125,6 +127,45 @@ impl Server {
     /// True when it fills the model's template with what a request has for that.
     pub(crate) fn fills_templates(&self) -> bool {
         self.engine.is_some()
+    }
+
+    /// What the agent has to know of it.
+    pub(crate) fn for_agent(&self) -> del_agent::Server {
+        del_agent::Server {
+            llama_cpp: self.llama_cpp(),
+            counts: self.counts(),
+            takes_tools: self.takes_tools,
+        }
+    }
+
+    /// How it counts the tokens of a request, if it does.
+    fn counter(&self) -> Option<Counter> {
+        match (self.api, self.engine) {
+            (ServerApi::Anthropic, _) => Some(Counter::Anthropic),
+            (ServerApi::Responses, _) => Some(Counter::Responses),
+            (ServerApi::OpenAi, Some(Engine::LlamaCpp)) => Some(Counter::LlamaCpp),
+            (ServerApi::OpenAi, Some(Engine::Vllm)) => Some(Counter::Vllm),
+            _ => None,
+        }
+    }
+
+    /// Whether it counts the tokens of a request.
+    pub(crate) fn counts(&self) -> bool {
+        self.counter().is_some()
+    }
+
+    /// The tokens of a request.
+    pub(crate) async fn count(&self, body: &Value) -> Option<u64> {
+        let counter = self.counter()?;
+        let mut question = counter.ask(body);
+        loop {
+            let base = if question.above { self.base.trim_end_matches("/v1") } else { self.base.as_str() };
+            match counter.hear(&self.posted(&format!("{base}{}", question.path), &question.body).await) {
+                Counted::Tokens(tokens) => return Some(tokens),
+                Counted::Ask(more) => question = more,
+                Counted::Unknown => return None,
+            }
+        }
     }
 
     /// True when it was asked what it is, and answered.

@@ -13,6 +13,7 @@
 //! - [`server_api`]: the API of a model server, and [`from_server`]: who reads its answers;
 //! - [`prompt`]: a conversation with tools as text in a dialect;
 //! - [`hybrid`]: of which tools a model has the definitions, where it gets those that it asks for;
+//! - [`count`]: how servers count the tokens of a request;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
 //! - [`convert`]: the records of `del convert`;
@@ -27,6 +28,7 @@ mod balance;
 pub mod chat;
 pub mod chunk;
 pub mod convert;
+pub mod count;
 pub mod error;
 pub mod events;
 mod fields;

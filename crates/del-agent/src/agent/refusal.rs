@@ -121,7 +121,7 @@ impl Agent {
         match state {
             State::Reading { reading, .. } => self.keep_half(*reading, watch),
             State::Running { results, .. } => self.keep_results(results, prompt::CANCELLED),
-            State::Idle | State::Asking { .. } | State::Waiting { .. } => {}
+            State::Idle | State::Counting | State::Asking { .. } | State::Waiting { .. } => {}
         }
         Effect::Failed(Failure::Cancelled)
     }

@@ -93,7 +93,7 @@ struct RouteOptions {
     /// The program of the model server, for its way to take a grammar; `auto` by what it says of its models
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto")]
     engine: EngineOption,
-    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
+    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`, or `ANTHROPIC_API_KEY` with that API]
     #[arg(long, value_name = "VAR")]
     upstream_key_env: Option<String>,
     /// The model for all requests, whatever they ask for

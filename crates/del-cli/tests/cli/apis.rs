@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run};
 use crate::server::{About, Reply, Seen, Server, says};
 
@@ -291,4 +292,108 @@ fn a_key_goes_to_the_api_that_it_is_for() {
     assert_eq!(run(&mut command, "").code, 0);
     let seen = &server.completions()[0];
     assert_eq!((seen.key.as_deref(), seen.authorization.as_deref()), (None, None));
+}
+
+#[test]
+fn what_a_server_does_not_say_of_its_own_it_is_asked_to_count() {
+    let text =
+        json!({"type": "message", "content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"});
+    let about = About {
+        others: vec![("/v1/messages/count_tokens", json!({"input_tokens": 4321}).to_string())],
+        ..About::default()
+    };
+    let server = Server::about(about, vec![whole(&text)]);
+    let home = directory(&[]);
+    let folder = home.path().to_str().unwrap();
+    let arguments =
+        ["--base-url", server.url(), "--api", "anthropic", "--color", "never", "--working-dir", folder];
+    let mut terminal = Terminal::with(&home, &arguments, 100, &[]);
+    terminal.until("> ");
+    terminal.write("hi\r");
+    terminal.until("Hi.");
+    terminal.until("4321 tokens");
+    terminal.write("/context\r");
+    terminal.until("as the server counts");
+    let asked = &server.requests("/count_tokens")[0].body;
+    assert!(asked["messages"].is_array() && asked["tools"].is_array() && asked.get("max_tokens").is_none());
+}
+
+#[test]
+fn models_are_listed_with_what_their_server_tells() {
+    let models = |rows: Value| (200, json!({"object": "list", "data": rows}).to_string());
+    let rows = |about: About| {
+        let server = Server::about(about, vec![says("no")]);
+        let got = run(&mut del(&["models", "--json", "--base-url", server.url()]), "");
+        got.json()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| json!([row["context"], row["tools"], row["from"]]))
+            .collect::<Vec<_>>()
+    };
+    let shown = json!({"capabilities": ["completion", "tools"], "model_info": {"qwen3.context_length": 40960},
+        "parameters": "temperature 0.6\nnum_ctx 8192"});
+    let ollama = About {
+        models: models(json!([{"id": "qwen3", "owned_by": "library"}])),
+        others: vec![("/api/version", json!({"version": "1"}).to_string()), ("/api/show", shown.to_string())],
+        ..About::default()
+    };
+    assert_eq!(rows(ollama), [json!([8192, true, "/api/show"])]);
+    let router = About {
+        models: models(json!([{"id": "a", "context_length": 1000, "supported_parameters": ["tools"]},
+            {"id": "b", "max_model_len": 2000}, {"id": "c"}])),
+        others: vec![("/api/v0/models", "{}".to_owned())],
+        ..About::default()
+    };
+    let expected =
+        [json!([1000, true, "/models"]), json!([2000, null, "/models"]), json!([null, null, null])];
+    assert_eq!(rows(router), expected);
+    let llama_cpp = About {
+        models: models(json!([{"id": "m", "owned_by": "llamacpp"}])),
+        props: Some(json!({"default_generation_settings": {"n_ctx": 4096},
+            "chat_template_caps": {"supports_tools": false, "supports_tool_calls": false}})),
+        ..About::default()
+    };
+    assert_eq!(rows(llama_cpp), [json!([4096, false, "/props"])]);
+}
+
+#[test]
+fn a_conversation_goes_on_at_another_server_in_its_api() {
+    let first = Server::new(vec![says("One.")]);
+    let text =
+        json!({"type": "message", "content": [{"type": "text", "text": "Two."}], "stop_reason": "end_turn"});
+    let second = Server::new(vec![whole(&text)]);
+    let profile = format!(
+        "[profiles.other]\nbase_url = \"{}\"\napi = \"anthropic\"\nmodel = \"qwen3-coder\"\nthink = \"off\"\n",
+        second.url()
+    );
+    let home = directory(&[(".config/del/config.toml", &profile)]);
+    let folder = home.path().to_str().unwrap();
+    let arguments =
+        ["--base-url", first.url(), "--tools-mode", "prompt", "--color", "never", "--working-dir", folder];
+    let mut terminal = Terminal::start(&home, &arguments);
+    terminal.until("> ");
+    for (keys, says) in [
+        ("first question\r", "One."),
+        ("/model @nowhere\r", "expected one of other; got `nowhere`"),
+        ("/model @other\r", "(anthropic) from now on; its dialect is qwen3-coder"),
+        ("second question\r", "Two."),
+    ] {
+        terminal.write(keys);
+        terminal.until(says);
+        terminal.until("> ");
+    }
+    let sent = &second.completions()[0];
+    assert_eq!((sent.path.as_str(), &sent.body["model"]), ("/v1/messages", &json!("qwen3-coder")));
+    assert_eq!(sent.body["thinking"], json!({"type": "disabled"}));
+    let said = sent.body["messages"].to_string();
+    assert!(
+        said.contains("first question") && said.contains("One.") && said.contains("second question"),
+        "{said}"
+    );
+    assert!(
+        sent.body["system"].to_string().contains("<function="),
+        "in its dialect: {}",
+        sent.body["system"]
+    );
 }

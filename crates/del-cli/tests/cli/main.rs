@@ -16,6 +16,7 @@ mod doctor;
 mod exec;
 mod grammar;
 mod hooks;
+mod jobs;
 mod man;
 mod mcp;
 mod parse;

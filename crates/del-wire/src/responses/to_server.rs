@@ -82,8 +82,8 @@ fn conversation(body: &Map<String, Value>) -> (String, Vec<Value>) {
             role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
             "assistant" => assistant(message, &mut items),
             "tool" | "function" => {
-                items.push(json!({
-                "type": "function_call_output", "call_id": message["tool_call_id"], "output": text(content)}))
+                let (id, output) = (&message["tool_call_id"], text(content));
+                items.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
             }
             _ => items.push(json!({"role": "user", "content": parts(content)})),
         }

@@ -197,7 +197,7 @@ impl Bench<'_> {
             constrain: if way.constrained { Constrain::On } else { Constrain::Off },
             api: self.server.api,
             extra: self.extra.clone(),
-            server: del_agent::Server { llama_cpp: self.server.llama_cpp(), takes_tools: None },
+            server: del_agent::Server { takes_tools: None, counts: false, ..self.server.for_agent() },
             max_turns: if way.tools_mode == ToolsMode::Hybrid { HYBRID_TURNS } else { TURNS },
             max_tokens: Some(LONGEST),
             ..Settings::default()
@@ -246,8 +246,8 @@ impl Bench<'_> {
                     return Ok(if silent { Ok(()) } else { verdict });
                 }
                 Effect::Failed(failure) => return self.failed(&failure, verdict),
-                // Nothing is under way that could go on.
-                Effect::Continue => step(Input::Cancel),
+                // Nothing is under way that could go on, and nothing is counted.
+                Effect::Continue | Effect::Count(_) => step(Input::Cancel),
             };
         }
     }
