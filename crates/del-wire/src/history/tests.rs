@@ -26,7 +26,7 @@ fn call(id: &str, arguments: &str) -> Value {
     json!({"id": id, "type": "function", "function": {"name": "get_weather", "arguments": arguments}})
 }
 
-fn calls(calls: Value) -> Value {
+fn calls(calls: &[Value]) -> Value {
     json!({"role": "assistant", "content": "", "tool_calls": calls})
 }
 
@@ -52,7 +52,7 @@ fn what_is_right_stays() {
         result("a"),
         {"role": "assistant", "content": [{"type": "text", "text": "It is <b>sunny</b>."}]},
         user(HERMES),
-        calls(json!([call("a", "{}")])),
+        calls(&[call("a", "{}")]),
         result("a"),
     ]);
     assert_eq!(mend(right.clone()), (right, String::new()));
@@ -94,11 +94,11 @@ fn other_texts_stay() {
 #[test]
 fn arguments_become_objects() {
     let (messages, mended) = mend(json!([
-        calls(json!([call("a", "{'city': 'Paris'}"), call("b", "{\"city\": \"Par"), call("c", "")])),
+        calls(&[call("a", "{'city': 'Paris'}"), call("b", "{\"city\": \"Par"), call("c", "")]),
         result("a"),
         result("b"),
         result("c"),
-        calls(json!([{"id": "d", "function": {"name": "x", "arguments": {"a": 1}}}])),
+        calls(&[json!({"id": "d", "function": {"name": "x", "arguments": {"a": 1}}})]),
         result("d"),
     ]));
     let arguments = |place: usize| -> Vec<Value> {
@@ -115,11 +115,11 @@ fn arguments_become_objects() {
 
 #[test]
 fn every_call_has_a_result_behind_it() {
-    let two = calls(json!([call("a", "{}"), call("b", "{}")]));
+    let two = calls(&[call("a", "{}"), call("b", "{}")]);
     let (messages, mended) =
-        mend(json!([two, result("a"), user("Go on."), result("b"), calls(json!([call("a", "{}")]))]));
+        mend(json!([two, result("a"), user("Go on."), result("b"), calls(&[call("a", "{}")])]));
     let expected =
-        json!([two, result("a"), result("b"), user("Go on."), calls(json!([call("a", "{}")])), none("a")]);
+        json!([two, result("a"), result("b"), user("Go on."), calls(&[call("a", "{}")]), none("a")]);
     assert_eq!((messages, mended.as_str()), (expected, "no_result=1,moved_result=1"));
 }
 
@@ -138,7 +138,7 @@ fn a_result_of_no_call_is_told_by_the_user() {
 fn what_has_no_id_gets_one() {
     let bare = json!({"function": {"name": "get_weather", "arguments": "{}"}});
     let told = json!({"role": "tool", "content": "sunny"});
-    let (messages, mended) = mend(json!([calls(json!([call("a", "{}"), bare])), result("a"), told]));
+    let (messages, mended) = mend(json!([calls(&[call("a", "{}"), bare]), result("a"), told]));
     assert_eq!((messages[0]["tool_calls"][1]["id"].as_str(), mended.as_str()), (Some("call_0_1"), "no_id=2"));
     assert_eq!(messages[2]["tool_call_id"], "call_0_1");
 }
@@ -147,6 +147,6 @@ fn what_has_no_id_gets_one() {
 fn mending_again_changes_nothing() {
     let (messages, _) = mend(json!([
         result("z"), {"role": "assistant", "content": HERMES}, user("x"),
-        calls(json!([call("", "{'a': 1"), call("b", "nothing")])), user("y"), result("b")]));
+        calls(&[call("", "{'a': 1"), call("b", "nothing")]), user("y"), result("b")]));
     assert_eq!(mend(messages.clone()), (messages, String::new()));
 }
