@@ -37,6 +37,9 @@ pub enum Entry {
     Summary {
         /// The summary.
         text: String,
+        /// In hybrid mode, the tools that the model had the definitions of.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        defined: Vec<String>,
     },
     /// The agent tells the model something.
     Note {
@@ -101,7 +104,9 @@ pub(crate) fn native(system: &str, entries: &[Entry], thinker: &str) -> Vec<Chat
     for (place, entry) in entries.iter().enumerate() {
         match entry {
             Entry::User { text, images } if !images.is_empty() => messages.seen(text, images),
-            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text } => messages.user(text),
+            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text, .. } => {
+                messages.user(text);
+            }
             Entry::Assistant { text, calls, thinking } => {
                 messages.assistant(text, calls);
                 if let Some(thinking) = thinking.as_ref().filter(|thinking| thinking.by == thinker) {
@@ -125,7 +130,7 @@ pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -
                 // A message of this form is always read.
                 let _ = prompt.read(&[with_images(text, images)]);
             }
-            Entry::User { text, .. } | Entry::Summary { text } => prompt.user(text),
+            Entry::User { text, .. } | Entry::Summary { text, .. } => prompt.user(text),
             Entry::Note { text } => prompt.note(text),
             Entry::Assistant { text, calls, .. } => prompt.assistant(text, calls),
             Entry::Results { results } => prompt.results(results),

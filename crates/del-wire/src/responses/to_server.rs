@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::failed;
+
 /// The body. Members that the API does not have are left out, for it refuses them.
 pub fn write(body: &Map<String, Value>) -> Value {
     const ALIKE: [&str; 13] = [
@@ -82,7 +84,10 @@ fn conversation(body: &Map<String, Value>) -> (String, Vec<Value>) {
             role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
             "assistant" => assistant(message, &mut items),
             "tool" | "function" => {
-                let (id, output) = (&message["tool_call_id"], text(content));
+                let (id, mut output) = (&message["tool_call_id"], text(content));
+                if message[failed::MEMBER] == true {
+                    failed::add_words(&mut output);
+                }
                 items.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
             }
             _ => items.push(json!({"role": "user", "content": parts(content)})),
