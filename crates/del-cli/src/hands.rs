@@ -304,8 +304,13 @@ impl Hands {
             }
         }
         self.hear_jobs();
-        if let Some(last) = results.last_mut() {
-            self.take_over().iter().for_each(|told| last.note(told));
+        // A sub-agent is told nothing of the jobs of whoever sent it.
+        if self.task.is_none()
+            && let Some(last) = results.last_mut()
+        {
+            for told in self.take_over() {
+                last.note(&told);
+            }
         }
         results
     }

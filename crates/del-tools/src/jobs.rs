@@ -84,7 +84,9 @@ static LIVE: Mutex<Vec<Session>> = Mutex::new(Vec::new());
 /// Ends all jobs of this process, for one that ends without dropping what it has.
 pub fn end_jobs() {
     let live = std::mem::take(&mut *LIVE.lock().unwrap_or_else(PoisonError::into_inner));
-    live.into_iter().for_each(|session| session.kill(true));
+    for session in live {
+        session.kill(true);
+    }
 }
 
 impl Jobs {
@@ -172,8 +174,12 @@ impl Jobs {
     pub fn end_all(&self) -> Vec<JobState> {
         let running: Vec<Arc<Job>> =
             self.list().iter().filter(|job| job.state().ended.is_none()).map(Arc::clone).collect();
-        running.iter().for_each(|job| job.cancel.cancel());
-        running.iter().for_each(|job| self.wait(job.id, ENDING, &Cancel::new()));
+        for job in &running {
+            job.cancel.cancel();
+        }
+        for job in &running {
+            self.wait(job.id, ENDING, &Cancel::new());
+        }
         running.iter().map(|job| job.now()).collect()
     }
 

@@ -79,7 +79,7 @@ impl Server {
     }
 }
 
-/// What a context is called in the lists of vLLM, Anthropic, OpenRouter, Groq and Mistral.
+/// What a context is called in the lists of vLLM, Anthropic, `OpenRouter`, Groq and Mistral.
 pub(super) const CONTEXTS: [&str; 5] =
     ["max_model_len", "max_input_tokens", "context_length", "context_window", "max_context_length"];
 

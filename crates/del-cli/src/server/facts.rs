@@ -56,7 +56,7 @@ fn row<'v>(rows: &'v Value, model: &str) -> Option<&'v Value> {
     rows.as_array()?.iter().find(|row| row["id"] == model)
 }
 
-/// What a row of a list says: of LM Studio, OpenRouter, Mistral and others.
+/// What a row of a list says: of LM Studio, `OpenRouter`, Mistral and others.
 fn of_row(row: &Value, from: &'static str) -> Facts {
     let context = CONTEXTS.iter().find_map(|key| row[*key].as_u64());
     let names = |list: &Value, name: &str| Some(list.as_array()?.iter().any(|known| known == name));

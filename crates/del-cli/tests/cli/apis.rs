@@ -8,18 +8,15 @@ use crate::server::{About, Reply, Seen, Server, says};
 
 /// A stream as servers write it: its events, in pieces that have nothing to do with them.
 fn events(list: &[Value]) -> Reply {
-    Reply::Bytes(
-        list.iter()
-            .map(|event| {
-                let name = event["type"].as_str().unwrap_or_default();
-                format!("event: {name}\ndata: {event}\n\n")
-            })
-            .collect(),
-    )
+    let name = |event: &Value| event["type"].as_str().unwrap_or_default().to_owned();
+    let written: Vec<String> =
+        list.iter().map(|event| format!("event: {}\ndata: {event}\n\n", name(event))).collect();
+    Reply::Bytes(written.concat())
 }
 
 fn lines(list: &[Value]) -> Reply {
-    Reply::Bytes(list.iter().map(|line| format!("{line}\n")).collect())
+    let written: Vec<String> = list.iter().map(|line| format!("{line}\n")).collect();
+    Reply::Bytes(written.concat())
 }
 
 fn whole(body: &Value) -> Reply {
