@@ -290,7 +290,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
         for (text, says) in [
             ("model = 5", "f:1: model: expected a string, got a number"),
-            ("\n\nmodle = \"x\"", "f:3: expected one of base_url, model,"),
+            ("\n\nmodle = \"x\"", "f:3: expected one of base_url, api,"),
             (
                 "tools_mode = \"hybird\"",
                 "f:1: tools_mode: expected one of auto, native, prompt, hybrid; got `hybird`",

@@ -187,7 +187,7 @@ mod tests {
             ("a >&", None),
             (" &", None),
         ] {
-            assert_eq!(super::in_background(command), itself, "{command}");
+            assert_eq!(in_background(command), itself, "{command}");
         }
     }
 
