@@ -11,37 +11,18 @@ use tokio::time::{Instant, Sleep};
 use crate::inspector::Tap;
 use crate::pool::Visit;
 
-/// A body that fails when nothing comes of it for too long. What comes at one time is one piece.
+/// A body that fails when nothing comes of it for too long.
 #[derive(Debug)]
 pub(crate) struct Timed {
     body: reqwest::Body,
     /// What came before anybody asked for it.
     first: Option<Frame<Bytes>>,
-    joined: Joined,
     timer: Pin<Box<Sleep>>,
     between: Duration,
     visit: Visit,
     /// Keeps what comes, for whoever looks.
     tap: Option<Tap>,
 }
-
-/// Pieces that came at one time.
-#[derive(Debug, Default)]
-struct Joined {
-    first: Option<Bytes>,
-    /// That one and those behind it, where there are any.
-    all: Vec<u8>,
-    /// Whoever reads the connection was given the time to bring more.
-    waited: bool,
-    /// What follows and is no piece.
-    then: Option<Came>,
-}
-
-/// What came of a body.
-type Came = Option<Result<Frame<Bytes>, Interruption>>;
-
-/// So many bytes are a piece at most.
-const LARGEST_PIECE: usize = 64 << 10;
 
 /// Why an answer ends early.
 #[derive(Debug, thiserror::Error)]
@@ -57,43 +38,13 @@ pub(crate) enum Interruption {
 impl Timed {
     /// A body whose first bytes come within `first`, and those that follow within `between` of each other.
     pub(crate) fn new(body: reqwest::Body, first: Duration, between: Duration, visit: Visit) -> Self {
-        let (timer, joined) = (Box::pin(tokio::time::sleep(first)), Joined::default());
-        Self { body, first: None, joined, timer, between, visit, tap: None }
+        Self { body, first: None, timer: Box::pin(tokio::time::sleep(first)), between, visit, tap: None }
     }
 
     /// The same, kept while it comes.
     pub(crate) fn watched_by(mut self, tap: Option<Tap>) -> Self {
         self.tap = tap;
         self
-    }
-
-    /// The next piece. Servers write each event for itself, and their connections are read piece by piece; to hand them on
-    /// so would cost a write each.
-    fn next(&mut self, context: &mut Context<'_>) -> Poll<Came> {
-        if let Some(then) = self.joined.then.take() {
-            return Poll::Ready(then);
-        }
-        while self.joined.len() < LARGEST_PIECE {
-            match Pin::new(&mut self.body).poll_frame(context) {
-                Poll::Ready(Some(Ok(frame))) if frame.is_data() => {
-                    self.joined.add(frame.into_data().unwrap_or_default());
-                }
-                Poll::Ready(came) => {
-                    let came = came.map(|came| came.map_err(Interruption::Connection));
-                    let Some(piece) = self.joined.take() else { return Poll::Ready(came) };
-                    self.joined.then = Some(came);
-                    return Poll::Ready(Some(Ok(piece)));
-                }
-                Poll::Pending if self.joined.len() == 0 => return Poll::Pending,
-                Poll::Pending if self.joined.waited => break,
-                Poll::Pending => {
-                    self.joined.waited = true;
-                    context.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-            }
-        }
-        Poll::Ready(self.joined.take().map(Ok))
     }
 
     fn tell(&self, came: Option<&Result<Frame<Bytes>, Interruption>>) {
@@ -103,11 +54,6 @@ impl Timed {
             Some(Err(_)) => tap.end(false),
             None => tap.end(true),
         }
-    }
-
-    /// Nothing waits that came already.
-    fn is_fresh(&self) -> bool {
-        self.first.is_none() && self.joined.first.is_none() && self.joined.then.is_none()
     }
 
     /// The server that it comes from.
@@ -120,32 +66,6 @@ impl Timed {
         let frame = std::future::poll_fn(|context| Pin::new(&mut *self).poll_frame(context)).await;
         self.first = frame.transpose()?;
         Ok(())
-    }
-}
-
-impl Joined {
-    fn len(&self) -> usize {
-        self.first.as_ref().map_or(0, Bytes::len).max(self.all.len())
-    }
-
-    fn add(&mut self, bytes: Bytes) {
-        self.waited = false;
-        match &self.first {
-            None => self.first = Some(bytes),
-            Some(first) => {
-                if self.all.is_empty() {
-                    self.all.extend_from_slice(first);
-                }
-                self.all.extend_from_slice(&bytes);
-            }
-        }
-    }
-
-    fn take(&mut self) -> Option<Frame<Bytes>> {
-        self.waited = false;
-        let first = self.first.take()?;
-        let all = std::mem::take(&mut self.all);
-        Some(Frame::data(if all.is_empty() { first } else { all.into() }))
     }
 }
 
@@ -163,11 +83,11 @@ impl Body for Timed {
             this.tell(came.as_ref());
             return Poll::Ready(came);
         }
-        let came = match this.next(context) {
-            Poll::Ready(came) => {
+        let came = match Pin::new(&mut this.body).poll_frame(context) {
+            Poll::Ready(frame) => {
                 let later = Instant::now() + this.between;
                 this.timer.as_mut().reset(later);
-                came
+                frame.map(|frame| frame.map_err(Interruption::Connection))
             }
             Poll::Pending if this.timer.as_mut().poll(context).is_ready() => Some(Err(Interruption::Silence)),
             Poll::Pending => return Poll::Pending,
@@ -180,10 +100,10 @@ impl Body for Timed {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.is_fresh() && self.body.is_end_stream()
+        self.first.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.is_fresh() { self.body.size_hint() } else { SizeHint::default() }
+        if self.first.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }

@@ -146,8 +146,9 @@ impl Script {
     }
 }
 
-fn words() -> impl Iterator<Item = &'static str> + Clone {
-    PROSE.split_inclusive(' ')
+/// As models have them: the space belongs to the word behind it.
+fn words() -> impl Iterator<Item = String> + Clone {
+    PROSE.split(' ').map(|word| format!(" {word}"))
 }
 
 fn delta(delta: &Value, came: u128) -> Value {

@@ -72,7 +72,9 @@ impl Chat {
     fn pass(&self, told: &Told<'_>, raw: &Raw<'_>, out: &mut Vec<u8>) -> bool {
         let event = |parts: &[&str], out: &mut Vec<u8>| {
             out.extend_from_slice(b"data: ");
-            parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
+            for part in parts {
+                out.extend_from_slice(part.as_bytes());
+            }
             out.extend_from_slice(b"\n\n");
             true
         };
