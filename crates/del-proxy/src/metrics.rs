@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use del_wire::Mendings;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -24,6 +25,7 @@ pub(crate) struct Metrics {
     pub(crate) refused: Count,
     pub(crate) asked_again: Count,
     pub(crate) failures: Count,
+    mended: Family<Mended, Counter>,
     executed: Count,
     executed_badly: Count,
     /// Requests that went to another model server.
@@ -88,6 +90,11 @@ struct Written {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Mended {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Server {
     upstream: String,
 }
@@ -134,6 +141,12 @@ impl Metrics {
         );
         let (asked, up, under_way, limited) =
             (Family::default(), Family::default(), Family::default(), Family::default());
+        let mended = Family::default();
+        registry.register(
+            "history_mended",
+            "What was wrong with conversations that clients sent, by kind",
+            mended.clone(),
+        );
         registry.register("upstream_requests", "Requests by model server, and how they ended", asked.clone());
         registry.register("upstream_up", "1 where a model server is not left alone as it failed", up.clone());
         registry.register("upstream_under_way", "Requests under way by model server", under_way.clone());
@@ -158,6 +171,7 @@ impl Metrics {
             requests,
             head,
             calls,
+            mended,
             limited,
             asked,
             up,
@@ -177,6 +191,13 @@ impl Metrics {
         if let Some(dialect) = dialect.filter(|_| calls > 0) {
             let written = Written { dialect: dialect.to_owned() };
             self.calls.get_or_create(&written).inc_by(u64::try_from(calls).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// A conversation was mended.
+    pub(crate) fn mended(&self, mendings: &Mendings) {
+        for (kind, count) in mendings.iter() {
+            self.mended.get_or_create(&Mended { kind: kind.name() }).inc_by(count as u64);
         }
     }
 

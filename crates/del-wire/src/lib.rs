@@ -11,6 +11,8 @@
 //! - [`asked`]: a client's request, whatever its API, and [`told`]: what it is told of the answer; between them and each
 //!   API stand a file in and a file out: [`chat`], [`responses`], [`anthropic`], [`ollama`];
 //! - [`prompt`]: a conversation with tools as text in a dialect;
+//! - [`failed`]: results of calls that failed;
+//! - [`history`]: the conversation that a client sends, mended where a server would refuse it;
 //! - [`hybrid`]: of which tools a model has the definitions, where it gets those that it asks for;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
@@ -28,8 +30,10 @@ pub mod chunk;
 pub mod convert;
 pub mod error;
 pub mod events;
+pub mod failed;
 mod fields;
 pub mod from_server;
+pub mod history;
 pub mod hybrid;
 pub mod ids;
 pub mod native;
@@ -48,6 +52,7 @@ pub use assembly::Assembly;
 pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
 pub use from_server::{FromServer, Heard};
+pub use history::{History, Mending, Mendings};
 pub use hybrid::Hybrid;
 pub use ids::Ids;
 pub use prompt::{Part, Prompt, PromptError, Words};

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::{Constrain, Mode, ToolsMode};
-use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
+use del_wire::{ApiError, ApiErrorKind, Ids, Mendings, ToClient};
 use serde_json::{Map, Value, json};
 
 use super::injected::{Injected, recall};
@@ -41,6 +41,8 @@ pub(super) struct Exchange {
     pub(super) conversation: Option<Vec<Value>>,
     /// The tools that run here.
     injected: Option<Injected>,
+    /// What was wrong with the conversation so far.
+    mended: Mendings,
     /// Where it is kept for whoever looks.
     entry: Option<Arc<Entry>>,
     /// What the model has said in this answer, and how often it asked for definitions.
@@ -82,6 +84,8 @@ const LONGEST_ERROR: usize = 1 << 20;
 pub(super) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
 pub(super) const DROPPED: &str = "x-del-dropped-tools";
+/// Says what was wrong with the conversation so far, and how often.
+const MENDED: &str = "x-del-mended-history";
 
 impl Exchange {
     /// Reads the body of a request.
@@ -133,6 +137,8 @@ impl Exchange {
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
         }
+        let mended = request.mend(&route, setup.settings.dialects)?;
+        proxy.metrics.mended(&mended);
         // With tools that run here, the model is told all of each.
         request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid && injected.is_none());
         let said = String::new();
@@ -146,6 +152,7 @@ impl Exchange {
             request,
             conversation,
             injected,
+            mended,
             entry: None,
             said,
             rounds: 0,
@@ -161,6 +168,15 @@ impl Exchange {
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
     pub(super) async fn run(self) -> Result<Response<Body>, Refusal> {
+        let mended = self.mended.to_string();
+        let mut answer = self.patiently().await?;
+        if !mended.is_empty() {
+            insert(answer.headers_mut(), MENDED, &mended);
+        }
+        Ok(answer)
+    }
+
+    async fn patiently(self) -> Result<Response<Body>, Refusal> {
         if !self.request.streams() {
             return self.answer().await;
         }

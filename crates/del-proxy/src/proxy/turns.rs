@@ -10,7 +10,7 @@ use axum::response::IntoResponse;
 use del_agent::Mode;
 use del_agent::guard::{Guard, Verdict};
 use del_agent::prompt::{broken_calls, repeated};
-use del_dialects::{Call, FaultKind, ReadCall, Report};
+use del_dialects::{Call, CallResult, FaultKind, ReadCall, Report};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
@@ -18,7 +18,7 @@ use super::driven::Driven;
 use super::exchange::{
     DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
 };
-use super::injected::{Injected, place, result};
+use super::injected::{Injected, message_of, place};
 use super::insert;
 use super::runs::Runs;
 use crate::answer::{Answer, CHANGED, REFUSED, Relay, Series, Stream, is_plain, translate_between};
@@ -32,9 +32,9 @@ const EXECUTED: &str = "x-del-executed";
 /// Names the tools that the model was not offered, as the client has others of the same names.
 const NOT_INJECTED: &str = "x-del-not-injected";
 /// The result of a call at which it ended.
-const NOT_RUN: &str = "Error: not run, for there were too many turns already.";
+const NOT_RUN: &str = "Not run, for there were too many turns already.";
 /// The result of a call that has none.
-const NO_RESULT: &str = "Error: the tool gave no result.";
+const NO_RESULT: &str = "The tool gave no result.";
 /// How often in a row the model is told that it wrote no call that can be read.
 const REPAIRS: u32 = 3;
 
@@ -255,7 +255,7 @@ impl Turns {
         }
         self.repairs = 0;
         if theirs.is_empty() && self.turn >= self.most_turns() {
-            self.add_results(&own, &vec![NOT_RUN.to_owned(); own.len()]);
+            self.add_results(own.iter().map(|read| failed(read, NOT_RUN)));
             return Ok(self.give_up(&format!("`{}` was not run", own[0].call.name)));
         }
         if let Some(repeated) = self.work(&own).await? {
@@ -347,7 +347,7 @@ impl Turns {
         let verdicts: Vec<Verdict> = own.iter().map(|read| self.guard.judge(&read.call)).collect();
         for (read, verdict) in own.iter().zip(&verdicts) {
             if let Verdict::Stop { times } = verdict {
-                self.add_results(own, &vec![NOT_RUN.to_owned(); own.len()]);
+                self.add_results(own.iter().map(|read| failed(read, NOT_RUN)));
                 let name = &read.call.name;
                 return Ok(Some(format!(
                     "`{name}` was called {times} times in a row with the same arguments"
@@ -361,19 +361,15 @@ impl Turns {
             .map(|(read, _)| read.clone())
             .collect();
         let mut done = self.run_calls(wanted).await?.into_iter();
-        let results: Vec<String> = verdicts
-            .iter()
-            .map(|verdict| match verdict {
-                Verdict::Tell { times } => repeated(*times),
-                _ => done.next().unwrap_or_else(|| NO_RESULT.to_owned()),
-            })
-            .collect();
-        self.add_results(own, &results);
+        self.add_results(own.iter().zip(&verdicts).map(|(read, verdict)| match verdict {
+            Verdict::Tell { times } => failed(read, &repeated(*times)),
+            _ => done.next().unwrap_or_else(|| failed(read, NO_RESULT)),
+        }));
         Ok(None)
     }
 
     /// Runs calls, and tells meanwhile what is done.
-    async fn run_calls(&mut self, calls: Vec<ReadCall>) -> Result<Vec<String>, Refusal> {
+    async fn run_calls(&mut self, calls: Vec<ReadCall>) -> Result<Vec<CallResult>, Refusal> {
         if calls.is_empty() {
             return Ok(Vec::new());
         }
@@ -390,13 +386,11 @@ impl Turns {
         })?;
         let failed = results.iter().filter(|result| !result.ok).count();
         self.exchange.proxy.metrics.executed(results.len(), failed);
-        Ok(results.into_iter().map(|result| result.text).collect())
+        Ok(results)
     }
 
-    fn add_results(&mut self, calls: &[ReadCall], results: &[String]) {
-        for (read, text) in calls.iter().zip(results) {
-            self.added.push(result(read.call.id.as_deref().unwrap_or_default(), text));
-        }
+    fn add_results(&mut self, results: impl Iterator<Item = CallResult>) {
+        self.added.extend(results.map(|result| message_of(&result)));
     }
 
     /// What headers say of an answer that comes at once.
@@ -437,6 +431,12 @@ impl From<Answer> for Heard {
         let Answer { message, guesses, broken, refused, dialect, .. } = answer;
         Self { message, guesses, broken, refused, dialect }
     }
+}
+
+/// The result of a call that did not run.
+fn failed(read: &ReadCall, text: &str) -> CallResult {
+    let Call { id, name, .. } = &read.call;
+    CallResult { id: id.clone(), name: name.clone(), text: text.to_owned(), ok: false }
 }
 
 /// The calls of a message.

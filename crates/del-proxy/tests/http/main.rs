@@ -8,6 +8,7 @@ mod ends;
 mod errors;
 mod execution;
 mod gate;
+mod history;
 mod hybrid;
 mod model;
 mod modes;
