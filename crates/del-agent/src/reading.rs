@@ -1,7 +1,7 @@
 //! One answer of the model, as it comes in.
 
 use del_dialects::{Collect, End, Event, FaultKind, Message, Parser, Part, ReadCall, Report, Sink, Span};
-use del_wire::{ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage};
+use del_wire::{ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError};
 use serde_json::Value;
 
 use crate::view::View;
@@ -85,16 +85,23 @@ impl Reading {
     }
 
     pub(crate) fn chunk(&mut self, json: &str, watch: Watch<'_>) -> Result<(), Trouble> {
-        let chunk = match self.server.event(json).map_err(|error| Trouble::Garbage(error.to_string()))? {
-            Heard::Chunk(chunk) => chunk,
+        let mut server = std::mem::take(&mut self.server);
+        let taken = self.heard(server.event(json), watch);
+        self.server = server;
+        taken
+    }
+
+    fn heard(&mut self, heard: Result<Heard<'_>, WireError>, watch: Watch<'_>) -> Result<(), Trouble> {
+        let chunk = match heard.map_err(|error| Trouble::Garbage(error.to_string()))? {
+            Heard::Chunk(chunk, _) => chunk,
             Heard::Nothing => return Ok(()),
             Heard::Done => {
                 self.done = true;
                 return Ok(());
             }
         };
-        if let Some(error) = chunk.error {
-            return Err(Trouble::Refused(error));
+        if let Some(error) = &chunk.error {
+            return Err(Trouble::Refused(error.clone()));
         }
         self.chunks += 1;
         self.usage = chunk.usage.or(self.usage);

@@ -50,7 +50,7 @@ impl ServerApi {
     /// Who reads its answers.
     pub fn reader(self) -> FromServer {
         match self {
-            Self::OpenAi => FromServer::Chat,
+            Self::OpenAi => FromServer::chat(),
             Self::Responses => FromServer::Responses(Responses::default()),
             Self::Anthropic => FromServer::Anthropic(Messages::default()),
             Self::Ollama => FromServer::Ollama,

@@ -1,5 +1,6 @@
 //! Answers of servers of responses.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ pub struct Responses {
 const EXPECTED: &str = "a response of OpenAI's API, or an event of one";
 
 impl Responses {
-    pub(crate) fn event(&mut self, data: &str) -> Result<Heard, WireError> {
+    pub(crate) fn event(&mut self, data: &str) -> Result<Heard<'static>, WireError> {
         let fields = Fields::read(data, "event")?;
         let kind = fields.text("type")?.unwrap_or_default();
         let index = fields.number("output_index").and_then(|index| u32::try_from(index).ok()).unwrap_or(0);
@@ -36,7 +37,7 @@ impl Responses {
                 if let Some(response) = fields.object("response")? {
                     (chunk.id, chunk.model) = (response.text("id")?, response.text("model")?);
                 }
-                return Ok(Heard::Chunk(Box::new(chunk)));
+                return Ok(Heard::Chunk(Cow::Owned(chunk), None));
             }
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.begun.insert(index);
@@ -64,12 +65,12 @@ impl Responses {
             }
             // A server may answer at once all the same, or say what is wrong with no event around it.
             "" if fields.has("output") || fields.get("error").is_some() => {
-                return self.whole(data).map(|chunk| Heard::Chunk(Box::new(chunk)));
+                return self.whole(data).map(|chunk| Heard::Chunk(Cow::Owned(chunk), None));
             }
             "" => return Err(WireError::shape("type", EXPECTED, data)),
             _ => return Ok(Heard::Nothing),
         };
-        Ok(Heard::Chunk(Box::new(of(delta))))
+        Ok(Heard::Chunk(Cow::Owned(of(delta)), None))
     }
 
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
@@ -95,14 +96,14 @@ impl Responses {
     }
 
     /// The last event of a stream.
-    fn over(&mut self, response: &str) -> Result<Heard, WireError> {
+    fn over(&mut self, response: &str) -> Result<Heard<'static>, WireError> {
         let fields = Fields::read(response, "response")?;
         if fields.get("error").is_some() {
             return Ok(failed(response));
         }
         let mut delta = Delta::default();
         self.finish(&fields, &mut delta)?;
-        Ok(Heard::Chunk(Box::new(Chunk { usage: usage(&fields), ..of(delta) })))
+        Ok(Heard::Chunk(Cow::Owned(Chunk { usage: usage(&fields), ..of(delta) }), None))
     }
 
     /// What an item adds: as it begins, or once it is whole. Some servers say it only then.
@@ -158,8 +159,8 @@ fn of(delta: Delta) -> Chunk {
     Chunk { choices: vec![delta], ..Chunk::default() }
 }
 
-fn failed(json: &str) -> Heard {
-    Heard::Chunk(Box::new(refusal(json)))
+fn failed(json: &str) -> Heard<'static> {
+    Heard::Chunk(Cow::Owned(refusal(json)), None)
 }
 
 fn refusal(json: &str) -> Chunk {
