@@ -169,7 +169,7 @@ fn turn(tools: &Tools, starts_in: &str) -> Result<Turn, JsValue> {
             return Err(error("bad_option", &message));
         }
     };
-    Ok(Turn { starts, ..Turn::new(std::sync::Arc::clone(&tools.tools)) })
+    Ok(Turn::new(std::sync::Arc::clone(&tools.tools)).starting(starts))
 }
 
 fn end(cut: bool) -> End {

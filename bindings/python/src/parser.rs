@@ -104,7 +104,7 @@ pub(crate) fn turn(tools: Option<&Bound<'_, PyAny>>, starts_in: &str) -> PyResul
             return Err(PyValueError::new_err(message));
         }
     };
-    Ok(Turn { tools: tools::read(tools)?, starts, ..Turn::default() })
+    Ok(Turn::new(tools::read(tools)?).starting(starts))
 }
 
 fn end(cut: bool) -> End {

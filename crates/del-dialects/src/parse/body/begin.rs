@@ -88,7 +88,8 @@ impl Engine {
         reading.kept = 0;
         let (name, id, early) = match &mut reading.kind {
             Kind::Call(reader) => {
-                (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
+                let name = reader.name.as_mut().map(std::mem::take).unwrap_or_default();
+                (name, reader.id.clone(), reader.take_early())
             }
             Kind::Unnamed { name, .. } => {
                 (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
@@ -123,10 +124,10 @@ impl Engine {
     pub(super) fn at_once(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let number = reading.walk;
-        let name = if let Kind::Call(reader) = &reading.kind { reader.name.clone() } else { None };
+        let name = if let Kind::Call(reader) = &reading.kind { reader.name.as_deref() } else { None };
         let told = reading.pending.as_ref().is_some_and(|opening| {
             // An object that says nothing but the name of a tool, and is all that the answer says so far.
-            let tool = name.as_deref().and_then(|name| self.tool(name));
+            let tool = name.and_then(|name| self.tool(name));
             opening.has_token(io.plan) || (!opening.is_doubtful() && tool.is_some_and(takes_nothing))
         });
         if io.plan.walks[number].is_bare() && !told {
