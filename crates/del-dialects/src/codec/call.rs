@@ -20,7 +20,6 @@ pub(crate) struct CallReader {
     into: Into,
     /// The value that is being read, as JSON text.
     token: String,
-    /// Empty once the call has begun.
     pub(crate) name: Option<String>,
     pub(crate) id: Option<String>,
     /// Arguments that came before the name.

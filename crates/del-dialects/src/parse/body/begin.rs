@@ -62,7 +62,7 @@ impl Engine {
         };
         let most = io.at + opening.start() + MAX_BARE;
         let window = &io.bytes[..io.bytes.len().min(most)];
-        let marks = &io.plan.walks[reading.walk].proof;
+        let marks = &io.plan.walks[reading.walk].expected().proof;
         let mut hit = marks.find(scan, window, &mut io.look, &mut io.again);
         if hit.is_none() && io.last() {
             hit = marks.take(scan, &mut io.look, &mut io.again);
@@ -88,8 +88,7 @@ impl Engine {
         reading.kept = 0;
         let (name, id, early) = match &mut reading.kind {
             Kind::Call(reader) => {
-                let name = reader.name.as_mut().map(std::mem::take).unwrap_or_default();
-                (name, reader.id.clone(), reader.take_early())
+                (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
             }
             Kind::Unnamed { name, .. } => {
                 (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
