@@ -163,7 +163,7 @@ fn turn(tools: &Tools, starts_in: &str) -> Result<Turn, JsValue> {
     let starts = starts_in
         .parse()
         .map_err(|wrong: UnknownStart| error("bad_option", &format!("startsIn: {wrong}")))?;
-    Ok(Turn { starts, ..Turn::new(std::sync::Arc::clone(&tools.tools)) })
+    Ok(Turn::new(std::sync::Arc::clone(&tools.tools)).starting(starts))
 }
 
 fn end(cut: bool) -> End {

@@ -97,7 +97,7 @@ fn over() -> PyErr {
 pub(crate) fn turn(tools: Option<&Bound<'_, PyAny>>, starts_in: &str) -> PyResult<Turn> {
     let wrong = |error: UnknownStart| PyValueError::new_err(format!("starts_in: {error}"));
     let starts = starts_in.parse().map_err(wrong)?;
-    Ok(Turn { tools: tools::read(tools)?, starts, ..Turn::default() })
+    Ok(Turn::new(tools::read(tools)?).starting(starts))
 }
 
 fn end(cut: bool) -> End {

@@ -119,7 +119,7 @@ pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
     let mut tools = probe::tools();
     let own = examples::tools(stated.expect.calls.iter());
     tools.extend(own.into_iter().filter(|own| probe::tools().iter().all(|tool| tool.name != own.name)));
-    let mut parser = dialect.parser(Reading { starts, ..Reading::new(tools) });
+    let mut parser = dialect.parser(Reading::new(tools).starting(starts));
     let mut collect = Collect::new();
     parser.push(&stated.text, &mut collect);
     parser.finish(end, &mut collect);

@@ -9,6 +9,7 @@ use crate::message::Tool;
 
 /// What is known of an answer before its first byte.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Turn {
     /// The tools that the model was told of; they type raw values and tell bare calls from data.
     pub tools: Arc<[Tool]>,
@@ -22,6 +23,18 @@ impl Turn {
     /// An answer that starts as text, with default limits.
     pub fn new(tools: impl Into<Arc<[Tool]>>) -> Self {
         Self { tools: tools.into(), ..Self::default() }
+    }
+
+    /// The same answer, starting there.
+    #[must_use]
+    pub fn starting(self, starts: Start) -> Self {
+        Self { starts, ..self }
+    }
+
+    /// The same answer, which may cost so much.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 }
 
@@ -75,6 +88,7 @@ pub enum End {
 
 /// What one answer may cost.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Limits {
     /// Nested containers in arguments.
     pub depth: usize,
