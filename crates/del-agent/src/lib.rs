@@ -53,7 +53,7 @@ pub mod tokens;
 mod view;
 
 pub use agent::Agent;
-pub use history::{Entry, Image};
+pub use history::{Entry, Image, Thinking};
 pub use settings::{Constrain, Mode, Server, Settings, SettingsError, ToolsMode};
 pub use step::{Done, Effect, Failure, Input};
 pub use view::{Notice, View};

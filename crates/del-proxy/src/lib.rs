@@ -32,9 +32,10 @@ mod settings;
 mod timed;
 mod upstream;
 
+pub use del_wire::ServerApi;
 pub use execution::{Executor, Runner};
 pub use inspector::Lens;
 pub use proxy::Proxy;
 pub use server::serve;
 pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};
-pub use upstream::{Engine, ServerApi, Upstream};
+pub use upstream::{Engine, Upstream};

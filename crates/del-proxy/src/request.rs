@@ -13,9 +13,7 @@ use del_dialects::{CallResult, Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
 use del_wire::prompt::stops;
 use del_wire::tools::{self, Format, KnownTools, ToolsError};
-use del_wire::{
-    Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, anthropic, chat, failed, hybrid, ollama,
-};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, failed, hybrid};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -23,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
-use crate::upstream::ServerApi;
+use del_wire::ServerApi;
 
 pub(crate) use self::hold::Hold;
 
@@ -103,12 +101,7 @@ impl Written<'_> {
             Self::Bytes(bytes) => return bytes,
             Self::Body(body) => body.into_owned(),
         };
-        let written = match api {
-            ServerApi::OpenAi => chat::to_server::write(body),
-            ServerApi::Anthropic => anthropic::to_server::write(&body),
-            ServerApi::Ollama => ollama::to_server::write(&body),
-        };
-        written.to_string().into()
+        api.write(body).to_string().into()
     }
 }
 

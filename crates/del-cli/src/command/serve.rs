@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{Engine, Executor, Lens, Proxy, ServerApi, Settings};
+use del_proxy::{Engine, Executor, Lens, Proxy, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -29,6 +29,7 @@ use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
 use crate::say;
+use crate::server::ApiOption;
 use crate::server::taught::TemplateOptions;
 use crate::session::{ConstrainOption, ToolsModeOption};
 
@@ -88,11 +89,11 @@ struct RouteOptions {
     upstream: Vec<String>,
     /// The API that the model server speaks
     #[arg(long, value_enum, value_name = "API", default_value = "openai")]
-    upstream_api: ServerApiOption,
+    upstream_api: ApiOption,
     /// The program of the model server, for its way to take a grammar; `auto` by what it says of its models
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto")]
     engine: EngineOption,
-    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
+    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`, or `ANTHROPIC_API_KEY` with that API]
     #[arg(long, value_name = "VAR")]
     upstream_key_env: Option<String>,
     /// The model for all requests, whatever they ask for
@@ -151,17 +152,6 @@ struct KeyOptions {
     max_concurrent: Option<u32>,
 }
 
-/// The APIs of model servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ServerApiOption {
-    /// Chat completions
-    Openai,
-    /// Messages
-    Anthropic,
-    /// Ollama's own chat
-    Ollama,
-}
-
 /// The programs that take a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EngineOption {
@@ -186,16 +176,6 @@ impl EngineOption {
             Self::Vllm => Some(Engine::Vllm),
             Self::Sglang => Some(Engine::Sglang),
             Self::Other => None,
-        }
-    }
-}
-
-impl From<ServerApiOption> for ServerApi {
-    fn from(option: ServerApiOption) -> Self {
-        match option {
-            ServerApiOption::Openai => Self::OpenAi,
-            ServerApiOption::Anthropic => Self::Anthropic,
-            ServerApiOption::Ollama => Self::Ollama,
         }
     }
 }

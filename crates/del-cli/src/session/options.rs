@@ -14,8 +14,8 @@ use crate::keeping::Keeping;
 use crate::project::{Follow, Project};
 use crate::prompts::Prompt;
 use crate::say;
-use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
+use crate::server::{ModelOptions, ServerOptions};
 use crate::servers::ServerTools;
 
 /// What a conversation is set to.
@@ -23,6 +23,8 @@ use crate::servers::ServerTools;
 pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) server: ServerOptions,
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
     /// Another program works with this one: nobody sits at the terminal.
     #[arg(skip)]
     pub(super) hosted: bool,

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod acp;
+mod apis;
 mod assistant;
 mod config;
 mod consent;
@@ -15,6 +16,7 @@ mod doctor;
 mod exec;
 mod grammar;
 mod hooks;
+mod jobs;
 mod man;
 mod mcp;
 mod parse;

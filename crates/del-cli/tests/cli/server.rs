@@ -35,6 +35,8 @@ pub(crate) struct Server {
 pub(crate) struct Seen {
     pub(crate) path: String,
     pub(crate) authorization: Option<String>,
+    /// Anthropic's header for a key.
+    pub(crate) key: Option<String>,
     pub(crate) body: Value,
 }
 
@@ -87,7 +89,8 @@ impl Server {
 
     /// The requests for completions.
     pub(crate) fn completions(&self) -> Vec<Seen> {
-        self.requests("/chat/completions")
+        let seen = self.seen.lock().unwrap();
+        seen.iter().filter(|seen| completes(&seen.path)).cloned().collect()
     }
 
     /// The requests for a path.
@@ -124,7 +127,7 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
             let error = json!({"error": {"message": "scripted does not support tools"}});
             respond(&mut stream, 400, "", &error.to_string())
         }
-        path if path.ends_with("/chat/completions") => {
+        path if completes(path) => {
             let last = script.len() == 1;
             let reply = if last { script.peek().cloned() } else { script.next() };
             reply.map_or(Ok(()), |reply| complete(stream, &reply))
@@ -133,25 +136,31 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
     };
 }
 
+/// Whether answers are given at this path, in some API.
+fn completes(path: &str) -> bool {
+    ["/chat/completions", "/responses", "/messages", "/api/chat"].iter().any(|known| path.ends_with(known))
+}
+
 fn read(stream: &TcpStream) -> Seen {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let (mut length, mut authorization) = (0, None);
+    let (mut length, mut authorization, mut key) = (0, None, None);
     loop {
         line.clear();
         reader.read_line(&mut line).unwrap();
         let Some((name, value)) = line.trim().split_once(": ") else { break };
         match name.to_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap(),
+            "x-api-key" => key = Some(value.to_owned()),
             "authorization" => authorization = Some(value.to_owned()),
             _ => {}
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    Seen { path, authorization, body: serde_json::from_slice(&body).unwrap_or_default() }
+    Seen { path, authorization, key, body: serde_json::from_slice(&body).unwrap_or_default() }
 }
 
 fn respond(stream: &mut TcpStream, status: u16, header: &str, body: &str) -> std::io::Result<()> {

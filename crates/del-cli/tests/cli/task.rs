@@ -39,7 +39,7 @@ fn a_native_call_runs_and_its_result_goes_back() {
     let requests = server.completions();
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].body["model"], "scripted");
-    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 8, "the core set and `task`");
+    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 9, "the core set, `job` and `task`");
     let messages = requests[1].body["messages"].as_array().unwrap();
     let last = messages.last().unwrap();
     assert_eq!((&last["role"], &last["tool_call_id"]), (&json!("tool"), &json!("c1")));
@@ -267,7 +267,10 @@ fn the_environment_names_a_server_and_an_address_may_lack_its_v1() {
     ask("OPENAI_BASE_URL", "not an address").fails(2, "expected the address of a model server");
     ask("OPENAI_BASE_URL", "ftp://x/v1").fails(2, "expected the address of a model server");
     let models = run(&mut del(&["models", "--json", "--base-url", server.url()]), "").json();
-    assert_eq!(models, json!([{"name": "scripted", "dialect": null}]));
+    assert_eq!(
+        models,
+        json!([{"name": "scripted", "dialect": null, "context": null, "tools": null, "from": null}])
+    );
 }
 
 #[test]

@@ -24,7 +24,8 @@ use crate::refusal::Refusal;
 use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
-use crate::upstream::{ServerApi, end_to_end};
+use crate::upstream::end_to_end;
+use del_wire::ServerApi;
 
 /// A request and what is known of it.
 #[derive(Debug)]

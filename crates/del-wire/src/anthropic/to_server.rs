@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::failed;
 
 /// The API wants a limit; this one is for requests that have none.
-const MOST_TOKENS: u64 = 8192;
+pub(crate) const MOST_TOKENS: u64 = 8192;
 
 /// The body. Members that the API does not have are left out, for it refuses them.
 pub fn write(body: &Map<String, Value>) -> Value {

@@ -13,7 +13,7 @@ use del_proxy::{ClientKey, RouteSettings, Settings};
 
 use super::file::{File, Table, Wrong, Wrongs};
 use super::words::Words;
-use super::{KeyOptions, Listening, Options, RouteOptions, RouteTable, ServerApiOption, values};
+use super::{KeyOptions, Listening, Options, RouteOptions, RouteTable, values};
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
@@ -98,7 +98,7 @@ impl Plan {
             for server in servers {
                 first.get_or_insert_with(|| server.base.clone());
                 let mut upstream = server.into_upstream(options.connect_timeout)?;
-                upstream.api = options.upstream_api.into();
+                upstream.api = options.upstream_api.0;
                 upstream.engine = options.engine.of(upstream.engine);
                 upstream.first_byte = options.first_byte_timeout;
                 upstream.between_bytes = options.idle_timeout;
@@ -137,7 +137,7 @@ impl Plan {
             model: options.model.clone(),
             api_key_env: options.upstream_key_env.clone(),
             names: ["--upstream", "--upstream-key-env"],
-            anthropic: options.upstream_api == ServerApiOption::Anthropic,
+            api: Some(options.upstream_api),
         };
         if options.upstream.len() < 2 && !(self.patient && options.upstream.len() == 1) {
             return Ok(vec![Server::find(&asked(options.upstream.first())).await?]);

@@ -30,7 +30,7 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
             Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 writeln!(text, "{}", paint.yellow(format!("! {}", visible(note))))
             }
-            Entry::Assistant { text: answer, calls } => {
+            Entry::Assistant { text: answer, calls, .. } => {
                 if !answer.is_empty() {
                     let _ = writeln!(text, "{}", visible(answer));
                 }
@@ -65,7 +65,7 @@ pub(crate) fn markdown(kept: &Kept) -> String {
             Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");
             }
-            Entry::Assistant { text: answer, calls } => {
+            Entry::Assistant { text: answer, calls, .. } => {
                 text.push_str("\n## Answer\n");
                 if !answer.is_empty() {
                     let _ = writeln!(text, "\n{answer}");
