@@ -16,7 +16,8 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"^```([a-z,]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SECONDS = 900
+# How long a page may take, and one whose installing is run as well.
+SECONDS, SECONDS_OF_ALL = 600, 7200
 
 
 def steps(page, everything):
@@ -46,7 +47,7 @@ def is_as_shown(shown, printed):
     return re.fullmatch(pattern, printed.rstrip(), re.DOTALL) is not None
 
 
-def run(found, folder, home, root):
+def run(found, folder, home, root, seconds):
     """Runs the commands, and ends what they leave behind."""
     names = ("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")
     kept = {name: os.environ.get(name, str(pathlib.Path.home() / below)) for name, below in names}
@@ -55,9 +56,9 @@ def run(found, folder, home, root):
     env = plain | kept | {"HOME": str(home), "NO_COLOR": "1", "CARGO_INSTALL_ROOT": str(home / ".cargo")}
     shell = subprocess.Popen(["bash", "-c", script(found, folder)], cwd=root, env=env, start_new_session=True)
     try:
-        shell.wait(SECONDS)
+        shell.wait(seconds)
     except subprocess.TimeoutExpired:
-        (folder / "failed").write_text(f"nothing for {SECONDS} seconds\n")
+        (folder / "failed").write_text(f"it took more than {seconds} seconds\n")
     finally:
         try:
             os.killpg(shell.pid, signal.SIGTERM)
@@ -77,7 +78,7 @@ def walk(path, options):
         home.mkdir()
         if options.node_modules:
             (home / "node_modules").symlink_to(options.node_modules.resolve())
-        run(found, folder, home, options.root)
+        run(found, folder, home, options.root, SECONDS_OF_ALL if options.all else SECONDS)
         wrong = []
         for number, (command, shown) in enumerate(found):
             out = folder / f"{number}.out"

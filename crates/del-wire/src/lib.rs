@@ -20,6 +20,36 @@
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
 //! - [`convert`]: the records of `del convert`;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
+//!
+//! The bytes of a streamed answer become one message of text and calls, wherever they are cut:
+//!
+//! ```
+//! use del_dialects::{Collect, Dialects, End, Turn};
+//! use del_wire::chunk::Chunk;
+//! use del_wire::reading::Reading;
+//! use del_wire::sse::{Decoder, Frame};
+//!
+//! let body = b"data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"<tool_call>list_dir\"}}]}\n\n\
+//!     data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"\\n</tool_call>\"}}]}\n\ndata: [DONE]\n\n";
+//! let mut message = Collect::new();
+//! let mut reading = Reading::new(Dialects::builtin().parser(Turn::default()));
+//! let mut decoder = Decoder::new();
+//! for piece in body.chunks(7) {
+//!     decoder.push(piece, &mut |frame| {
+//!         let Frame::Data { data, .. } = frame else { return };
+//!         let chunk = Chunk::read(data).expect("a chunk of a chat completion");
+//!         for delta in &chunk.choices {
+//!             reading.push(delta, &mut message);
+//!         }
+//!     })?;
+//! }
+//! reading.finish(End::End, &mut message);
+//! assert_eq!(message.into_message().calls[0].name, "list_dir");
+//! # Ok::<(), del_wire::sse::SseError>(())
+//! ```
+//!
+//! Offsets are bytes of UTF-8. What is wrong with the shape of JSON is a [`WireError`](error::WireError), which says what was
+//! expected and what came; what a model wrote is never an error.
 #![forbid(unsafe_code)]
 
 pub mod answer;
