@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Follows a task of the assistant's: `follow.py DEL PROMPT [OPTION…]`, for example `follow.py del "What is here?" -m qwen3:8b`.
 
-An example of a program on top of `del -p --output-format stream-json`. It knows what stands in docs/assistant.md, and nothing
+An example of a program on top of `del -p --output-format stream-json`. It knows what stands in docs/events.md, and nothing
 more: lines that it does not know are passed over.
 """
 
