@@ -81,6 +81,8 @@ fn an_unknown_tool() {
         files: BEFORE,
         model: &[Turn::Calls(&[("peruse_files", r#"{"file_path": "a.txt"}"#)]), READ, DONE],
         told: &["unknown tool 'peruse_files'", "forty-two"],
+        // Without a mark, it is a call only if its name is one of a tool.
+        but: &["llama3-json", "pythonic"],
         ..ROW
     }
     .play();

@@ -151,6 +151,34 @@ fn events_are_lines_of_json_and_the_last_one_is_the_result() {
 }
 
 #[test]
+fn a_script_of_thirty_lines_can_follow_a_task() {
+    let files = files();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        calls("c2", "read_file", &json!({"file_path": "b.txt"})),
+        says("It says forty-two."),
+    ]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/follow.py");
+    let own = env!("CARGO_BIN_EXE_del");
+    let mut command = Command::new("python3");
+    command.args([script, own, "What is in a.txt?", "--base-url", server.url()]).env("HOME", files.path());
+    let got = run_in(&files, command);
+    assert_eq!(got.code, 0, "{got:#?}");
+    for said in [
+        "calls read_file with {\"file_path\": \"a.txt\"} (c1)\ndone (c1):      1\tforty-two\n",
+        "failed (c2): Error: ",
+        "It says forty-two.\nends after 3 turns and 300 + 21 tokens\n",
+    ] {
+        assert!(got.out.contains(said), "{said}: {got:#?}");
+    }
+    let mut command = Command::new("python3");
+    command.args([script, own, "x", "--base-url", "http://127.0.0.1:9/v1"]).env("HOME", files.path());
+    let got = run_in(&files, command);
+    assert_eq!(got.code, 1, "{got:#?}");
+    assert!(got.out.contains("error: cannot reach the model server"), "{got:#?}");
+}
+
+#[test]
 fn json_is_the_last_line_alone_also_of_a_failure() {
     let files = files();
     let got = run_in(&files, task(&Server::new(vec![says("Hello.")]), &["--output-format", "json"]));
