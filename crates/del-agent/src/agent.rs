@@ -404,10 +404,10 @@ impl Agent {
         let mut hybrid =
             Hybrid::new(&self.tools).filter(|_| self.settings.tools_mode == ToolsMode::Hybrid)?;
         for entry in entries {
-            if let Entry::Assistant { calls, .. } = entry {
-                for call in calls {
-                    hybrid.take(call);
-                }
+            match entry {
+                Entry::Assistant { calls, .. } => calls.iter().for_each(|call| hybrid.take(call)),
+                Entry::Summary { defined, .. } => defined.iter().for_each(|name| hybrid.define(name)),
+                _ => {}
             }
         }
         Some(hybrid)

@@ -34,6 +34,9 @@ pub enum Entry {
     Summary {
         /// The summary.
         text: String,
+        /// In hybrid mode, the tools that the model had the definitions of.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        defined: Vec<String>,
     },
     /// The agent tells the model something.
     Note {
@@ -84,7 +87,9 @@ pub(crate) fn native(system: &str, entries: &[Entry]) -> Vec<ChatMessage> {
     for entry in entries {
         match entry {
             Entry::User { text, images } if !images.is_empty() => messages.seen(text, images),
-            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text } => messages.user(text),
+            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text, .. } => {
+                messages.user(text);
+            }
             Entry::Assistant { text, calls } => messages.assistant(text, calls),
             Entry::Results { results } => {
                 messages.list.extend(results.iter().cloned().map(ChatMessage::Result));
@@ -103,7 +108,7 @@ pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -
                 // A message of this form is always read.
                 let _ = prompt.read(&[with_images(text, images)]);
             }
-            Entry::User { text, .. } | Entry::Summary { text } => prompt.user(text),
+            Entry::User { text, .. } | Entry::Summary { text, .. } => prompt.user(text),
             Entry::Note { text } => prompt.note(text),
             Entry::Assistant { text, calls } => prompt.assistant(text, calls),
             Entry::Results { results } => prompt.results(results),

@@ -20,7 +20,7 @@ pub fn of(text: &str) -> u64 {
 pub fn entry(entry: &Entry) -> u64 {
     match entry {
         Entry::User { text, images } => of(text) + MESSAGE + IMAGE * images.len() as u64,
-        Entry::Note { text } | Entry::Summary { text } => of(text) + MESSAGE,
+        Entry::Note { text } | Entry::Summary { text, .. } => of(text) + MESSAGE,
         Entry::Assistant { text, calls } => {
             of(text)
                 + MESSAGE

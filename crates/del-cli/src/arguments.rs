@@ -141,6 +141,9 @@ pub(crate) enum Command {
 }
 
 #[cfg(test)]
+pub(crate) mod reference;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

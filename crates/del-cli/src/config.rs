@@ -255,6 +255,9 @@ fn with_defaults(command: Command, path: &[&str], settings: &[&Setting]) -> Comm
 }
 
 #[cfg(test)]
+mod reference;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -277,9 +277,13 @@ impl Agent {
         let Summing { keep_from, before, then, .. } = summing;
         let question = self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
         let plan = self.entries[..keep_from].iter().rev().find_map(last_plan);
+        let defined = self
+            .hybrid(&self.entries[..keep_from])
+            .map_or_else(Vec::new, |hybrid| hybrid.defined().map(|tool| tool.name.clone()).collect());
         let kept = self.entries.split_off(keep_from);
         let asked = question.filter(|place| *place < keep_from).map(|place| self.entries[place].clone());
-        self.entries = vec![Entry::Summary { text: prompt::summary(&answer.text, plan.as_deref()) }];
+        let text = prompt::summary(&answer.text, plan.as_deref());
+        self.entries = vec![Entry::Summary { text, defined }];
         self.entries.extend(asked);
         self.entries.extend(kept);
         self.measured = None;
@@ -322,7 +326,7 @@ fn as_text(entry: &Entry, length: usize) -> String {
     let mut out = match entry {
         Entry::User { text, .. } => format!("USER: {text}\n"),
         Entry::Note { text } => format!("NOTE: {text}\n"),
-        Entry::Summary { text } => format!("{text}\n"),
+        Entry::Summary { text, .. } => format!("{text}\n"),
         Entry::Assistant { text, .. } => format!("ASSISTANT: {text}\n"),
         Entry::Results { .. } => String::new(),
     };

@@ -150,7 +150,10 @@ impl Session {
         let settings = Settings {
             system: instructions::of_task(self.hands.toolbox.directory()),
             tools,
-            tools_mode: if in_prompt { ToolsMode::Prompt } else { self.settings.tools_mode },
+            tools_mode: match self.settings.tools_mode {
+                ToolsMode::Auto if in_prompt => ToolsMode::Prompt,
+                mode => mode,
+            },
             max_turns: self.settings.max_turns.min(TURNS),
             ..self.settings.clone()
         };

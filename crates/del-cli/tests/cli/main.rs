@@ -20,6 +20,7 @@ mod mcp;
 mod parse;
 mod policy;
 mod prompts;
+mod refactoring;
 mod render;
 mod routes;
 mod sandbox;

@@ -49,13 +49,15 @@ pub(crate) struct About {
     pub(crate) endless: Option<&'static str>,
     /// At this path not a word is said.
     pub(crate) mute: Option<&'static str>,
+    /// Requests with tools are refused.
+    pub(crate) refuses_tools: bool,
 }
 
 impl Default for About {
     fn default() -> Self {
         let models = json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]});
         let models = (200, models.to_string());
-        Self { models, props: None, others: Vec::new(), endless: None, mute: None }
+        Self { models, props: None, others: Vec::new(), endless: None, mute: None, refuses_tools: false }
     }
 }
 
@@ -100,6 +102,7 @@ type Script = std::iter::Peekable<std::vec::IntoIter<Reply>>;
 fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex<Vec<Seen>>) {
     let seen = read(&stream);
     let path = seen.path.clone();
+    let refused = about.refuses_tools && seen.body.get("tools").is_some();
     log.lock().unwrap().push(seen);
     // The other side may be gone: that is what some tests are about.
     let _ = match path.as_str() {
@@ -117,6 +120,10 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
             Some(props) => respond(&mut stream, 200, "", &props.to_string()),
             None => respond(&mut stream, 404, "", "{}"),
         },
+        _ if refused => {
+            let error = json!({"error": {"message": "scripted does not support tools"}});
+            respond(&mut stream, 400, "", &error.to_string())
+        }
         path if path.ends_with("/chat/completions") => {
             let last = script.len() == 1;
             let reply = if last { script.peek().cloned() } else { script.next() };

@@ -34,7 +34,7 @@ fn a_native_call_runs_and_its_result_goes_back() {
     let got = run_in(&files, task(&server, &[]));
     assert_eq!((got.code, got.out.as_str()), (0, "It says forty-two.\n"), "{got:#?}");
     assert!(got.err.contains("● read_file(file_path: \"a.txt\")"), "{got:#?}");
-    assert!(got.err.contains("⎿      1  forty-two"), "{got:#?}");
+    assert!(got.err.contains("⎿ 1  forty-two"), "{got:#?}");
     assert!(!got.err.contains("! "), "nothing was tried again: {got:#?}");
     let requests = server.completions();
     assert_eq!(requests.len(), 2);

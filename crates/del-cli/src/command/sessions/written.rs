@@ -27,7 +27,7 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
             Entry::User { text: question, .. } => {
                 writeln!(text, "\n{}", paint.bold(format!("> {}", visible(question))))
             }
-            Entry::Summary { text: note } | Entry::Note { text: note } => {
+            Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 writeln!(text, "{}", paint.yellow(format!("! {}", visible(note))))
             }
             Entry::Assistant { text: answer, calls } => {
@@ -62,7 +62,7 @@ pub(crate) fn markdown(kept: &Kept) -> String {
             Entry::User { text: question, .. } => {
                 let _ = writeln!(text, "\n## Question\n\n{question}");
             }
-            Entry::Summary { text: note } | Entry::Note { text: note } => {
+            Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");
             }
             Entry::Assistant { text: answer, calls } => {
