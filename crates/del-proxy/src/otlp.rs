@@ -77,7 +77,7 @@ impl Collector {
 impl Observer for Collector {
     fn tell(&self, record: &Arc<Record>) {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        if !queue.as_ref().is_some_and(|queue| queue.try_send(Arc::clone(record)).is_ok()) {
+        if queue.as_ref().is_none_or(|queue| queue.try_send(Arc::clone(record)).is_err()) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
