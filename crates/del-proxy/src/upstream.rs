@@ -27,7 +27,7 @@ impl ServerApi {
     /// Who reads its answers.
     pub(crate) fn reader(self) -> FromServer {
         match self {
-            Self::OpenAi => FromServer::Chat,
+            Self::OpenAi => FromServer::chat(),
             Self::Anthropic => FromServer::Anthropic(Messages::default()),
             Self::Ollama => FromServer::Ollama,
         }

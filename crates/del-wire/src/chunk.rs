@@ -1,7 +1,9 @@
 //! One JSON text of an answer, streamed or whole, to what it adds.
 
+mod alike;
 mod plain;
 
+pub use self::alike::Chunks;
 use self::plain::Plain;
 use crate::error::{ApiError, WireError};
 use crate::fields::{Fields, list, string};
@@ -108,7 +110,7 @@ impl Chunk {
     /// Reads a chunk of a stream or a whole answer: of a chat completion, or of Ollama's own chat.
     pub fn read(json: &str) -> Result<Self, WireError> {
         match Plain::read(json) {
-            Some(chunk) => Ok(chunk),
+            Some(plain) => Ok(plain.into_chunk()),
             None => Self::of(&Fields::read(json, "chunk")?, json),
         }
     }

@@ -49,7 +49,7 @@ pub mod tools;
 
 pub use asked::Asked;
 pub use assembly::Assembly;
-pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
 pub use from_server::{FromServer, Heard};
 pub use history::{History, Mending, Mendings};
@@ -59,4 +59,4 @@ pub use prompt::{Part, Prompt, PromptError, Words};
 pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
 pub use sse::{Decoder, Frame, SseError};
-pub use told::{Block, Blocks, Piece, ToClient, Told, ToldChoice};
+pub use told::{Block, Blocks, Piece, Raw, ToClient, Told, ToldChoice};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
-    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, ToClient, Told, ToldChoice, Usage,
+    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
+    Usage,
 };
 use serde_json::{Map, Value};
 
@@ -39,7 +40,7 @@ const MOST_CHOICES: usize = 128;
 impl Stream {
     /// From a server of chat completions to a client of theirs. `ids` are for calls that have none.
     pub fn new(reader: Reader, ids: Ids) -> Self {
-        Self::between(reader, ids, FromServer::Chat, Box::new(Chat::new(0, false)))
+        Self::between(reader, ids, FromServer::chat(), Box::new(Chat::new(0, false)))
     }
 
     /// From a server of one API to a client of another.
@@ -225,31 +226,46 @@ impl Stream {
     fn event(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let one_line = one_line(data);
         let data = one_line.as_deref().unwrap_or(data);
-        match self.server.event(data).map_err(|error| error.to_string())? {
-            Heard::Nothing => {}
-            Heard::Done => {
+        let mut server = std::mem::take(&mut self.server);
+        let is_chat = server.is_chat();
+        let done = match server.event(data) {
+            Ok(Heard::Nothing) => Ok(()),
+            Ok(Heard::Done) => {
                 self.flush(End::End, true, out);
                 self.done(out);
+                Ok(())
             }
-            Heard::Chunk(chunk) => {
-                if let Some(error) = &chunk.error {
-                    self.fail(&error.message, Some(data), out);
-                    return Ok(());
-                }
-                self.usage = chunk.usage.or(self.usage);
-                let mut choices = Vec::with_capacity(chunk.choices.len());
-                for (place, delta) in chunk.choices.iter().enumerate() {
-                    choices.extend(self.choice(delta, place)?);
-                }
-                // The end of an answer that goes on is nobody's business.
-                if self.asking.is_some() {
-                    self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
-                    return Ok(());
-                }
-                let raw = self.server.is_chat().then_some(data);
-                self.tell(&Told { raw, chunk: &chunk, choices }, out);
+            Ok(Heard::Chunk(chunk, text)) => {
+                self.chunk(&chunk, is_chat.then_some(Raw { json: data, text }), data, out)
             }
+            Err(error) => Err(error.to_string()),
+        };
+        self.server = server;
+        done
+    }
+
+    fn chunk(
+        &mut self,
+        chunk: &Chunk,
+        raw: Option<Raw<'_>>,
+        data: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        if let Some(error) = &chunk.error {
+            self.fail(&error.message, Some(data), out);
+            return Ok(());
         }
+        self.usage = chunk.usage.or(self.usage);
+        let mut choices = Vec::with_capacity(chunk.choices.len());
+        for (place, delta) in chunk.choices.iter().enumerate() {
+            choices.extend(self.choice(delta, place)?);
+        }
+        // The end of an answer that goes on is nobody's business.
+        if self.asking.is_some() {
+            self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
+            return Ok(());
+        }
+        self.tell(&Told { raw, chunk, choices }, out);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
-use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, ToClient, Told, ToldChoice};
+use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
@@ -47,7 +47,7 @@ pub enum Trouble {
 
 /// Turns a completion into that for the client. Members that are not known here stay what they are.
 pub fn translate(reader: &Reader, ids: Ids, body: &str) -> Result<Answer, Trouble> {
-    translate_between(reader, ids, body, FromServer::Chat, &mut Chat::new(0, false))
+    translate_between(reader, ids, body, FromServer::chat(), &mut Chat::new(0, false))
 }
 
 /// Turns the answer of a server of one API into that for a client of another.
@@ -108,7 +108,7 @@ pub fn translate_between(
         refused: answer.refused.len(),
         ..Summary::default()
     };
-    let raw = server.is_chat().then_some(body);
+    let raw = server.is_chat().then_some(Raw { json: body, text: None });
     answer.body = client.whole(&Told { raw, chunk: &chunk, choices });
     Ok(answer)
 }

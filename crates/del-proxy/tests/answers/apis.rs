@@ -178,13 +178,13 @@ fn every_dialect_gives_the_same_message_in_each_api() {
             let mut dice = Dice(case.text.len() as u64);
             for (api, client, of_stream, of_whole) in APIS {
                 let whole =
-                    translate_between(&reader, Ids::default(), &body, FromServer::Chat, &mut *client());
+                    translate_between(&reader, Ids::default(), &body, FromServer::chat(), &mut *client());
                 let whole = of_whole(&serde_json::from_str(&whole.unwrap().body).unwrap());
                 for round in 0..2 {
                     let pieces = if round == 0 { dice.pieces(&case.text) } else { vec![case.text.as_str()] };
                     let bytes = says(pieces.iter().copied(), case.finish());
                     let mut stream =
-                        Stream::between(reader.clone(), Ids::default(), FromServer::Chat, client());
+                        Stream::between(reader.clone(), Ids::default(), FromServer::chat(), client());
                     let mut out = Vec::new();
                     for piece in dice.bytes(bytes.as_bytes()) {
                         stream.push(piece, &mut out);

@@ -113,7 +113,7 @@ fn at_once(reader: &Reader, text: &str, finish: &str) -> Vec<(Api, Message)> {
     let read = |api: Api| {
         let (_, client, _, of_whole) = api;
         let answer =
-            translate_between(reader, Ids::default(), &body, FromServer::Chat, &mut *client()).unwrap();
+            translate_between(reader, Ids::default(), &body, FromServer::default(), &mut *client()).unwrap();
         (api, of_whole(&serde_json::from_str(&answer.body).unwrap()))
     };
     apis().map(read).collect()
@@ -131,7 +131,7 @@ fn every_cut(reader: &Reader, name: &str, case: &Case) -> usize {
         let (begin, end) = case.text.split_at(at);
         let bytes = says([begin, end], case.finish());
         for ((api, client, of_stream, _), whole) in &all {
-            let out = streamed(reader, FromServer::Chat, client(), [bytes.as_bytes()]);
+            let out = streamed(reader, FromServer::default(), client(), [bytes.as_bytes()]);
             assert_eq!(of_stream(&out), *whole, "{api}: {name} cut behind {begin:?}");
             count += 1;
         }
@@ -198,7 +198,7 @@ fn of_servers() -> [(fn() -> FromServer, String); 3] {
     let mut ollama: String = pieces.iter().map(|piece| line(piece, false)).collect();
     ollama += &line("", true);
     [
-        (|| FromServer::Chat, says(pieces.iter().map(String::as_str), "stop")),
+        (|| FromServer::default(), says(pieces.iter().map(String::as_str), "stop")),
         (|| FromServer::Anthropic(Messages::default()), anthropic),
         (|| FromServer::Ollama, ollama),
     ]

@@ -1,5 +1,7 @@
 //! Answers of servers that speak Anthropic's messages.
 
+use std::borrow::Cow;
+
 use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
 use crate::error::{ApiError, WireError};
 use crate::fields::Fields;
@@ -14,7 +16,7 @@ pub struct Messages {
 const EXPECTED: &str = "a message of Anthropic's API, or an event of one";
 
 impl Messages {
-    pub(crate) fn event(&mut self, data: &str) -> Result<Heard, WireError> {
+    pub(crate) fn event(&mut self, data: &str) -> Result<Heard<'static>, WireError> {
         let fields = Fields::read(data, "event")?;
         let kind = fields.text("type")?.unwrap_or_default();
         let index = fields.number("index").and_then(|index| u32::try_from(index).ok());
@@ -53,7 +55,7 @@ impl Messages {
             "" => return Err(WireError::shape("type", EXPECTED, data)),
             _ => return Ok(Heard::Nothing),
         };
-        Ok(Heard::Chunk(Box::new(chunk)))
+        Ok(Heard::Chunk(Cow::Owned(chunk), None))
     }
 
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
