@@ -395,7 +395,7 @@ impl Server {
 
 /// What every client of a model server has. One that lies idle while a tool runs may find its connection dead, so only
 /// a proxy, which sends such a request once more, keeps connections.
-fn client(direct: bool) -> ClientBuilder {
+pub(crate) fn client(direct: bool) -> ClientBuilder {
     let client = Client::builder().user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
     if direct { client.no_proxy() } else { client }
 }

@@ -30,6 +30,7 @@ pub(crate) struct Metrics {
     executed_badly: Count,
     /// Requests that went to another model server.
     pub(crate) retried: Count,
+    lost: Count,
     /// By the names of their keys.
     limited: Family<Shown, Counter>,
     asked: Family<Asked, Counter>,
@@ -120,6 +121,11 @@ const PATHS: [&str; 6] = [
     "/api/generate",
 ];
 
+/// A path, where it is counted by name.
+pub(crate) fn known_path(path: &str) -> &'static str {
+    PATHS.into_iter().find(|known| *known == path).unwrap_or("other")
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
         const BOUNDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0, 300.0];
@@ -166,6 +172,7 @@ impl Metrics {
             executed: counter("calls_executed", "Calls of injected tools that ran here, or were denied"),
             executed_badly: counter("calls_failed", "Those of them that failed or were denied"),
             failures: counter("upstream_failures", "Answers of the model server that broke off"),
+            lost: counter("telemetry_lost", "Requests that a log or a collector was not told of"),
             retried: counter("upstream_retries", "Requests that went to another model server"),
             registry,
             requests,
@@ -181,7 +188,7 @@ impl Metrics {
 
     /// An answer began after this time.
     pub(crate) fn answered(&self, path: &str, status: u16, after: Duration) {
-        let path = PATHS.into_iter().find(|known| *known == path).unwrap_or("other");
+        let path = known_path(path);
         self.requests.get_or_create(&Request { path, status }).inc();
         self.head.get_or_create(&Path { path }).observe(after.as_secs_f64());
     }
@@ -217,8 +224,9 @@ impl Metrics {
         self.limited.get_or_create(&Shown { key: key.to_owned() }).inc();
     }
 
-    /// All of it as text, with how these routes are now.
-    pub(crate) fn text(&self, routes: &Routes) -> String {
+    /// All of it as text, with how these routes are now, and how much was lost so far of what others are told.
+    pub(crate) fn text(&self, routes: &Routes, lost: u64) -> String {
+        self.lost.inc_by(lost.saturating_sub(self.lost.get()));
         self.up.clear();
         self.under_way.clear();
         for member in routes.iter().flat_map(|route| route.pool.members()) {

@@ -3,6 +3,7 @@
 mod execute;
 mod file;
 mod lens;
+mod observers;
 mod plan;
 #[cfg(test)]
 mod reference;
@@ -22,6 +23,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::execute::Execution;
 use self::lens::Glass;
+use self::observers::{LogOption, observers};
 use self::plan::Plan;
 use self::values::{count, seconds, size, size_or_none};
 use self::words::Typed;
@@ -78,6 +80,12 @@ struct Listening {
     /// Counts at /metrics what goes through, for Prometheus
     #[arg(long)]
     metrics: bool,
+    /// Writes a line for each request on standard error, without what was said in it
+    #[arg(long, value_enum, value_name = "FORM", default_value = "off")]
+    log: LogOption,
+    /// Writes into these lines what was said as well: the first 64 KB of each request and of each answer
+    #[arg(long)]
+    log_content: bool,
 }
 
 /// Where requests go, and how the model is asked.
@@ -238,7 +246,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let address = listener.local_addr()?;
         let routes = plan.routes.len();
         let behind = if routes == 1 { asked.first } else { format!("the servers of {}", counted(routes)) };
-        let settings = options.complete(asked.settings, executor.as_ref(), common);
+        let mut settings = options.complete(asked.settings, executor.as_ref(), common);
+        settings.observers = observers(plan.log())?;
         let proxy = Proxy::new(settings, address);
         let proxy = proxy.map_err(|error| Exit::Failed.because(error.to_string()))?;
         let serving = Serving { options, common, catalog, plan, away: asked.away.len(), executor, proxy };

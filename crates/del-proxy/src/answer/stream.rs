@@ -6,11 +6,12 @@ use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
     Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
+    Usage,
 };
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
-use super::{Asking, CHANGED, REFUSED, Reader};
+use super::{Asking, CHANGED, REFUSED, Reader, Summary};
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
 #[derive(Debug)]
@@ -25,6 +26,10 @@ pub struct Stream {
     blocks: Option<Blocks>,
     /// What the first choice asks for, once the model has nothing to say before it gets that.
     asking: Option<Asking>,
+    /// What the server said last of what it cost.
+    usage: Option<Usage>,
+    /// Why the first choice ended.
+    reason: Option<String>,
     over: bool,
     whole: bool,
 }
@@ -49,6 +54,8 @@ impl Stream {
             choices: BTreeMap::new(),
             blocks: None,
             asking: None,
+            usage: None,
+            reason: None,
             over: false,
             whole: false,
         }
@@ -115,6 +122,24 @@ impl Stream {
     /// The tools that were called although they may not be, and whose calls did not go out.
     pub fn refused(&self) -> impl Iterator<Item = &str> {
         self.choices.values().flat_map(Choice::refused).map(String::as_str)
+    }
+
+    /// What can be told of it so far.
+    pub(crate) fn summary(&self) -> Summary {
+        let (dialect, calls) = self.calls();
+        let mut summary = Summary {
+            dialect: dialect.map(str::to_owned),
+            calls,
+            changed: self.changed().count(),
+            refused: self.refused().count(),
+            usage: self.usage,
+            reason: self.reason.clone(),
+            ..Summary::default()
+        };
+        for (kind, count) in self.choices.values().flat_map(Choice::faults) {
+            *summary.faults.entry(kind).or_default() += count;
+        }
+        summary
     }
 
     /// True when the answer came to its end, and nothing broke it off.
@@ -230,6 +255,7 @@ impl Stream {
             self.fail(&error.message, Some(data), out);
             return Ok(());
         }
+        self.usage = chunk.usage.or(self.usage);
         let mut choices = Vec::with_capacity(chunk.choices.len());
         for (place, delta) in chunk.choices.iter().enumerate() {
             choices.extend(self.choice(delta, place)?);
@@ -244,6 +270,9 @@ impl Stream {
     }
 
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
+        if let Some(reason) = told.choices.iter().find_map(|new| new.reason.as_ref()) {
+            self.reason.get_or_insert_with(|| reason.clone());
+        }
         if let Some(blocks) = &mut self.blocks {
             let first = told.choices.iter().filter(|new| new.index == 0);
             first.flat_map(|new| &new.pieces).for_each(|piece| blocks.add(piece));

@@ -16,12 +16,15 @@ use tokio::sync::mpsc;
 
 use super::driven::Driven;
 use super::exchange::{
-    DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
+    BROKEN_OFF, DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer,
+    no_call,
 };
 use super::injected::{Injected, message_of, place};
 use super::insert;
 use super::runs::Runs;
-use crate::answer::{Answer, CHANGED, REFUSED, Relay, Series, Stream, is_plain, translate_between};
+use crate::answer::{
+    Answer, Asking, CHANGED, REFUSED, Reader, Relay, Series, Stream, is_plain, translate_between,
+};
 use crate::api::{Api, response_id, unique};
 use crate::execution::Executor;
 use crate::refusal::Refusal;
@@ -66,12 +69,15 @@ struct Turns {
 }
 
 /// One answer of the model.
+#[derive(Default)]
 struct Heard {
     message: Map<String, Value>,
     guesses: Vec<(String, FaultKind)>,
     broken: Vec<Report>,
     refused: Vec<String>,
     dialect: Option<String>,
+    /// It asks for definitions, and does nothing else.
+    asking: Option<Asking>,
 }
 
 /// How it goes on.
@@ -166,8 +172,12 @@ impl Turns {
             // The client was told.
             Ok(None) => {
                 self.exchange.proxy.metrics.failures.inc();
+                self.exchange.note(|record| record.error = Some(BROKEN_OFF));
             }
-            Err(refusal) => self.series().fail(&refusal.to_string(), None, &mut out),
+            Err(refusal) => {
+                self.exchange.note(|record| record.error = Some(refusal.kind()));
+                self.series().fail(&refusal.to_string(), None, &mut out);
+            }
         }
         self.send(&mut out).await;
     }
@@ -192,7 +202,13 @@ impl Turns {
             };
             self.turn += 1;
             self.series().begin(self.exchange.request.demands_call());
-            let Some(heard) = self.hear(response).await? else { return Ok(None) };
+            let Some(mut heard) = self.hear(response).await? else { return Ok(None) };
+            if let Some(asking) = heard.asking.take() {
+                // Nothing was done that would count as a turn, and rounds have a limit of their own.
+                self.turn -= 1;
+                self.exchange.define(asking)?;
+                continue;
+            }
             if let Next::End(reason) = self.heard(heard).await? {
                 return Ok(Some(reason));
             }
@@ -201,12 +217,16 @@ impl Turns {
 
     async fn hear(&self, response: Response<Timed>) -> Result<Option<Heard>, Refusal> {
         let (exchange, api) = (&self.exchange, self.exchange.route.api);
-        let reader = exchange.reader(self.way.mode);
+        // What the model said before has gone to the series.
+        let reader = Reader { before: String::new(), ..exchange.reader(self.way.mode) };
         let mut relay = Relay(Arc::clone(&self.series));
         let mut body = response.into_body();
         if self.out.is_none() {
             let text = super::text(body, LONGEST_ANSWER).await?;
             let answer = translate_between(&reader, ids(), &text, api.reader(), &mut relay);
+            if let Ok(answer) = &answer {
+                exchange.note(|record| record.summary += answer.summary.clone());
+            }
             return answer.map(|answer| Some(Heard::from(answer))).map_err(no_answer);
         }
         let stream = Stream::between(reader, ids(), api.reader(), Box::new(relay));
@@ -225,6 +245,10 @@ impl Turns {
                 None => stream.end(None, &mut out),
             }
             self.send(&mut out).await;
+        }
+        exchange.note(|record| record.summary += stream.summary());
+        if let Some(asking) = stream.take_asking() {
+            return Ok(Some(Heard { asking: Some(asking), ..Heard::default() }));
         }
         Ok(Heard::of(&stream))
     }
@@ -374,6 +398,7 @@ impl Turns {
             return Ok(Vec::new());
         }
         self.executed.extend(calls.iter().map(|read| read.call.name.clone()));
+        self.exchange.note(|record| record.executed.clone_from(&self.executed));
         let mut at_work = self.runs.start(calls);
         while let Some(line) = at_work.next_line().await {
             let mut out = std::mem::take(&mut self.pending);
@@ -422,14 +447,15 @@ impl Heard {
             broken: stream.broken().cloned().collect(),
             refused: stream.refused().filter(|name| is_plain(name)).map(str::to_owned).collect(),
             dialect: stream.calls().0.map(str::to_owned),
+            asking: None,
         })
     }
 }
 
 impl From<Answer> for Heard {
     fn from(answer: Answer) -> Self {
-        let Answer { message, guesses, broken, refused, dialect, .. } = answer;
-        Self { message, guesses, broken, refused, dialect }
+        let Answer { message, guesses, broken, refused, dialect, asking, .. } = answer;
+        Self { message, guesses, broken, refused, dialect, asking }
     }
 }
 

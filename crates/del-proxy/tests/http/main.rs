@@ -16,5 +16,6 @@ mod pools;
 mod routes;
 mod servers;
 mod stand;
+mod telemetry;
 mod texts;
 mod upstream;
