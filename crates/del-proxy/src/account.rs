@@ -20,7 +20,7 @@ use http_body::{Body as _, Frame, SizeHint};
 pub use self::lines::{Lines, Style};
 pub use self::trace::Trace;
 use crate::answer::Summary;
-use crate::upstream::ServerApi;
+use del_wire::ServerApi;
 
 /// One who is told of requests.
 pub trait Observer: Debug + Send + Sync {

@@ -7,7 +7,7 @@ use axum::http::Uri;
 use serde_json::{Value, json};
 
 use crate::account::{Record, mode};
-use crate::upstream::ServerApi;
+use del_wire::ServerApi;
 
 pub(super) const OPERATION: &str = "gen_ai.operation.name";
 pub(super) const PROVIDER: &str = "gen_ai.provider.name";
@@ -101,7 +101,7 @@ pub(super) fn server(record: &Record) -> Vec<(&'static str, Value)> {
 
 fn provider(api: ServerApi) -> &'static str {
     match api {
-        ServerApi::OpenAi => "openai",
+        ServerApi::OpenAi | ServerApi::Responses => "openai",
         ServerApi::Anthropic => "anthropic",
         ServerApi::Ollama => "ollama",
     }
