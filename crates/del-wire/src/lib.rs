@@ -48,7 +48,7 @@
 //! # Ok::<(), del_wire::sse::SseError>(())
 //! ```
 //!
-//! Offsets are bytes of UTF-8. What is wrong with the shape of JSON is a [`WireError`](error::WireError), which says what was
+//! Offsets are bytes of UTF-8. What is wrong with the shape of JSON is a [`WireError`], which says what was
 //! expected and what came; what a model wrote is never an error.
 #![forbid(unsafe_code)]
 

@@ -135,7 +135,7 @@ fn a_hangup_reads_the_file_anew_and_a_broken_one_changes_nothing() {
     assert_eq!(said(&proxy, "m"), "one");
     hang_up("[[route]]\nmodels = [\"*\"]\n");
     let line = next(&mut err);
-    assert!(line.contains(":1: expected a usable `upstream`"), "{line}");
+    assert!(line.contains(":1: upstream: expected the address of a model server, got none"), "{line}");
     assert!(line.ends_with("the old configuration goes on\n"), "{line}");
     assert_eq!(said(&proxy, "m"), "one");
     hang_up(&route(two.url()));
