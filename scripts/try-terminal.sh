@@ -123,8 +123,58 @@ tour() {
     sleep 0.5
 }
 
+# What goes wrong easily: a terminal that changes its width, pastes, wide characters, keys that stop.
+strain() {
+    begin "$@"
+    sleep 0.5
+    keys "日本語の文章を書いて 👍 über alles, and more words so that this question takes a second row of the terminal" Enter
+    await "second paragraph"
+    tmux -S "$socket" resize-window -t del -x $((width * 3 / 4))
+    await "at the end."
+    sleep 0.5
+    picture resized
+    tmux -S "$socket" resize-window -t del -x "$width"
+    sleep 0.5
+    picture widened
+    tmux -S "$socket" set-buffer "$(seq 30)"
+    tmux -S "$socket" paste-buffer -p -t del
+    sleep 0.5
+    keys " sum this up"
+    sleep 0.3
+    picture paste
+    keys Enter
+    await "Esc stops"
+    sleep 0.7
+    keys Escape
+    await "cancelled"
+    sleep 0.3
+    picture escape
+    keys "/he"
+    sleep 0.5
+    picture commands
+    keys C-u
+    keys "change it" Enter
+    await "Do this?"
+    keys n
+    sleep 0.3
+    keys "use a list" Enter
+    await "As you like."
+    sleep 0.3
+    picture denied
+    keys '!ls; printf "a\tb\n"; exit 3' Enter
+    sleep 0.7
+    keys "/diff" Enter
+    sleep 0.4
+    keys C-c
+    sleep 0.3
+    picture shell
+    keys C-c
+    sleep 0.5
+}
+
 for name in $columns; do
     tour "$name" "$here/terminal/tour.json"
+    strain "$name" "$here/terminal/strain.json"
 done
 name=plain
 tour 80 "$here/terminal/tour.json" DEL_PLAIN=1

@@ -382,7 +382,7 @@ impl Hands {
         let sandbox = self.toolbox.sandbox();
         if plan.class() == Class::Execute && !self.announced && sandbox.level() != Level::Off {
             self.announced = true;
-            crate::say(sandbox);
+            crate::remark(sandbox);
         }
     }
 

@@ -97,6 +97,12 @@ pub(crate) fn say(line: impl Display) {
     tell(&format!("del: {}", del_tools::visible(&line.to_string())));
 }
 
+/// A line that is good to know and asks for nothing.
+pub(crate) fn remark(line: impl Display) {
+    let line = format!("del: {}", del_tools::visible(&line.to_string()));
+    tell(&screen::stage::current().map_or(line.clone(), |stage| stage.dimmed(&line)));
+}
+
 fn tell(line: &str) {
     let line = &wrap::for_stderr(line, |_| "del: ".len());
     if let Some(stage) = screen::stage::current() {

@@ -103,14 +103,16 @@ impl Chat {
         loop {
             let read = match self.ahead.pop_front() {
                 Some(question) => {
-                    say(&format!("> {}", visible(&question)));
+                    say(&format!("> {}", self.paint.dim(visible(&question))));
                     Read::Line(question)
                 }
                 None => {
                     self.session.hands.hear_jobs();
+                    self.space();
                     lines.read(&self.status(), &std::mem::take(&mut self.begun))?
                 }
             };
+            self.stage.follow();
             match read {
                 Read::Line(line) => {
                     interrupted = false;
@@ -251,14 +253,13 @@ impl Chat {
         if let Some(trouble) = self.session.record.trouble() {
             say(&self.paint.yellow(format!("! this conversation is not kept: {}", visible(&trouble))));
         }
-        self.space();
         Ok(())
     }
 
-    /// An empty row between a question and what comes of it, for the eye.
+    /// An empty row between what is asked and what comes of it, for the eye.
     fn space(&self) {
         if self.terminal {
-            self.stage.line("");
+            self.stage.space();
         }
     }
 

@@ -1,26 +1,48 @@
 //! Text laid out for a terminal: lines that fit, and what they are known by.
 
+mod diff;
+
 use unicode_width::UnicodeWidthChar;
 
 use crate::colour::Paint;
+use diff::Line;
 
 /// What begins a line that goes on from the one above: nothing that is asked about can look like a line of its own.
 const GOES_ON: &str = "  ↪ ";
 const TAB: usize = 8;
 
-/// The lines of a question on a terminal of this width, in their colours.
+/// The lines of a question on a terminal of this width, in their colours; those of a diff behind their numbers.
 pub(crate) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
+    let lines = diff::lines(text);
+    let widest = lines.iter().map(|line| if let Line::Changed(number, _) = line { *number } else { 0 });
+    let digits = widest.max().unwrap_or(0).to_string().len();
     let mut out = Vec::new();
-    for (place, line) in text.split('\n').enumerate() {
-        for row in rows(line, columns) {
-            out.push(match line.as_bytes().first() {
-                _ if place == 0 => paint.bold(row),
-                Some(b'+') => paint.green(row),
-                Some(b'-') => paint.red(row),
-                Some(b'@') => paint.cyan(row),
-                Some(b'!') => paint.yellow(row),
-                _ => row,
-            });
+    for (place, line) in lines.into_iter().enumerate() {
+        match line {
+            Line::Other(line) => {
+                out.extend(rows(line, columns).into_iter().map(|row| match line.as_bytes().first() {
+                    _ if place == 0 => paint.bold(row),
+                    Some(b'!') => paint.yellow(row),
+                    _ => row,
+                }))
+            }
+            Line::File(name) => out.extend(rows(&name, columns).into_iter().map(|row| paint.bold(row))),
+            Line::Gap => out.push(paint.dim(format!("{:>digits$} …", ""))),
+            Line::Note(line) => out.push(paint.dim(format!("{:>digits$} {line}", ""))),
+            Line::Changed(number, line) => {
+                let mut number = number.to_string();
+                for row in rows(line, columns.saturating_sub(digits + 1)) {
+                    let row = match line.as_bytes().first() {
+                        Some(b'+') => paint.green(row),
+                        Some(b'-') => paint.red(row),
+                        _ => row,
+                    };
+                    out.push(format!(
+                        "{} {row}",
+                        paint.dim(format!("{:>digits$}", std::mem::take(&mut number)))
+                    ));
+                }
+            }
         }
     }
     out
@@ -81,6 +103,19 @@ mod tests {
         assert_eq!(plain("日本語日本語日本語日本語", 20), ["日本語日本語日本語日", "  ↪ 本語"]);
         assert_eq!(plain("a\tb", 80), ["a       b"]);
         assert_eq!(plain("", 80), [""]);
+    }
+
+    #[test]
+    fn lines_of_a_diff_stand_behind_their_numbers() {
+        let text = "edit_file: change a\n--- a/a\n+++ b/a\n@@ -8,3 +8,3 @@\n one\n-two\n+2 and more words\n ten\n! look";
+        assert_eq!(
+            plain(text, 20),
+            ["edit_file: change a", " 8  one", " 9 -two", " 9 +2 and more words", "10  ten", "! look"]
+        );
+        assert_eq!(
+            plain(&text.replace("and more", "and many more"), 24)[3..5],
+            [" 9 +2 and many more wo", "     ↪ rds"]
+        );
     }
 
     #[test]

@@ -50,26 +50,48 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     let shown_before = if result.changes.is_empty() { None } else { result.text.find("\n--- a/") };
     let text = result.text[..shown_before.unwrap_or(result.text.len())].trim_end();
     let margin = margin(text);
-    let all = text.lines().count();
+    let ran = result.data.as_ref().is_some_and(|data| data.get("exit_code").is_some());
+    let all: Vec<&str> = if ran { output(text) } else { text.lines().collect() };
     // One line that would only stand for one more line can as well be that line.
-    let shown = if all <= LINES + 1 { all } else { LINES };
+    let left_out = if all.len() <= LINES + 1 { 0 } else { all.len() - LINES };
+    // What a command wrote last says most of it.
+    let first = if ran { 1 } else { LINES };
     let paint = look.paint;
     let mut out = String::new();
-    for (place, line) in text.lines().take(shown).enumerate() {
+    let hint = if unfolds { " · /show shows all" } else { "" };
+    for (place, line) in all.iter().enumerate() {
+        if left_out > 0 && place == first {
+            out.push_str("\n    ");
+            out.push_str(&paint.dim(format!("… {left_out} more lines{hint}")));
+        }
+        if (first..first + left_out).contains(&place) {
+            continue;
+        }
         let line = cut(&visible(&line.get(margin..).unwrap_or_default().replace('\t', "  ")), width);
         let line = if result.ok { paint.dim(line) } else { paint.red(line) };
         out.push_str(if place == 0 { &sign } else { "\n    " });
         out.push_str(&line);
     }
-    if shown < all {
-        let hint = if unfolds { " · /show shows all" } else { "" };
-        out.push_str("\n    ");
-        out.push_str(&paint.dim(format!("… {} more lines{hint}", all - shown)));
-    }
     for change in &result.changes {
         let Some(counts) = counts(change, text) else { continue };
         out.push_str("\n    ");
         out.push_str(&paint.dim(counts));
+    }
+    out
+}
+
+/// What a command's result says, without what stands there to tell output from errors where there is but one of them.
+fn output(text: &str) -> Vec<&str> {
+    let both = text.contains("\nSTDERR:\n") && text.contains("\nSTDOUT:\n");
+    let mut lines = text.lines();
+    let mut out: Vec<&str> = lines.by_ref().take(1).collect();
+    let mut begun = false;
+    for line in lines {
+        let names = matches!(line, "STDOUT:" | "STDERR:") && (both || !begun);
+        begun |= !line.is_empty();
+        if begun && (both || !names) {
+            out.push(line);
+        }
     }
     out
 }
@@ -149,6 +171,22 @@ mod tests {
         let call = call(plain(), &Call { id: None, name: "read\u{7}".into(), arguments });
         assert!(!call.contains(['\u{1b}', '\u{7}', '\n']), "{call}");
         assert!(call.starts_with("● read␇(") && call.ends_with(')'), "{call}");
+    }
+
+    #[test]
+    fn of_a_command_its_end_is_shown() {
+        let ran = |text: &str| {
+            let data = serde_json::json!({"exit_code": 0});
+            result(plain(), &ToolResult::success(text.to_owned()).with_data(data), true)
+        };
+        let lines: Vec<String> = (0..20).map(|n| format!("line {n}")).collect();
+        let shown = ran(&format!("Success (exit code 0, 0.1 s)\n\nSTDOUT:\n{}", lines.join("\n")));
+        let expected =
+            "  ⎿ Success (exit code 0, 0.1 s)\n    … 13 more lines · /show shows all\n    line 13\n";
+        assert!(shown.starts_with(expected) && shown.ends_with("\n    line 19"), "{shown}");
+        let shown = ran("Success\n\nSTDOUT:\na\n\nSTDOUT:\n\nSTDERR:\nb");
+        assert_eq!(shown, "  ⎿ Success\n    STDOUT:\n    a\n    \n    STDOUT:\n    \n    STDERR:\n    b");
+        assert_eq!(ran("Success\n\n(no output)"), "  ⎿ Success\n    (no output)");
     }
 
     #[test]

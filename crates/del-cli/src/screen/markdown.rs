@@ -78,7 +78,7 @@ impl Markdown {
         }
     }
 
-    /// Rows that begin from now on have so many columns.
+    /// Rows have so many columns from now on, also the one that is being written.
     pub(crate) fn resize(&mut self, width: usize) {
         self.flow.resize(width);
     }

@@ -23,24 +23,25 @@ struct Near<'d> {
 const NAMED: usize = 6;
 
 impl Tried {
-    /// A line about the dialects that came near in `text`, besides those that matched.
-    pub(crate) fn line(&self, text: &str, matched: &[String]) -> String {
+    /// A line about the dialects that came near in `text`, besides those that matched, where there are others.
+    pub(crate) fn line(&self, text: &str, matched: &[String]) -> Option<String> {
         let others = || self.dialects.iter().filter(|dialect| !matched.contains(&dialect.name));
         let mut near: Vec<Near<'_>> = others().filter_map(|dialect| self.near(dialect, text)).collect();
         near.sort_by_key(|near| !near.whole);
         if near.is_empty() {
             let count = others().count();
-            return if matched.is_empty() {
-                format!("none of {count} dialects came near: all of it is text")
-            } else {
-                format!("none of the other {count} dialects came near")
+            return match (matched.is_empty(), count) {
+                (true, 1) => Some(format!("{} did not come near: all of it is text", self.dialects[0].name)),
+                (true, _) => Some(format!("none of {count} dialects came near: all of it is text")),
+                (false, 0) => None,
+                (false, _) => Some(format!("none of the other {count} dialects came near")),
             };
         }
         let named: Vec<String> =
             near.iter().take(NAMED).map(|near| format!("{} ({})", near.name, near.what)).collect();
         let more = near.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        format!("came near, read alone: {}{more}", named.join(", "))
+        Some(format!("came near, read alone: {}{more}", named.join(", ")))
     }
 
     fn near<'d>(&self, dialect: &'d Arc<Dialect>, text: &str) -> Option<Near<'d>> {
@@ -66,9 +67,20 @@ mod tests {
     use super::*;
 
     fn line(text: &str, matched: &[&str]) -> String {
-        let dialects = Dialects::builtin().iter().cloned().collect();
+        line_of(Dialects::builtin().iter().cloned().collect(), text, matched).unwrap()
+    }
+
+    fn line_of(dialects: Vec<Arc<Dialect>>, text: &str, matched: &[&str]) -> Option<String> {
         let matched: Vec<String> = matched.iter().map(|name| (*name).to_owned()).collect();
         Tried { dialects, tools: Vec::new().into() }.line(text, &matched)
+    }
+
+    #[test]
+    fn of_one_dialect_alone_there_is_nothing_to_say_but_that_it_did_not_match() {
+        let one: Vec<_> = Dialects::builtin().iter().filter(|d| d.name == "hermes-json").cloned().collect();
+        assert_eq!(line_of(one.clone(), "x", &["hermes-json"]), None);
+        let said = "hermes-json did not come near: all of it is text";
+        assert_eq!(line_of(one, "x", &[]).as_deref(), Some(said));
     }
 
     #[test]

@@ -41,6 +41,8 @@ struct State {
     /// Where the cursor stands on its row, and which stream brought it there.
     column: usize,
     stream: Stream,
+    /// The row above the cursor is empty.
+    apart: bool,
     /// How what is written next looks: the last escape for that, unless it took all back.
     style: String,
     footer: Footer,
@@ -228,6 +230,23 @@ impl Stage {
         let _ = state.say(Stream::Err, &format!("{text}\n"));
     }
 
+    /// A line that need not be looked at.
+    pub(crate) fn dimmed(&self, line: &str) -> String {
+        self.lock().look.paint.dim(line)
+    }
+
+    /// An empty row, unless one stands there already.
+    pub(crate) fn space(&self) {
+        if !self.lock().apart {
+            self.line("");
+        }
+    }
+
+    /// Somebody else wrote a row.
+    pub(crate) fn follow(&self) {
+        self.lock().apart = false;
+    }
+
     fn tick(&self) {
         let mut state = self.lock();
         let mut told = Instant::now();
@@ -264,6 +283,7 @@ impl State {
             held: false,
             column: 0,
             stream: Stream::Err,
+            apart: false,
             style: String::new(),
             footer: Footer::new(look),
             drawn: Vec::new(),
@@ -303,6 +323,9 @@ impl State {
         };
         if let Some(width) = seen {
             let (kept, last) = text.rsplit_once('\n').map_or((self.column, text), |(_, last)| (0, last));
+            if !text.is_empty() {
+                self.apart = text.ends_with("\n\n") || (text == "\n" && self.column == 0);
+            }
             self.column = (kept + wide(last)) % width.max(1);
             self.stream = stream;
             if let Some(style) = last_style(text) {
@@ -332,7 +355,8 @@ impl State {
         if !self.redraws || self.held {
             return;
         }
-        let rows = self.footer.rows(terminal::width().saturating_sub(1));
+        let width = terminal::width();
+        let rows = self.footer.rows(width.saturating_sub(1));
         let mut out = String::new();
         if rows.len() < self.drawn.len() {
             out.push_str("\u{1b}[J");
@@ -357,8 +381,10 @@ impl State {
         }
         // Writing to a string cannot fail.
         let _ = write!(out, "\u{1b}[{}A\r", rows.len());
-        if self.column > 0 {
-            let _ = write!(out, "\u{1b}[{}C", self.column);
+        // A row that is wider than the terminal has become goes on in the next.
+        let column = self.column % width.max(1);
+        if column > 0 {
+            let _ = write!(out, "\u{1b}[{column}C");
         }
         out.push_str(&self.style);
         if !self.look.unicode {

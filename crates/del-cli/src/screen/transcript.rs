@@ -129,9 +129,7 @@ impl Transcript {
         let text = self.safe.take(text);
         match &mut self.markdown {
             Some(markdown) => {
-                if text.contains('\n') {
-                    markdown.resize(look::columns());
-                }
+                markdown.resize(look::columns());
                 let rows = markdown.push(&text);
                 // Whoever hears what is done need not hear of each table.
                 let table = markdown.holds_table() && !self.look.plain;
@@ -327,7 +325,10 @@ impl Screen for Transcript {
             View::Text(text) => self.text(text),
             View::Reasoning(text) => self.reasoning(text),
             View::CallStart { name, dialect, span, .. } => {
-                self.close();
+                // The model's raw text goes on.
+                if self.open != Open::Raw {
+                    self.close();
+                }
                 self.stage.doing(&format!("writing a call of {name}"));
                 self.read.push(format!("{dialect} matched at byte {}: a call of {name}", span.start));
                 self.matched.push(dialect.to_owned());
@@ -359,8 +360,8 @@ impl Screen for Transcript {
             for line in &read {
                 self.debug(line);
             }
-            if !raw.is_empty() {
-                self.debug(&self.tried.line(&raw, &matched));
+            if let Some(near) = self.tried.line(&raw, &matched).filter(|_| !raw.is_empty()) {
+                self.debug(&near);
             }
         }
         let text = std::mem::take(&mut self.text);

@@ -73,10 +73,12 @@ impl Chat {
                 Ok(plan) => toolbox.run(plan, &Control::default()),
                 Err(failure) => failure.into(),
             };
-            say(&lines::call(self.look, &call));
-            say(&lines::result(self.look, &result, false));
             if result.ok {
+                say(&self.paint.dim(format!("attached {}", visible(path))));
                 question = format!("{question}\n\nThe file {path}:\n{}", result.text);
+            } else {
+                say(&lines::call(self.look, &call));
+                say(&lines::result(self.look, &result, false));
             }
         }
         (question, images)

@@ -123,7 +123,7 @@ pub(super) const COMMANDS: [Command; 33] = [
         Name::Compact,
         &["compact", "compress"],
         Takes::Text,
-        "[WHAT TO KEEP]",
+        "[KEEP]",
         "sum the conversation up, to make room",
     ),
     command(Name::Clear, &["clear", "new"], Takes::Nothing, "", "begin anew"),
@@ -206,34 +206,39 @@ pub(super) const COMMANDS: [Command; 33] = [
     ),
 ];
 
-const KEYS: &str = "\
-!COMMAND         run a shell command yourself
-@PATH            in a question: attach the file
-Tab              take the command or file that is offered
-Ctrl-J           a new line; so do Alt-Enter and, where the terminal tells it, Shift-Enter
-Ctrl-R           look for an earlier question
-Ctrl-G           write in your editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E
-Esc              stop the model; what came is kept. What you type meanwhile is asked next
+/// What is typed besides commands.
+const KEYS: [(&str, &str); 7] = [
+    ("!COMMAND", "run a shell command yourself"),
+    ("@PATH", "in a question: attach the file"),
+    ("Tab", "take the command or file that is offered"),
+    ("Ctrl-J", "a new line; so do Alt-Enter and, where the terminal tells it, Shift-Enter"),
+    ("Ctrl-R", "look for an earlier question"),
+    ("Ctrl-G", "write in your editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E"),
+    ("Esc", "stop the model; what came is kept. What you type meanwhile is asked next"),
+];
+
+const BESIDE: &str = "\
 safe, unsafe, help, exit and quit also work without a slash; a line that ends with \\ goes on in the next one.";
 
 /// Commands and keys, a line each.
 pub(super) fn help(prompts: &[Prompt]) -> String {
+    let head = |name: &str, behind: &str| format!("/{name} {behind}").trim_end().to_owned();
+    let one_line = |text: &str| visible(&text.replace('\n', " ")).into_owned();
+    let own =
+        COMMANDS.iter().map(|command| (head(command.names[0], command.behind), command.about.to_owned()));
+    let rows: Vec<(String, String)> =
+        own.chain(KEYS.map(|(key, about)| (key.to_owned(), about.to_owned()))).collect();
+    let widest = rows.iter().map(|(head, _)| head.len()).max().unwrap_or(0);
+    let theirs = prompts
+        .iter()
+        .map(|prompt| (head(&prompt.name, &one_line(&prompt.hint)), one_line(&prompt.description)));
+    let (commands, keys) = rows.split_at(COMMANDS.len());
     let mut text = String::new();
-    for Command { names, behind, about, .. } in &COMMANDS {
-        tell(&mut text, names[0], behind, about);
+    for (head, about) in commands.iter().cloned().chain(theirs).chain(keys.iter().cloned()) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{head:<widest$}  {about}");
     }
-    for Prompt { name, hint, description, .. } in prompts {
-        tell(&mut text, name, &visible(&hint.replace('\n', " ")), &visible(&description.replace('\n', " ")));
-    }
-    text + KEYS
-}
-
-fn tell(text: &mut String, name: &str, behind: &str, about: &str) {
-    let head = format!("/{name} {behind}");
-    let head = head.trim_end();
-    // Writing to a string cannot fail.
-    let _ =
-        if head.len() < 16 { writeln!(text, "{head:<17}{about}") } else { writeln!(text, "{head}  {about}") };
+    text + BESIDE
 }
 
 impl<'a> Word<'a> {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use reedline::{Completer, Editor, IdeMenu, Menu, MenuBuilder, MenuEvent, MenuSettings, Painter, Suggestion};
+use reedline::{
+    Color, Completer, Editor, IdeMenu, Menu, MenuBuilder, MenuEvent, MenuSettings, Painter, Suggestion,
+};
 
 /// What the popup is called among menus.
 pub(super) const NAME: &str = "words";
@@ -35,7 +37,12 @@ pub(super) struct Popup {
 
 impl Popup {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        let inner = IdeMenu::default().with_name(NAME).with_marker("> ").with_max_completion_height(10);
+        let inner = IdeMenu::default()
+            .with_name(NAME)
+            .with_marker("> ")
+            .with_max_completion_height(10)
+            .with_correct_cursor_pos(true)
+            .with_description_text_style(Color::Default.dimmed());
         Self { inner, shared, empty: false }
     }
 
