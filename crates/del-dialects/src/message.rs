@@ -1,31 +1,24 @@
 //! The neutral model of an answer: what a parser collects and a renderer writes.
 
-use serde::{Deserialize, Serialize};
+mod record;
 
 pub use crate::schema::Schema;
 
 /// A tool as a model is told of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     /// The name a model calls it by.
     pub name: String,
     /// What it does, for the model.
-    #[serde(default)]
     pub description: String,
     /// JSON Schema of the arguments: an object with `properties`, as in OpenAI's `function.parameters`.
-    #[serde(default = "no_parameters")]
     pub parameters: Schema,
 }
 
-fn no_parameters() -> Schema {
-    serde_json::json!({"type": "object", "properties": {}}).into()
-}
-
 /// One finished call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The id the model itself wrote, if its dialect carries one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool's name, as written.
     pub name: String,
@@ -34,10 +27,9 @@ pub struct Call {
 }
 
 /// What running a call gave.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallResult {
     /// The id of the call, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The tool's name.
     pub name: String,

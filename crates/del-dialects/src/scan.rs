@@ -11,7 +11,7 @@ mod nodes;
 
 use std::sync::OnceLock;
 
-use ahead::Ahead;
+use ahead::Starts;
 use nodes::{ANEW, Nodes};
 
 /// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
@@ -32,7 +32,14 @@ pub(crate) struct Automaton {
     /// The spellings, one behind the other, and where each ends.
     text: Box<str>,
     ends: Box<[usize]>,
-    nodes: OnceLock<Nodes>,
+    made: OnceLock<Made>,
+}
+
+/// What searching needs.
+#[derive(Debug, Clone)]
+struct Made {
+    nodes: Nodes,
+    starts: Starts,
 }
 
 /// A place in an automaton.
@@ -81,14 +88,23 @@ impl Automaton {
             text.push_str(pattern);
             ends.push(text.len());
         }
-        Self { text: text.into(), ends: ends.into(), nodes: OnceLock::new() }
+        Self { text: text.into(), ends: ends.into(), made: OnceLock::new() }
+    }
+
+    fn made(&self) -> &Made {
+        self.made.get_or_init(|| Made {
+            nodes: Nodes::new(self.spellings()),
+            starts: Starts::of(self.spellings()),
+        })
     }
 
     fn nodes(&self) -> &Nodes {
-        self.nodes.get_or_init(|| {
-            let starts = std::iter::once(0).chain(self.ends.iter().copied());
-            Nodes::new(starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end]))
-        })
+        &self.made().nodes
+    }
+
+    fn spellings(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
     }
 
     /// The next pattern in `bytes` from `*look` on: the leftmost, of several there the longest. Without one, `*look`
@@ -113,11 +129,10 @@ impl Automaton {
         work: &mut u64,
         mut counts: impl FnMut(Match) -> bool,
     ) -> Option<Match> {
-        let nodes = self.nodes();
-        let mut ahead = Ahead::default();
+        let Made { nodes, starts } = self.made();
         loop {
             if scan.node == 0 {
-                *look = nodes.starts.next(bytes, *look, &mut ahead);
+                *look = starts.next(bytes, *look);
             }
             *look += nodes.stride(scan, bytes.get(*look..)?);
             let byte = *bytes.get(*look)?;
@@ -172,7 +187,7 @@ impl Automaton {
 
     /// True when no pattern begins in `bytes`, as far as they tell.
     pub(crate) fn is_absent(&self, bytes: &[u8]) -> bool {
-        if !self.nodes().starts.any_in(bytes) {
+        if !self.made().starts.any_in(bytes) {
             return true;
         }
         let mut scan = Scan::default();

@@ -1,163 +1,167 @@
 //! Where a spelling may begin: most text is passed without a look at the nodes.
+//!
+//! Every spelling is looked for by its rarest byte near its beginning (`:` in `Action:`), with the bytes beside it.
 
-use memchr::memmem::Finder;
 use memchr::{memchr, memchr2, memchr3};
 
-/// What the spellings of an automaton begin with.
+use super::SUFFIX;
+
+/// How to find where the spellings of an automaton may begin.
 #[derive(Debug, Clone)]
 pub(super) struct Starts {
-    /// For each byte: 0 where none begins with it, else one more than the place of its `seconds`.
-    table: Box<[u16; 256]>,
-    /// The bytes that may follow the first of a spelling.
-    seconds: Vec<[bool; 256]>,
-    /// Searches that together find all places where one may begin; none where that would be too many.
-    lanes: Option<Vec<Lane>>,
+    /// True for a byte that a spelling begins with.
+    firsts: Box<[bool; 256]>,
+    /// For each byte one more than the place in `marks` of what it stands for; 0 for a byte that is no mark.
+    numbers: Box<[u8; 256]>,
+    marks: Vec<Mark>,
+    search: Search,
+    /// How far a mark stands behind the beginning of its spelling at most.
+    reach: usize,
 }
 
-/// What begins with one byte.
-pub(super) struct Start {
-    /// How all spellings go on that begin with it.
-    pub(super) prefix: Vec<u8>,
-    /// The bytes that may follow; none where a spelling is over.
-    pub(super) next: Option<Vec<u8>>,
-}
-
+/// A byte that tells some spellings from the text around them.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an automaton has a few of them, and a box would be one more step"
-)]
-enum Lane {
+struct Mark {
+    byte: u8,
+    /// How far it stands behind their beginnings at most.
+    offset: usize,
+    /// What stands before and behind it in one of them, in which anything may where a spelling begins or ends.
+    before: [bool; 256],
+    behind: [bool; 256],
+}
+
+/// How the next mark is found.
+#[derive(Debug, Clone, Copy)]
+enum Search {
+    /// There are no spellings.
+    Nothing,
     One(u8),
     Two(u8, u8),
     Three(u8, u8, u8),
-    /// In place of a byte that any text is full of: how all spellings that begin with it go on.
-    Needle(Finder<'static>),
+    Table,
 }
 
-/// What the lanes know of the text ahead, as long as one search goes on.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Ahead {
-    /// How far they have looked.
-    end: usize,
-    /// Where each finds something, or the end.
-    next: [usize; MAX_LANES],
-}
-
-/// More needles than would leave room for all bytes are not searched for as such.
-const MAX_LANES: usize = 16;
-const MAX_NEEDLES: usize = 8;
-
-/// The longest needle, in bytes: so many say enough.
-const MAX_NEEDLE: usize = 8;
-
-/// So far several lanes look ahead: one may find something behind every few bytes, and the others have looked in vain.
-const BLOCK: usize = 2048;
+/// Marks are taken from so many bytes of a spelling.
+const MAX_REACH: usize = 16;
 
 /// Text that is shorter is looked up byte by byte.
-const SHORT: usize = 32;
+const SHORT: usize = 2 * MAX_REACH;
 
 impl Starts {
-    pub(super) fn of(starts: Vec<Start>) -> Self {
-        let mut table = Box::new([0; 256]);
-        let (mut bytes, mut lanes, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
-        for Start { prefix, next } in starts {
-            let first = prefix[0];
-            let mut second = [next.is_none(); 256];
-            for byte in next.into_iter().flatten() {
-                second[byte as usize] = true;
-            }
-            seconds.push(second);
-            table[first as usize] = u16::try_from(seconds.len()).unwrap_or(0);
-            if prefix.len() > 1 && is_common(first) && lanes.len() < MAX_NEEDLES {
-                let needle = &prefix[..prefix.len().min(MAX_NEEDLE)];
-                lanes.push(Lane::Needle(Finder::new(needle).into_owned()));
-            } else {
-                bytes.push(first);
-            }
+    pub(super) fn of<'p>(spellings: impl Iterator<Item = &'p str>) -> Self {
+        let mut starts = Self {
+            firsts: Box::new([false; 256]),
+            numbers: Box::new([0; 256]),
+            marks: Vec::new(),
+            search: Search::Nothing,
+            reach: 0,
+        };
+        for spelling in spellings.filter(|spelling| !spelling.is_empty()) {
+            starts.add(spelling);
         }
-        lanes.extend(bytes.chunks(3).map(|bytes| match *bytes {
-            [a, b, c] => Lane::Three(a, b, c),
-            [a, b] => Lane::Two(a, b),
-            _ => Lane::One(bytes[0]),
-        }));
-        Self { table, seconds, lanes: Some(lanes).filter(|lanes| lanes.len() <= MAX_LANES) }
+        let bytes: Vec<u8> = starts.marks.iter().map(|mark| mark.byte).collect();
+        starts.search = match *bytes {
+            [] => Search::Nothing,
+            [a] => Search::One(a),
+            [a, b] => Search::Two(a, b),
+            [a, b, c] => Search::Three(a, b, c),
+            _ => Search::Table,
+        };
+        starts
+    }
+
+    fn add(&mut self, spelling: &str) {
+        let bytes = spelling.as_bytes();
+        let ends = spelling.find(SUFFIX);
+        let fixed = &bytes[..ends.unwrap_or(bytes.len()).min(MAX_REACH)];
+        let Some((offset, &byte)) = fixed.iter().enumerate().min_by_key(|(_, byte)| commonness(**byte))
+        else {
+            return;
+        };
+        self.firsts[bytes[0] as usize] = true;
+        self.reach = self.reach.max(offset);
+        let number = &mut self.numbers[byte as usize];
+        if *number == 0 {
+            self.marks.push(Mark { byte, offset: 0, before: [false; 256], behind: [false; 256] });
+            *number = u8::try_from(self.marks.len()).unwrap_or(u8::MAX);
+        }
+        let mark = &mut self.marks[*number as usize - 1];
+        mark.offset = mark.offset.max(offset);
+        match offset.checked_sub(1) {
+            Some(before) => mark.before[bytes[before] as usize] = true,
+            None => mark.before = [true; 256],
+        }
+        match bytes.get(offset + 1) {
+            Some(behind) if *behind != SUFFIX as u8 => mark.behind[*behind as usize] = true,
+            _ => mark.behind = [true; 256],
+        }
     }
 
     /// True when a spelling may begin in `bytes`.
     pub(super) fn any_in(&self, bytes: &[u8]) -> bool {
-        self.lanes.as_deref().is_none_or(|lanes| !lanes.is_empty())
-            && self.next(bytes, 0, &mut Ahead::default()) < bytes.len()
+        self.next(bytes, 0) < bytes.len()
     }
 
     /// The next place from `at` on where a spelling may begin, or the end of `bytes`.
-    pub(super) fn next(&self, bytes: &[u8], mut at: usize, ahead: &mut Ahead) -> usize {
-        match self.lanes.as_deref() {
-            _ if bytes.len() < at + SHORT => {}
-            None => {}
-            Some([]) => return bytes.len(),
-            Some([lane @ (Lane::One(_) | Lane::Two(..) | Lane::Three(..))]) => {
-                let end = bytes.len() - 1;
-                while at < end {
-                    at = lane.find(bytes, at, end);
-                    if at < end && self.may_begin(bytes, at) {
-                        return at;
-                    }
-                    at = end.min(at + 1);
-                }
+    pub(super) fn next(&self, bytes: &[u8], at: usize) -> usize {
+        let from = if matches!(self.search, Search::Nothing) {
+            bytes.len()
+        } else if bytes.len() < at + SHORT {
+            at
+        } else {
+            self.skip(bytes, at)
+        };
+        let rest = &bytes[from..];
+        from + rest.iter().position(|byte| self.firsts[*byte as usize]).unwrap_or(rest.len())
+    }
+
+    /// How far no spelling begins, as marks tell.
+    fn skip(&self, bytes: &[u8], at: usize) -> usize {
+        // Behind the end of the text may stand the mark of what begins before it, and what stands behind a mark.
+        let last = bytes.len() - 1;
+        let mut start = last - self.reach;
+        // A mark further on may be of a spelling that begins before this one.
+        let (mut look, mut end) = (at, last);
+        while look < end {
+            look = self.find(bytes, look, end);
+            if look < end
+                && let Some(offset) = self.tells(bytes, look, at)
+            {
+                start = start.min(at.max(look.saturating_sub(offset)));
+                end = last.min(start + self.reach + 1);
             }
-            Some(lanes) => {
-                // At the end of the text may stand half a needle.
-                let last = bytes.len() - MAX_NEEDLE;
-                while at < last {
-                    if at >= ahead.end {
-                        ahead.end = last.min(at + BLOCK);
-                        ahead.next = [0; MAX_LANES];
-                    }
-                    let mut nearest = ahead.end;
-                    for (lane, next) in lanes.iter().zip(&mut ahead.next) {
-                        if *next <= at {
-                            *next = lane.find(bytes, at, ahead.end);
-                        }
-                        nearest = nearest.min(*next);
-                    }
-                    at = nearest;
-                    if at < ahead.end {
-                        if self.may_begin(bytes, at) {
-                            return at;
-                        }
-                        at += 1;
-                    }
-                }
-            }
+            look += 1;
         }
-        let rest = &bytes[at..];
-        at + rest.iter().position(|byte| self.table[*byte as usize] != 0).unwrap_or(rest.len())
+        start
     }
 
-    /// True where the two bytes at `at` begin a spelling.
-    fn may_begin(&self, bytes: &[u8], at: usize) -> bool {
-        let seconds = (self.table[bytes[at] as usize] as usize).checked_sub(1);
-        let seconds = seconds.and_then(|place| self.seconds.get(place));
-        seconds.is_some_and(|seconds| seconds[bytes[at + 1] as usize])
+    /// How far the spelling may begin before `look` that the mark there may be of; it begins at `at` or behind it.
+    fn tells(&self, bytes: &[u8], look: usize, at: usize) -> Option<usize> {
+        let mark = &self.marks[(self.numbers[bytes[look] as usize] as usize).checked_sub(1)?];
+        let tells =
+            mark.behind[bytes[look + 1] as usize] && (look == at || mark.before[bytes[look - 1] as usize]);
+        tells.then_some(mark.offset)
     }
-}
 
-impl Lane {
-    /// The next place from `from` on and before `to`, or `to`.
+    /// The next mark from `from` on and before `to`, or `to`.
     fn find(&self, bytes: &[u8], from: usize, to: usize) -> usize {
         let text = &bytes[from..to];
-        let skip = match self {
-            Self::One(a) => memchr(*a, text),
-            Self::Two(a, b) => memchr2(*a, *b, text),
-            Self::Three(a, b, c) => memchr3(*a, *b, *c, text),
-            Self::Needle(needle) => needle.find(&bytes[from..to + needle.needle().len() - 1]),
+        let skip = match self.search {
+            Search::Nothing => None,
+            Search::One(a) => memchr(a, text),
+            Search::Two(a, b) => memchr2(a, b, text),
+            Search::Three(a, b, c) => memchr3(a, b, c, text),
+            Search::Table => text.iter().position(|byte| self.numbers[*byte as usize] != 0),
         };
         skip.map_or(to, |skip| from + skip)
     }
 }
 
-/// True for a byte that any text is full of.
-fn is_common(byte: u8) -> bool {
-    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte.is_ascii_whitespace() || byte >= 0x80
+/// How much of any text a byte is.
+fn commonness(byte: u8) -> u8 {
+    match byte {
+        b'a'..=b'z' | b' ' | b'\n' => 3,
+        b'A'..=b'Z' | b'0'..=b'9' | b'.' | b',' | b'-' | b'\'' | b'"' | b'(' | b')' | 0xc0.. => 2,
+        _ => 1,
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::ahead::{Start, Starts};
 use super::{MAX_WORD, SUFFIX, Scan, is_word};
 
 /// A trie with links to fall back by. Node 0 is its root.
@@ -16,7 +15,6 @@ pub(super) struct Nodes {
     children: Vec<u32>,
     /// The children of the root, by byte; 0 where there is none.
     root: Box<[u32; 256]>,
-    pub(super) starts: Starts,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -251,24 +249,7 @@ impl Trie {
             // The root is where nothing is known of what comes.
             node.run = if at == 0 { 0 } else { run };
         }
-        let starts =
-            self.edges(0).map(|edge| Start { prefix: self.prefix(edge), next: self.next(edge.child) });
-        let starts = Starts::of(starts.collect());
-        Nodes { all: self.nodes, bytes: self.bytes, keys, children, root, starts }
-    }
-
-    /// The bytes that may follow a node in a spelling; none where one ends there.
-    fn next(&self, at: u32) -> Option<Vec<u8>> {
-        let ends = self.nodes[at as usize].found.is_some();
-        (!ends).then(|| self.edges(at).map(|edge| edge.key).collect())
-    }
-
-    /// How all spellings go on that begin with this edge.
-    fn prefix(&self, edge: Edge) -> Vec<u8> {
-        let node = self.nodes[edge.child as usize];
-        let run = if node.found.is_some() { 0 } else { node.run as usize };
-        let run = &self.bytes[edge.child as usize + 1..][..run];
-        std::iter::once(edge.key).chain(run.iter().copied()).collect()
+        Nodes { all: self.nodes, bytes: self.bytes, keys, children, root }
     }
 }
 
