@@ -157,6 +157,36 @@ async fn a_response_goes_on_with_an_earlier_one() {
 }
 
 #[tokio::test]
+async fn items_of_an_earlier_response_are_known_by_their_ids() {
+    let stand = Stand::new(hermes()).await;
+    for stream in [false, true] {
+        let mut body = responses(&json!("Weather in Paris?"));
+        body["stream"] = json!(stream);
+        let answer = post(&stand, "/v1/responses", &body).await.text().await.unwrap();
+        let last = answer.trim_end().rsplit("data: ").next().unwrap();
+        let last: Value = serde_json::from_str(last).unwrap();
+        let response = last.get("response").unwrap_or(&last);
+        let mut input = vec![json!({"role": "user", "content": "Weather in Paris?"})];
+        let items = response["output"].as_array().unwrap();
+        input.extend(items.iter().map(|item| json!({"type": "item_reference", "id": item["id"]})));
+        let id = &items[1]["call_id"];
+        input.push(json!({"type": "function_call_output", "call_id": id, "output": "sunny"}));
+        ask(&stand, "/v1/responses", &responses(&json!(input))).await;
+        let function = json!({"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"});
+        assert_eq!(
+            stand.model.last().body()["messages"][2],
+            json!({"role": "assistant", "content": "Well.",
+                "tool_calls": [{"id": id, "type": "function", "function": function}]})
+        );
+    }
+    let unknown = responses(&json!([{"type": "item_reference", "id": "msg_1_0"}]));
+    let refused = post(&stand, "/v1/responses", &unknown).await;
+    assert_eq!(refused.status(), 400);
+    let error = document(refused).await["error"]["message"].as_str().unwrap().to_owned();
+    assert!(error.contains("the id of one that is kept here") && error.contains("msg_1_0"), "{error}");
+}
+
+#[tokio::test]
 async fn nothing_is_kept_where_the_memory_is_off_or_the_client_says_so() {
     for (memory, store) in [(0, true), (1 << 20, false)] {
         let stand = Stand::with(hermes(), |settings| settings.memory = memory).await;
