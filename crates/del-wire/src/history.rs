@@ -103,7 +103,7 @@ impl History<'_> {
             messages.iter_mut().enumerate().filter(|(_, message)| message["role"] == "assistant");
         for (place, message) in assistants {
             let Some(fields) = message.as_object_mut() else { continue };
-            self.mend_calls(place, fields, &mut mendings);
+            Self::mend_calls(place, fields, &mut mendings);
             self.take_leaked(place, fields, &mut mendings);
         }
         results::mend(messages, &mut mendings);
@@ -111,7 +111,7 @@ impl History<'_> {
     }
 
     /// Gives calls ids, and arguments that are objects.
-    fn mend_calls(&self, place: usize, fields: &mut Map<String, Value>, mendings: &mut Mendings) {
+    fn mend_calls(place: usize, fields: &mut Map<String, Value>, mendings: &mut Mendings) {
         let Some(Value::Array(calls)) = fields.get_mut("tool_calls") else { return };
         for (number, call) in calls.iter_mut().enumerate() {
             if call["id"].as_str().is_none_or(str::is_empty)
