@@ -247,13 +247,15 @@ ask_qwen() {
         qwen --auth-type openai --yolo --prompt "$1"
 }
 
+# `npm ci` would refuse a lock file that says nothing of programs for other platforms, as that of more-agents.
 install_npm() {
-    local folder=$cache/$1
-    cmp -s "$root/scripts/clients/$1/package-lock.json" "$folder/installed.json" && return
+    local folder=$cache/$1 pins=$root/scripts/clients/$1
+    cmp -s "$pins/package-lock.json" "$folder/installed.json" && return
     mkdir -p "$folder"
-    cp "$root/scripts/clients/$1"/package*.json "$folder/"
-    (cd "$folder" && logged npm npm ci --no-audit --no-fund) || die "npm could not install what is in $folder (see above)"
-    cp "$folder/package-lock.json" "$folder/installed.json"
+    cp "$pins"/package*.json "$folder/"
+    (cd "$folder" && logged npm npm install --no-audit --no-fund) ||
+        die "npm could not install what is in $folder (see above)"
+    cp "$pins/package-lock.json" "$folder/installed.json"
 }
 
 stop_proxy() {

@@ -150,13 +150,13 @@ def chain(model, streamed):
 def pydantic_agent(model, streamed):
     agent = pydantic_ai.Agent(model, tools=[get_weather])
 
-    async def ask():
-        if not streamed:
-            return (await agent.run(QUESTION)).output
-        async with agent.run_stream(QUESTION) as result:
-            return await result.get_output()
+    async def follow(_, events):
+        async for _ in events:
+            pass
 
-    return asyncio.run(ask())
+    # `run_stream` would take the text before a call for the answer.
+    run = agent.run(QUESTION, event_stream_handler=follow if streamed else None)
+    return asyncio.run(run).output
 
 
 def lite(streamed, **request):

@@ -12,6 +12,7 @@ use del_wire::responses::{self, to_client::Responses};
 use del_wire::{Asked, ToClient, WireError};
 use serde_json::{Map, Value};
 
+use crate::memory::Memory;
 use crate::refusal::Refusal;
 
 /// An endpoint that gives answers of a model.
@@ -59,8 +60,8 @@ impl Family {
 }
 
 impl Api {
-    /// Reads the body of a request. `earlier` is the conversation that it goes on with.
-    pub(crate) fn take(self, body: Map<String, Value>, earlier: Vec<Value>) -> Result<Taken, Refusal> {
+    /// Reads the body of a request. The memory has what it goes on with or refers to.
+    pub(crate) fn take(self, body: Map<String, Value>, memory: &Memory) -> Result<Taken, Refusal> {
         let asked = match self {
             Self::Chat if body.get("messages").is_some_and(Value::is_array) => Asked::of(body),
             Self::Chat => return Err(Refusal::bad_request("expected a list as `messages`")),
@@ -68,7 +69,12 @@ impl Api {
             Self::OllamaChat => ollama::from_client::read_chat(&body),
             Self::OllamaGenerate => ollama::from_client::read_generate(&body),
             Self::Responses => {
-                let read = responses::from_client::read(body, earlier).map_err(wrong)?;
+                let earlier = match body.get("previous_response_id").and_then(Value::as_str) {
+                    Some(id) => memory.get(id).ok_or_else(|| forgotten(id))?,
+                    None => Vec::new(),
+                };
+                let kept = |id: &str| memory.item(id);
+                let read = responses::from_client::read(body, earlier, &kept).map_err(wrong)?;
                 return Ok(Taken { asked: read.asked, conversation: Some(read.conversation) });
             }
         };
@@ -93,6 +99,11 @@ impl Api {
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]
 fn wrong(error: WireError) -> Refusal {
     Refusal::bad_request(error.to_string())
+}
+
+fn forgotten(id: &str) -> Refusal {
+    Refusal::bad_request(format!("expected the id of an earlier response, got `{id}`"))
+        .hint("send the conversation itself, or start the proxy with a larger --response-memory")
 }
 
 /// The id of the response that has this one inside.

@@ -1,7 +1,9 @@
-//! Earlier answers, for requests that go on with one by its id.
+//! Earlier answers, for requests that go on with one by its id, or refer to what is in one.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use del_wire::responses::to_client::response_of;
 
 use serde_json::Value;
 
@@ -14,8 +16,17 @@ pub(crate) struct Memory {
 
 #[derive(Debug, Default)]
 struct Kept {
-    list: VecDeque<(String, Vec<Value>, usize)>,
+    list: VecDeque<Entry>,
     bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: String,
+    messages: Vec<Value>,
+    /// What the answer consists of, where its client knows the parts by ids.
+    items: Vec<Value>,
+    size: usize,
 }
 
 impl Memory {
@@ -26,23 +37,40 @@ impl Memory {
 
     /// The conversation up to this answer.
     pub(crate) fn get(&self, id: &str) -> Option<Vec<Value>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.list.iter().rev().find(|(known, ..)| known == id).map(|(_, messages, _)| messages.clone())
+        self.kept().of(id).map(|entry| entry.messages.clone())
     }
 
-    /// Remembers the conversation up to an answer.
-    pub(crate) fn put(&self, id: String, messages: Vec<Value>) {
-        let size = id.len() + messages.iter().map(|message| message.to_string().len()).sum::<usize>();
+    /// A part of an answer.
+    pub(crate) fn item(&self, id: &str) -> Option<Value> {
+        let kept = self.kept();
+        let items = &kept.of(&response_of(id)?)?.items;
+        items.iter().find(|item| item["id"] == id).cloned()
+    }
+
+    /// Remembers the conversation up to an answer, and the parts of that.
+    pub(crate) fn put(&self, id: String, messages: Vec<Value>, items: Vec<Value>) {
+        let values = messages.iter().chain(&items);
+        let size = id.len() + values.map(|value| value.to_string().len()).sum::<usize>();
         if size > self.limit {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         kept.bytes += size;
-        kept.list.push_back((id, messages, size));
+        kept.list.push_back(Entry { id, messages, items, size });
         while kept.bytes > self.limit {
-            let Some((_, _, size)) = kept.list.pop_front() else { break };
-            kept.bytes -= size;
+            let Some(oldest) = kept.list.pop_front() else { break };
+            kept.bytes -= oldest.size;
         }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn of(&self, id: &str) -> Option<&Entry> {
+        self.list.iter().rev().find(|entry| entry.id == id)
     }
 }
 
@@ -56,14 +84,14 @@ mod tests {
     fn the_oldest_go_first_and_none_is_larger_than_the_limit() {
         let memory = Memory::new(40);
         for id in ["a", "b", "c"] {
-            memory.put(id.to_owned(), vec![json!("0123456789ab")]);
+            memory.put(id.to_owned(), vec![json!("0123456789ab")], Vec::new());
         }
         assert_eq!(memory.get("a"), None);
         assert_eq!((memory.get("b"), memory.get("c")), (Some(vec![json!("0123456789ab")]), memory.get("b")));
-        memory.put("d".to_owned(), vec![json!("x".repeat(50))]);
+        memory.put("d".to_owned(), vec![json!("x".repeat(50))], Vec::new());
         assert!(memory.get("d").is_none() && memory.get("c").is_some());
         let off = Memory::new(0);
-        off.put("a".to_owned(), Vec::new());
+        off.put("a".to_owned(), Vec::new(), Vec::new());
         assert_eq!(off.get("a"), None);
     }
 }

@@ -41,7 +41,7 @@ pub struct Proxy {
     address: SocketAddr,
     pub(crate) metrics: Metrics,
     pub(crate) observers: Arc<Observers>,
-    memory: Memory,
+    pub(crate) memory: Memory,
     pub(crate) inspector: Option<Arc<Inspector>>,
     /// Clients send the same tools with each request.
     tools: Mutex<KnownTools>,

@@ -1,10 +1,9 @@
 //! The calls of an API answer to events, however the server cuts them.
 
-use std::borrow::Cow;
-
-use del_dialects::{Event, Fault, FaultKind, Sink, Span};
+use del_dialects::{End, Event, Fault, FaultKind, Sink, Span};
 use serde::de::IgnoredAny;
 
+use crate::arguments::{self, Mended, Mending};
 use crate::balance::Balance;
 use crate::chunk::CallDelta;
 
@@ -16,6 +15,7 @@ pub const NATIVE: &str = "openai-native";
 ///
 /// Servers differ: some send whole calls at once, leave out ids or numbers, number every call 0, send the name
 /// again with each piece, or send `{}` first and the arguments after it. All of these give the calls that were meant.
+/// Arguments that are no JSON are mended as those of a dialect are, with the same faults.
 #[derive(Debug, Default)]
 pub struct Assembly {
     slots: Vec<Slot>,
@@ -28,13 +28,16 @@ struct Slot {
     index: Option<u32>,
     id: String,
     name: String,
-    /// All argument text so far, `sent` bytes of it given out.
+    /// All argument text so far, `read` bytes of it by `mending`.
     arguments: String,
-    sent: usize,
+    mending: Option<Mending>,
+    read: usize,
+    /// What was given out of the arguments.
+    given: String,
     has_arguments: bool,
     started: bool,
     balance: Balance,
-    /// Where the first value ends.
+    /// Where the first value ends, where that is an object.
     end: Option<usize>,
 }
 
@@ -57,9 +60,12 @@ impl Assembly {
     }
 
     /// The answer has ended. Calls that are whole end; the others get a fault.
-    pub fn finish(mut self, span: &Span, sink: &mut impl Sink) {
+    pub fn finish(mut self, end: End, span: &Span, sink: &mut impl Sink) {
+        let last = self.slots.len().saturating_sub(1);
         for (call, slot) in self.slots.iter_mut().enumerate().skip(self.open) {
-            slot.finish(number(call), span, sink);
+            // A call before another one was not cut.
+            let end = if call == last { end } else { End::End };
+            slot.finish(number(call), end, span, sink);
         }
     }
 
@@ -87,7 +93,7 @@ impl Assembly {
             if !whole || self.open == last {
                 return;
             }
-            slot.finish(number(self.open), span, sink);
+            slot.finish(number(self.open), End::End, span, sink);
             self.open += 1;
         }
     }
@@ -125,7 +131,7 @@ impl Slot {
             let before = self.arguments.len();
             self.arguments.push_str(text);
             if let Some(end) = self.balance.follow(text) {
-                self.end = Some(before + end);
+                self.end = Some(before + end).filter(|end| is_object(&self.arguments[..*end]));
             }
         }
     }
@@ -135,15 +141,26 @@ impl Slot {
         self.end.is_some_and(|end| self.arguments[..end].bytes().all(|b| b"{} \t\r\n".contains(&b)))
     }
 
-    /// Gives out what is certain: arguments that are an object with something in it.
+    /// Gives out what is certain of arguments that are an object with something in it.
     fn stream(&mut self, call: u32, span: &Span, sink: &mut impl Sink) {
         let Some(inside) = self.arguments.trim_start().strip_prefix('{') else { return };
         if self.name.is_empty() || self.is_empty_object() || inside.trim_start().is_empty() {
             return;
         }
         self.start(call, span, sink);
-        let upto = self.end.unwrap_or(self.arguments.len());
-        self.send(call, upto, span, sink);
+        if let Some(end) = self.end {
+            let whole = self.arguments[..end].trim_start().to_owned();
+            return self.give(call, &whole, span, sink);
+        }
+        let begin = self.arguments.len() - self.arguments.trim_start().len();
+        if self.mending.is_none() {
+            self.mending = Mending::new();
+        }
+        let Some(mending) = &mut self.mending else { return };
+        let more = mending.push(&self.arguments[self.read.max(begin)..]);
+        self.read = self.arguments.len();
+        self.given.push_str(&more);
+        send(call, &more, span, sink);
     }
 
     fn start(&mut self, call: u32, span: &Span, sink: &mut impl Sink) {
@@ -153,83 +170,89 @@ impl Slot {
         }
     }
 
-    fn send(&mut self, call: u32, upto: usize, span: &Span, sink: &mut impl Sink) {
-        if self.sent < upto {
-            sink.event(Event::Args { call, json: &self.arguments[self.sent..upto] }, span.clone());
-            self.sent = upto;
-        }
+    /// Gives out the rest of what the arguments are.
+    fn give(&mut self, call: u32, json: &str, span: &Span, sink: &mut impl Sink) {
+        let rest = json.get(self.given.len()..).unwrap_or_default();
+        send(call, rest, span, sink);
+        self.given.push_str(rest);
     }
 
-    fn finish(&mut self, call: u32, span: &Span, sink: &mut impl Sink) {
+    fn finish(&mut self, call: u32, end: End, span: &Span, sink: &mut impl Sink) {
         let fault = |kind| Event::Fault(Fault { kind, call: Some(call) });
-        if self.name.trim().is_empty() {
-            self.start(call, span, sink);
-            self.send(call, self.arguments.len(), span, sink);
-            sink.event(fault(FaultKind::BadCall), span.clone());
-            return;
-        }
         self.start(call, span, sink);
-        match self.reading() {
-            Reading::Whole { json, mended } => {
-                let unsent = json.get(self.sent..).unwrap_or_default();
-                if !unsent.is_empty() {
-                    sink.event(Event::Args { call, json: unsent }, span.clone());
-                }
-                if let Some(kind) = mended {
+        let read = if self.name.trim().is_empty() { Err(FaultKind::BadCall) } else { self.reading(end) };
+        match read {
+            Ok(Mended { json, faults }) if json.starts_with(&self.given) => {
+                self.give(call, &json, span, sink);
+                for kind in faults {
                     sink.event(fault(kind), span.clone());
                 }
                 let id = (!self.id.is_empty()).then_some(self.id.as_str());
                 sink.event(Event::CallEnd { call, id }, span.clone());
             }
-            Reading::Broken(kind) => {
-                self.send(call, self.arguments.len(), span, sink);
+            broken => {
+                let kind = broken.err().unwrap_or(FaultKind::BadArguments);
+                if self.given.is_empty() {
+                    send(call, &self.arguments, span, sink);
+                }
                 sink.event(fault(kind), span.clone());
             }
         }
     }
 
-    /// What the arguments are, now that no more come. What was sent already is a prefix of it.
-    fn reading(&self) -> Reading<'_> {
-        let text = self.arguments.as_str();
-        let whole = |json, mended| Reading::Whole { json, mended };
-        match text.trim() {
-            "" | "null" => return whole(Cow::Borrowed("{}"), None),
-            trimmed if trimmed.starts_with('"') => {
-                return match serde_json::from_str::<String>(trimmed) {
-                    Ok(inner) if is_object(&inner) => {
-                        whole(Cow::Owned(inner), Some(FaultKind::DoubleEncoded))
-                    }
-                    Ok(inner) if inner.trim().is_empty() => whole(Cow::Borrowed("{}"), None),
-                    Err(error) if error.is_eof() => Reading::Broken(FaultKind::UnclosedCall),
-                    Ok(_) | Err(_) => Reading::Broken(FaultKind::BadArguments),
-                };
-            }
-            trimmed if !trimmed.starts_with('{') => return Reading::Broken(FaultKind::BadArguments),
-            _ => {}
+    /// What the arguments are, now that no more come. What was given out already is the beginning of it.
+    fn reading(&self, end: End) -> Result<Mended, FaultKind> {
+        let whole = |json: &str, fault: Option<FaultKind>| {
+            Ok(Mended { json: json.trim_start().to_owned(), faults: fault.into_iter().collect() })
+        };
+        let text = self.arguments.trim();
+        if matches!(text, "" | "null") {
+            return whole("{}", None);
         }
-        let Some(end) = self.end else { return Reading::Broken(FaultKind::UnclosedCall) };
-        let (first, rest) = text.split_at(end);
-        if !is_object(first) {
-            return Reading::Broken(FaultKind::BadArguments);
+        if text.starts_with('"') {
+            return match serde_json::from_str::<String>(text) {
+                Ok(inner) if inner.trim().is_empty() => whole("{}", None),
+                Ok(inner) => {
+                    let mut inner = object(inner.trim(), End::End)?;
+                    inner.faults.push(FaultKind::DoubleEncoded);
+                    Ok(inner)
+                }
+                Err(error) if error.is_eof() => Err(FaultKind::UnclosedCall),
+                Err(_) => Err(FaultKind::BadArguments),
+            };
         }
+        let Some(upto) = self.end else { return object(text, end) };
+        let (first, rest) = self.arguments.split_at(upto);
         let rest = rest.trim();
         if rest.is_empty() {
-            whole(Cow::Borrowed(first), None)
-        } else if self.is_empty_object() && is_object(rest) {
-            whole(Cow::Borrowed(rest), Some(FaultKind::Repaired))
+            whole(first, None)
         } else if rest == first.trim() || rest.bytes().all(|b| b"} \t\r\n".contains(&b)) {
-            whole(Cow::Borrowed(first), Some(FaultKind::Repaired))
+            whole(first, Some(FaultKind::Repaired))
         } else if self.is_empty_object() && rest.starts_with('{') {
-            Reading::Broken(FaultKind::UnclosedCall)
+            let mut rest = object(rest, end)?;
+            rest.faults.push(FaultKind::Repaired);
+            Ok(rest)
         } else {
-            Reading::Broken(FaultKind::BadArguments)
+            Err(FaultKind::BadArguments)
         }
     }
 }
 
-enum Reading<'a> {
-    Whole { json: Cow<'a, str>, mended: Option<FaultKind> },
-    Broken(FaultKind),
+/// The object that a text is, mended where it has to be.
+fn object(text: &str, end: End) -> Result<Mended, FaultKind> {
+    if !text.starts_with('{') {
+        Err(FaultKind::BadArguments)
+    } else if is_object(text) {
+        Ok(Mended { json: text.to_owned(), faults: Vec::new() })
+    } else {
+        arguments::mend(text, end)
+    }
+}
+
+fn send(call: u32, json: &str, span: &Span, sink: &mut impl Sink) {
+    if !json.is_empty() {
+        sink.event(Event::Args { call, json }, span.clone());
+    }
 }
 
 fn is_object(text: &str) -> bool {

@@ -5,7 +5,6 @@
 //! Ids and texts follow from the messages alone, and a message that is right stays as it is: what is mended in one request is
 //! mended in the same way in the next, so that a server that keeps the beginning of a prompt finds it again.
 
-mod arguments;
 mod results;
 
 use std::collections::BTreeMap;
@@ -15,7 +14,7 @@ use std::sync::Arc;
 use del_dialects::{Collect, Dialect, Dialects, End, Message, Tool, Turn};
 use serde_json::{Map, Value, json};
 
-use self::arguments::Arguments;
+use crate::arguments::{self, Arguments};
 use crate::native::call_json;
 use crate::reading::same;
 
@@ -104,7 +103,7 @@ impl History<'_> {
             messages.iter_mut().enumerate().filter(|(_, message)| message["role"] == "assistant");
         for (place, message) in assistants {
             let Some(fields) = message.as_object_mut() else { continue };
-            self.mend_calls(place, fields, &mut mendings);
+            Self::mend_calls(place, fields, &mut mendings);
             self.take_leaked(place, fields, &mut mendings);
         }
         results::mend(messages, &mut mendings);
@@ -112,7 +111,7 @@ impl History<'_> {
     }
 
     /// Gives calls ids, and arguments that are objects.
-    fn mend_calls(&self, place: usize, fields: &mut Map<String, Value>, mendings: &mut Mendings) {
+    fn mend_calls(place: usize, fields: &mut Map<String, Value>, mendings: &mut Mendings) {
         let Some(Value::Array(calls)) = fields.get_mut("tool_calls") else { return };
         for (number, call) in calls.iter_mut().enumerate() {
             if call["id"].as_str().is_none_or(str::is_empty)
@@ -122,10 +121,8 @@ impl History<'_> {
                 mendings.add(Mending::NoId);
             }
             let Some(function) = call.get_mut("function").and_then(Value::as_object_mut) else { continue };
-            let name = function.get("name").and_then(Value::as_str);
-            let tool = self.tools.iter().find(|tool| name == Some(&tool.name));
             let mended = match function.get("arguments") {
-                Some(Value::String(text)) => match arguments::read(text, tool) {
+                Some(Value::String(text)) => match arguments::read(text) {
                     Arguments::Whole => continue,
                     Arguments::Mended(json) => json,
                     Arguments::Broken => {

@@ -54,6 +54,7 @@
 
 pub mod answer;
 pub mod anthropic;
+mod arguments;
 pub mod asked;
 pub mod assembly;
 mod balance;

@@ -3,7 +3,7 @@
 //! Read are a message alone, a whole completion (its first choice), an answer of Ollama's own API, and a list of
 //! `tool_calls`; arguments as JSON text or as an object; `function_call` of old.
 
-use del_dialects::{Call, Collect, Event, Message, Sink};
+use del_dialects::{Call, Collect, End, Event, Message, Sink};
 use serde_json::{Value, json};
 
 use crate::assembly::Assembly;
@@ -36,7 +36,7 @@ pub fn read_into(text: &str, sink: &mut impl Sink) -> Result<(), WireError> {
     for piece in &delta.calls {
         assembly.push(piece, &span, sink);
     }
-    assembly.finish(&span, sink);
+    assembly.finish(End::End, &span, sink);
     Ok(())
 }
 

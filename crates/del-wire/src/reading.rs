@@ -78,7 +78,7 @@ impl Reading {
             parser.finish(end, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
         }
         let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
-        self.assembly.finish(&(self.at..self.at), &mut junction);
+        self.assembly.finish(end, &(self.at..self.at), &mut junction);
         self.calls.release(sink);
     }
 }

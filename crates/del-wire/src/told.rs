@@ -108,6 +108,11 @@ pub trait ToClient: Debug + Send {
     /// An answer that comes at once.
     fn whole(&mut self, told: &Told<'_>) -> String;
 
+    /// What the client may refer to by its id in later requests, once the answer is over.
+    fn items(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// The type of a stream.
     fn content_type(&self) -> &'static str {
         "text/event-stream"

@@ -1,7 +1,7 @@
 //! Where a stream is cut cannot show, and a streamed answer is the answer that was not streamed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use del_dialects::{Collect, FaultKind, Message};
+use del_dialects::{Collect, End, FaultKind, Message};
 use del_wire::{Assembly, CallDelta, Chunk, Decoder, Frame, SseError};
 use proptest::prelude::*;
 
@@ -132,7 +132,7 @@ fn assemble(chunks: &[String]) -> Message {
             }
         }
     }
-    assembly.finish(&(0..0), &mut collect);
+    assembly.finish(End::End, &(0..0), &mut collect);
     collect.into_message()
 }
 
@@ -208,12 +208,67 @@ fn arguments_that_servers_spoil_are_mended() {
             };
             assembly.push(&piece, &(0..0), &mut collect);
         }
-        assembly.finish(&(0..0), &mut collect);
+        assembly.finish(End::End, &(0..0), &mut collect);
         let message = collect.into_message();
         let faults: Vec<_> = message.faults.iter().map(|fault| fault.kind).collect();
         assert_eq!(calls(&message), [("", "f", arguments)], "{pieces:?}");
         assert_eq!(faults, fault.into_iter().collect::<Vec<_>>(), "{pieces:?}");
     }
+}
+
+/// The call of these arguments, in pieces of so many bytes, and its faults.
+fn native(arguments: &str, size: usize, end: End) -> (Option<String>, Vec<FaultKind>) {
+    let mut collect = Collect::new();
+    let mut assembly = Assembly::new();
+    let mut at = 0;
+    while at < arguments.len() {
+        let to = (at + size..=arguments.len()).find(|to| arguments.is_char_boundary(*to));
+        let to = to.unwrap_or(arguments.len());
+        let name = (at == 0).then(|| "f".to_owned());
+        let piece = Some(arguments[at..to].to_owned());
+        let piece = CallDelta { index: Some(0), name, arguments: piece, ..CallDelta::default() };
+        assembly.push(&piece, &(0..0), &mut collect);
+        at = to;
+    }
+    assembly.finish(end, &(0..0), &mut collect);
+    let message = collect.into_message();
+    let call = message.calls.first().map(|call| call.arguments.clone());
+    (call, message.faults.iter().map(|fault| fault.kind).collect())
+}
+
+#[test]
+fn arguments_that_are_no_json_are_mended_as_those_of_a_dialect() {
+    for (arguments, mended, faults) in [
+        ("{'city': 'Paris'}", r#"{"city": "Paris"}"#, vec![FaultKind::Repaired]),
+        ("{'city': 'a } b', 'n': 1}", r#"{"city": "a } b", "n": 1}"#, vec![FaultKind::Repaired]),
+        (r#"{"city": "Paris""#, r#"{"city": "Paris"}"#, vec![FaultKind::MissingCloser]),
+        (r#"{"a": {"b": [1, 2}"#, r#"{"a": {"b": [1, 2]}}"#, vec![FaultKind::MissingCloser]),
+        ("{\"city\": \"a\nb\",}", r#"{"city": "a\nb"}"#, vec![FaultKind::Repaired]),
+        (r#"{"a": True, "b": None}"#, r#"{"a": true, "b": null}"#, vec![FaultKind::GuessedValue]),
+        (r#"{"a": "say "hi" now"}"#, r#"{"a": "say \"hi\" now"}"#, vec![FaultKind::GuessedBorder]),
+        (r#"{}{'x': 1}"#, r#"{"x": 1}"#, vec![FaultKind::Repaired, FaultKind::Repaired]),
+        (r#""{'x': 1}""#, r#"{"x": 1}"#, vec![FaultKind::Repaired, FaultKind::DoubleEncoded]),
+        (r#"{"a": 1, "a": 2}"#, r#"{"a": 1, "a": 2}"#, vec![]),
+        (" {\"é\": \"}[END]\"} ", "{\"é\": \"}[END]\"}", vec![]),
+    ] {
+        for size in 1..=arguments.len() {
+            let expected = (Some(mended.to_owned()), faults.clone());
+            assert_eq!(native(arguments, size, End::End), expected, "{arguments} by {size}");
+        }
+    }
+    for (broken, end, fault) in [
+        ("{'city': 'Par", End::End, FaultKind::UnclosedCall),
+        (r#"{"city": "Paris""#, End::Cut, FaultKind::UnclosedCall),
+        ("{'city': 'Paris'} and more", End::End, FaultKind::BadArguments),
+        (r#"{"city": }"#, End::End, FaultKind::BadArguments),
+        ("Paris", End::End, FaultKind::BadArguments),
+    ] {
+        for size in 1..=broken.len() {
+            assert_eq!(native(broken, size, end), (None, vec![fault]), "{broken} by {size}");
+        }
+    }
+    let whole = (Some(r#"{"city": "Paris"}"#.to_owned()), vec![FaultKind::Repaired]);
+    assert_eq!(native("{'city': 'Paris'}", 4, End::Cut), whole);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use del_wire::{Chunk, Piece, ToClient, Told, ToldChoice, Usage};
+use serde_json::Value;
 
 /// What the client is told of a series of answers. Calls of tools that run here are no part of it.
 #[derive(Debug)]
@@ -120,6 +121,11 @@ impl Series {
         let reason = Some(reason.to_owned());
         let choice = ToldChoice { first: true, pieces, reason, ..ToldChoice::default() };
         self.client.whole(&Told { raw: None, chunk: &chunk, choices: vec![choice] })
+    }
+
+    /// What the client may refer to in later requests.
+    pub(crate) fn items(&self) -> Vec<Value> {
+        self.client.items()
     }
 
     /// The stream breaks off.

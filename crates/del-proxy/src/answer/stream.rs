@@ -152,6 +152,11 @@ impl Stream {
         self.blocks.as_ref().filter(|_| self.whole).map(Blocks::message)
     }
 
+    /// What the client may refer to in later requests.
+    pub fn items(&self) -> Vec<Value> {
+        self.client.items()
+    }
+
     /// The type of what goes out.
     pub fn content_type(&self) -> &'static str {
         self.client.content_type()

@@ -122,7 +122,7 @@ impl Said {
             said.error = chunk.error.map(|error| error.message);
             chunk.choices.iter().for_each(|delta| said.delta(delta, &mut assembly));
         }
-        assembly.finish(&(0..0), &mut said.native);
+        assembly.finish(said.end(), &(0..0), &mut said.native);
         let calls = std::mem::take(&mut said.native).into_message().calls;
         said.calls =
             calls.iter().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect();

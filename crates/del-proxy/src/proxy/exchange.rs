@@ -104,14 +104,7 @@ impl Exchange {
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
         let about = about(api, &body);
-        let earlier = match about.get("previous_response_id").and_then(Value::as_str) {
-            Some(id) => proxy.memory.get(id).ok_or_else(|| {
-                Refusal::bad_request(format!("expected the id of an earlier response, got `{id}`"))
-                    .hint("send the conversation itself, or start the proxy with a larger --response-memory")
-            })?,
-            None => Vec::new(),
-        };
-        let mut taken = api.take(body, earlier)?;
+        let mut taken = api.take(body, &proxy.memory)?;
         let injected = match &setup.settings.executor {
             Some(executor) => {
                 recall(&mut taken.asked, &proxy.memory);
@@ -499,7 +492,7 @@ impl Exchange {
         if let Some(conversation) = &self.conversation {
             let message = Value::Object(answer.message);
             let conversation = conversation.iter().cloned().chain([message]).collect();
-            self.proxy.memory.put(response_id(id), conversation);
+            self.proxy.memory.put(response_id(id), conversation, client.items());
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
@@ -527,7 +520,7 @@ impl Exchange {
             metrics.failures.inc_by(u64::from(!stream.is_whole()));
             if let (Some((mut conversation, id)), Some(message)) = (kept, stream.message()) {
                 conversation.push(Value::Object(message));
-                proxy.memory.put(id, conversation);
+                proxy.memory.put(id, conversation, stream.items());
             }
         })
     }

@@ -429,11 +429,12 @@ impl Turns {
     fn remember(&mut self) {
         let memory = &self.exchange.proxy.memory;
         if let Some(first) = self.series().theirs().first().filter(|_| !self.executed.is_empty()) {
-            memory.put(place(first), self.added.clone());
+            memory.put(place(first), self.added.clone(), Vec::new());
         }
         if let Some(mut conversation) = self.exchange.conversation.take() {
             conversation.append(&mut self.added);
-            memory.put(response_id(&self.id), conversation);
+            let items = self.series().items();
+            self.exchange.proxy.memory.put(response_id(&self.id), conversation, items);
         }
     }
 }

@@ -164,7 +164,7 @@ fn a_call_that_breaks_behind_its_arguments_is_no_object() {
     let piece = json!({"choices": [choice(&json!({"tool_calls": [{"index": 0, "function": {"arguments": " and more"}}]}), None)]});
     let received = read(&[native("{\"a\": 1}"), piece, end("tool_calls")], true);
     let assembled = received.only();
-    assert_eq!(assembled.calls[0].2, "{\"a\": 1} and more");
+    assert_eq!(assembled.calls[0].2, "{\"a\": 1");
     assert_eq!(assembled.finish.as_deref(), Some("length"));
 }
 

@@ -157,6 +157,119 @@ async fn a_response_goes_on_with_an_earlier_one() {
 }
 
 #[tokio::test]
+async fn items_of_an_earlier_response_are_known_by_their_ids() {
+    let stand = Stand::new(hermes()).await;
+    for stream in [false, true] {
+        let mut body = responses(&json!("Weather in Paris?"));
+        body["stream"] = json!(stream);
+        let answer = post(&stand, "/v1/responses", &body).await.text().await.unwrap();
+        let last = answer.trim_end().rsplit("data: ").next().unwrap();
+        let last: Value = serde_json::from_str(last).unwrap();
+        let response = last.get("response").unwrap_or(&last);
+        let mut input = vec![json!({"role": "user", "content": "Weather in Paris?"})];
+        let items = response["output"].as_array().unwrap();
+        input.extend(items.iter().map(|item| json!({"type": "item_reference", "id": item["id"]})));
+        let id = &items[1]["call_id"];
+        input.push(json!({"type": "function_call_output", "call_id": id, "output": "sunny"}));
+        ask(&stand, "/v1/responses", &responses(&json!(input))).await;
+        let function = json!({"name": "get_weather", "arguments": "{\"city\": \"Paris\"}"});
+        assert_eq!(
+            stand.model.last().body()["messages"][2],
+            json!({"role": "assistant", "content": "Well.",
+                "tool_calls": [{"id": id, "type": "function", "function": function}]})
+        );
+    }
+    let unknown = responses(&json!([{"type": "item_reference", "id": "msg_1_0"}]));
+    let refused = post(&stand, "/v1/responses", &unknown).await;
+    assert_eq!(refused.status(), 400);
+    let error = document(refused).await["error"]["message"].as_str().unwrap().to_owned();
+    assert!(error.contains("the id of one that is kept here") && error.contains("msg_1_0"), "{error}");
+}
+
+/// A server whose calls have these arguments, in pieces.
+fn native(arguments: &'static str) -> Model {
+    Model::new(move |seen| {
+        let call = |index: Option<u32>, name: Option<&str>, arguments: &str| {
+            let function = json!({"name": name, "arguments": arguments});
+            json!({"role": "assistant", "content": null, "tool_calls": [
+                {"index": index, "id": name.map(|_| "c1"), "type": "function", "function": function}]})
+        };
+        if seen.body()["stream"] != true {
+            let message = call(None, Some("get_weather"), arguments);
+            return Reply::Whole(200, "", completion(&message, "tool_calls").to_string());
+        }
+        let first = event(&call(Some(0), Some("get_weather"), ""), None);
+        let pieces = arguments
+            .as_bytes()
+            .chunks(3)
+            .map(|piece| event(&call(Some(0), None, std::str::from_utf8(piece).unwrap()), None));
+        let events: String = std::iter::once(first).chain(pieces).collect();
+        let all = format!("{events}{}data: [DONE]\n\n", event(&json!({}), Some("tool_calls")));
+        Reply::Stream(vec![all.into_bytes()], Then::End)
+    })
+}
+
+/// The arguments of the call in an answer of any API, streamed or whole.
+fn arguments_in(text: &str, path: &str) -> Value {
+    let data = text.lines().filter_map(|line| serde_json::from_str(line.trim_start_matches("data: ")).ok());
+    let (mut joined, mut object) = (String::new(), Value::Null);
+    for event in data.collect::<Vec<Value>>() {
+        let found = match path {
+            "/v1/chat/completions" => [
+                "/choices/0/message/tool_calls/0/function/arguments",
+                "/choices/0/delta/tool_calls/0/function/arguments",
+            ],
+            "/v1/responses" => ["/output/0/arguments", "/arguments"],
+            "/v1/messages" => ["/content/0/input", "/delta/partial_json"],
+            _ => ["/message/tool_calls/0/function/arguments", "/none"],
+        };
+        for value in found.iter().filter_map(|pointer| event.pointer(pointer)) {
+            match value {
+                Value::String(piece) => joined.push_str(piece),
+                other => object = other.clone(),
+            }
+        }
+    }
+    if joined.is_empty() { object } else { serde_json::from_str(&joined).unwrap_or(json!(joined)) }
+}
+
+#[tokio::test]
+async fn broken_arguments_of_native_calls_are_mended_and_guesses_are_told_in_each_api() {
+    for (broken, mended, guessed) in [
+        ("{'city': 'Paris'}", json!({"city": "Paris"}), false),
+        (r#"{"city": "Paris""#, json!({"city": "Paris"}), false),
+        (r#"{"city": "Paris", "now": True}"#, json!({"city": "Paris", "now": true}), true),
+    ] {
+        let stand = Stand::new(native(broken)).await;
+        for (path, body) in [
+            ("/v1/chat/completions", crate::stand::weather()),
+            ("/v1/messages", anthropic(&json!([{"role": "user", "content": "Hi."}]))),
+            ("/v1/responses", responses(&json!("Hi."))),
+            (
+                "/api/chat",
+                json!({"model": "m", "tools": [crate::stand::tool("get_weather")],
+                "messages": [{"role": "user", "content": "Hi."}]}),
+            ),
+        ] {
+            for stream in [false, true] {
+                let mut body = body.clone();
+                body["stream"] = json!(stream);
+                let response = post(&stand, path, &body).await;
+                let header = response.headers().contains_key("x-del-changed-arguments");
+                let text = response.text().await.unwrap();
+                let told = header || text.contains(": x-del-changed-arguments");
+                assert_eq!(arguments_in(&text, path), mended, "{path} {stream} {broken}: {text}");
+                // Lines of JSON have no comments.
+                assert_eq!(told, guessed && !(stream && path == "/api/chat"), "{path} {stream}: {text}");
+            }
+        }
+    }
+    let stand = Stand::new(native(r#"{"city": }"#)).await;
+    let (_, calls, finish) = crate::stand::told(&stand.ask(&crate::stand::weather()).await);
+    assert_eq!((calls, finish.as_str()), (Vec::new(), "length"));
+}
+
+#[tokio::test]
 async fn nothing_is_kept_where_the_memory_is_off_or_the_client_says_so() {
     for (memory, store) in [(0, true), (1 << 20, false)] {
         let stand = Stand::with(hermes(), |settings| settings.memory = memory).await;

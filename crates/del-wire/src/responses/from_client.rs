@@ -41,8 +41,13 @@ pub struct Read {
     pub conversation: Vec<Value>,
 }
 
-/// Reads the request. `earlier` is the conversation that it goes on with; members that are not known here stay in it.
-pub fn read(mut body: Map<String, Value>, earlier: Vec<Value>) -> Result<Read, WireError> {
+/// Reads the request. `earlier` is the conversation that it goes on with, and `kept` gives the items of earlier answers by
+/// their ids; members that are not known here stay in it.
+pub fn read(
+    mut body: Map<String, Value>,
+    earlier: Vec<Value>,
+    kept: &dyn Fn(&str) -> Option<Value>,
+) -> Result<Read, WireError> {
     for name in ["background", "conversation", "prompt"] {
         let wanted = body.get(name).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
         if wanted {
@@ -55,7 +60,12 @@ pub fn read(mut body: Map<String, Value>, earlier: Vec<Value>) -> Result<Read, W
         Some(Value::String(text)) => items.messages.push(json!({"role": "user", "content": text})),
         Some(Value::Array(list)) => {
             for (place, item) in list.iter().enumerate() {
-                items.add(item, place)?;
+                if item["type"] == "item_reference" {
+                    let known = item["id"].as_str().and_then(kept);
+                    items.add(&known.ok_or_else(|| unknown(item, place))?, place)?;
+                } else {
+                    items.add(item, place)?;
+                }
             }
         }
         other => {
@@ -74,6 +84,11 @@ pub fn read(mut body: Map<String, Value>, earlier: Vec<Value>) -> Result<Read, W
     body.retain(|name, _| !KNOWN.contains(&name.as_str()));
     body.extend(out);
     Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
+}
+
+fn unknown(item: &Value, place: usize) -> WireError {
+    let at = format!("input[{place}]");
+    WireError::shape(&at, "an item in full, or the id of one that is kept here", &item.to_string())
 }
 
 /// What is asked beside the conversation.
@@ -169,14 +184,6 @@ impl Items {
                 if !texts.is_empty() {
                     self.thought = Some(texts.join("\n"));
                 }
-            }
-            "item_reference" => {
-                let got = item.to_string();
-                return Err(WireError::shape(
-                    &format!("input[{place}]"),
-                    "an item in full, for none is kept here",
-                    &got,
-                ));
             }
             // What hosted tools did, and other records that no model reads.
             _ => {}

@@ -292,6 +292,19 @@ impl ToClient for Responses {
         let status = self.status();
         self.response(status).to_string()
     }
+
+    /// Those that are whole.
+    fn items(&self) -> Vec<Value> {
+        let whole = self.items.iter().filter(|item| !item.open);
+        whole.map(|item| item.json("completed")).collect()
+    }
+}
+
+/// The id of the response that an item with this one is of.
+pub fn response_of(item: &str) -> Option<String> {
+    let (_, rest) = item.split_once('_')?;
+    let (response, _) = rest.rsplit_once('_')?;
+    Some(format!("resp_{response}"))
 }
 
 impl Item {
