@@ -241,7 +241,7 @@ class Parser:
 
 @final
 class Answers:
-    """Answers that were read, as a column of Arrow."""
+    """Answers that were read or rewritten, as a column of Arrow."""
 
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -254,6 +254,16 @@ def parse_batch(
     tools: AnyTools | None = None,
     *,
     starts_in: Literal["text", "reasoning", "unknown"] = "text",
+    threads: int | None = None,
+) -> Answers: ...
+def convert_batch(
+    column: Column,
+    to: str | Dialect,
+    dialect: str | Dialect = "auto",
+    tools: AnyTools | None = None,
+    *,
+    messages: bool = False,
+    drop_thinking: bool = False,
     threads: int | None = None,
 ) -> Answers: ...
 def render_prompt(tools: AnyTools, dialect: str | Dialect, *, compact: bool = False) -> str: ...

@@ -3,6 +3,8 @@
 
 mod acp;
 mod assistant;
+#[cfg(feature = "bulk")]
+mod bulk;
 mod config;
 mod consent;
 mod conversation;
