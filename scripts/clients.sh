@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Clients through `del serve`: OpenAI's Python client in front of the demo's real model, whose template knows no
-# tools; then the Python and JavaScript clients of each API, and two coding agents, in front of a server whose
-# answers are written down. What is fetched stays under .cache.
+# tools, and Claude Code in front of tools that run in the proxy; then the Python and JavaScript clients of each API,
+# and two coding agents, in front of a server whose answers are written down. With --all, frameworks on these clients
+# and more agents. What is fetched stays under .cache.
 set -euo pipefail
 
 usage() {
     cat <<'END'
-Usage: scripts/clients.sh [--upstream URL --model NAME]
+Usage: scripts/clients.sh [--all] [--upstream URL --model NAME]
 
+  --all           frameworks and more agents as well, which takes some minutes and
+                  a gigabyte of packages
   --upstream URL  a model server that runs, in place of the demo's
   --model NAME    its model
   --help          this text
@@ -30,6 +33,7 @@ proxy_pid=
 scripted=
 scripted_pid=
 found=
+all=
 
 main() {
     read_options "$@"
@@ -46,12 +50,15 @@ main() {
     "$venv/bin/python" "$root/scripts/clients/openai_client.py" "$base_url" "$model" ||
         die "the client did not get what it should (see above); the proxy's log is $cache/proxy.log"
     stop_proxy
-    start_scripted
+    execute
+    [[ -n $scripted ]] || start_scripted
     start_proxy --upstream "$scripted"
     python_clients
+    [[ -z $all ]] || frameworks
     if command -v npm >/dev/null; then
         javascript_clients
-        agents
+        agents agents codex claude
+        [[ -z $all ]] || agents more-agents opencode qwen
     else
         echo "==> no JavaScript clients and no agents: npm is not installed"
     fi
@@ -61,6 +68,7 @@ main() {
 read_options() {
     while (($#)); do
         case $1 in
+        --all) all=yes ;;
         --upstream | --model)
             (($# > 1)) || die "$1 needs a value"
             [[ $1 == --model ]] && model=$2 || upstream=$2
@@ -76,6 +84,28 @@ read_options() {
             ;;
         esac
         shift
+    done
+}
+
+# The model works with tools of the proxy: for clients that have none, and beside those of Claude Code.
+execute() {
+    local tools=(--execute --working-dir "$root/scripts/sample") mode
+    echo "==> clients without tools, whose model reads a file here"
+    start_proxy --upstream "$upstream" --dialect hermes-json --constrain on --definitions short "${tools[@]}" \
+        --tools list_directory,read_file
+    "$venv/bin/python" "$root/scripts/clients/execute.py" "$base_url" "$model" ||
+        die "the client did not get what it should (see above); the proxy's log is $cache/proxy.log"
+    stop_proxy
+    command -v npm >/dev/null || return 0
+    install_npm agents
+    start_scripted
+    for mode in native hybrid; do
+        echo "==> claude writes what the proxy read, tools mode $mode"
+        start_proxy --upstream "$scripted" --tools-mode "$mode" --log json "${tools[@]}"
+        model=copy ask claude "Copy notes.txt. Write the file $cache/work/written.txt"
+        grep -q flour "$cache/work/written.txt" || die "claude did not write what was read; see $cache/claude.log"
+        grep -q '"executed":\["read_file"\]' "$cache/proxy.log" || die "nothing ran in the proxy; see $cache/proxy.log"
+        stop_proxy
     done
 }
 
@@ -134,9 +164,21 @@ wait_for() {
 
 python_clients() {
     echo "==> the Python clients of openai, anthropic and ollama"
-    logged apis "$venv/bin/python" "$root/scripts/clients/apis.py" "$base_url" ||
+    logged apis "$venv/bin/python" "$root/scripts/clients/apis.py" "$base_url" ${all:+--all-cuts} ||
         die "a client did not get what it should (see above)"
-    tail -n 1 "$cache/apis.log"
+    tail -n 2 "$cache/apis.log"
+}
+
+# In an environment of their own, as they need other releases of the clients.
+frameworks() {
+    local venv=$cache/frameworks
+    mkdir -p "$cache/home"
+    echo "==> frameworks on the Python clients"
+    make_venv
+    install_pins "$root/scripts/clients/frameworks.txt" "the frameworks" --require-hashes
+    logged frameworks env HOME="$cache/home" "$venv/bin/python" "$root/scripts/clients/frameworks.py" "$base_url" ||
+        die "a framework did not get what it should (see above)"
+    tail -n 1 "$cache/frameworks.log"
 }
 
 javascript_clients() {
@@ -145,27 +187,39 @@ javascript_clients() {
     cp "$root/scripts/clients/js/apis.mjs" "$cache/js/"
     logged javascript node "$cache/js/apis.mjs" "$base_url" || die "a client did not get what it should (see above)"
     tail -n 1 "$cache/javascript.log"
+    [[ -n $all ]] || return 0
+    echo "==> the AI SDK with its providers"
+    install_npm ai
+    cp "$root/scripts/clients/ai/ai.mjs" "$cache/ai/"
+    logged ai-sdk node "$cache/ai/ai.mjs" "$base_url" || die "a provider did not get what it should (see above)"
+    tail -n 1 "$cache/ai-sdk.log"
 }
 
-# Each agent is asked to write a file, which it does with a tool of its own.
+# Each agent of a folder is asked to write a file, which it does with a tool of its own.
 agents() {
-    local model agent
-    install_npm agents
+    local folder=$1 model agent
+    shift
+    install_npm "$folder"
     for model in native leaked prompt; do
-        for agent in codex claude; do
+        for agent in "$@"; do
             echo "==> $agent writes a file with a model of the kind: $model"
-            rm -rf "$cache/home" "$cache/work"
-            mkdir -p "$cache/home" "$cache/work"
-            (cd "$cache/work" && logged "$agent" "ask_$agent" "Write the file $cache/work/written.txt" </dev/null) ||
-                die "$agent failed (see above)"
+            ask "$agent" "Write the file $cache/work/written.txt"
             [[ $(<"$cache/work/written.txt") == "written by the model" ]] || die "$agent wrote no file; see $cache/$agent.log"
         done
     done
 }
 
+# Asks an agent, in a directory with nothing in it.
+ask() {
+    rm -rf "$cache/home" "$cache/work"
+    mkdir -p "$cache/home" "$cache/work"
+    (cd "$cache/work" && logged "$1" "ask_$1" "$2" </dev/null) || die "$1 failed (see above)"
+}
+
 # Nothing of the user's settings, and nothing but loopback.
 alone() {
-    timeout 120 env -i "PATH=$cache/agents/node_modules/.bin:$PATH" "HOME=$cache/home" NO_PROXY=127.0.0.1 "$@"
+    timeout 120 env -i "PATH=$cache/agents/node_modules/.bin:$cache/more-agents/node_modules/.bin:$PATH" \
+        "HOME=$cache/home" NO_PROXY=127.0.0.1 "$@"
 }
 
 ask_codex() {
@@ -177,6 +231,20 @@ ask_codex() {
 ask_claude() {
     alone "ANTHROPIC_BASE_URL=${base_url%/v1}" ANTHROPIC_AUTH_TOKEN=none CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
         DISABLE_AUTOUPDATER=1 IS_SANDBOX=1 claude -p "$1" --model "$model" --dangerously-skip-permissions
+}
+
+ask_opencode() {
+    cat >"$cache/work/opencode.json" <<END
+{"provider": {"del": {"npm": "@ai-sdk/openai-compatible", "models": {"$model": {}},
+  "options": {"baseURL": "$base_url", "apiKey": "none"}}},
+ "model": "del/$model", "small_model": "del/$model", "autoupdate": false, "share": "disabled"}
+END
+    alone OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 opencode run --model "del/$model" "$1"
+}
+
+ask_qwen() {
+    alone "OPENAI_BASE_URL=$base_url" OPENAI_API_KEY=none "OPENAI_MODEL=$model" \
+        qwen --auth-type openai --yolo --prompt "$1"
 }
 
 install_npm() {

@@ -6,9 +6,11 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-Usage: scripts/demo.sh [--keep]
+Usage: scripts/demo.sh [--keep | --serve]
 
   --keep    leave the model server running, and print its base URL and pid
+  --serve   start the model server and leave it running, without anything else;
+            its base URL and its pid stand in .cache/demo/base_url and .cache/demo/pid
   --help    this text
 
 Needs Rust, a C compiler and Python 3.10 or newer (PYTHON=… picks another one).
@@ -24,6 +26,7 @@ model=smollm2-135m-instruct
 python=${PYTHON:-python3}
 del=
 keep=no
+tasks=yes
 server_pid=
 base_url=
 tools_mode=
@@ -39,20 +42,26 @@ main() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
 
-    step 1 "build del (release)"
-    build_del
+    if [[ $tasks == yes ]]; then
+        step 1 "build del (release)"
+        build_del
+    fi
     step 2 "make a virtual environment"
     make_venv
     step 3 "install the llama.cpp server"
     install_server
     step 4 "fetch the model, SmolLM2-135M-Instruct (93 MB)"
     fetch_weights
-    step 5 "ask del how the model calls tools"
-    detect_dialect
+    if [[ $tasks == yes ]]; then
+        step 5 "ask del how the model calls tools"
+        detect_dialect
+    fi
     step 6 "start the server"
     start_server
-    step 7 "let the model work on scripts/sample"
-    run_tasks
+    if [[ $tasks == yes ]]; then
+        step 7 "let the model work on scripts/sample"
+        run_tasks
+    fi
     if [[ $keep == yes ]]; then
         hand_over_server
     fi
@@ -62,6 +71,7 @@ read_options() {
     while (($#)); do
         case $1 in
         --keep) keep=yes ;;
+        --serve) keep=yes tasks=no ;;
         -h | --help)
             usage
             exit 0
@@ -203,14 +213,17 @@ END
 }
 
 hand_over_server() {
+    echo "$base_url" >"$cache/base_url"
+    echo "$server_pid" >"$cache/pid"
+    echo
+    echo "The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)"
+    server_pid=
+    [[ $tasks == yes ]] || return 0
     cat <<END
-
-The server stays: base URL $base_url, pid $server_pid (stop it with: kill $server_pid)
 Try: $(quoted "$del" -p "Read the file notes.txt and tell me what it says.") \\
     --base-url $base_url --model $model --working-dir $(quoted "$root/scripts/sample") \\
     --tools "list_directory,read_file" --tools-mode $tools_mode --dialect $dialect --constrain on --definitions short
 END
-    server_pid=
 }
 
 step() {

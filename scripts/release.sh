@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Builds what is published, the same to the byte from the same commit: the crates, the Python and npm packages, and the
-# program as an archive and as a Debian package, with checksums of them all.
+# program as archives and as a Debian package, with lists of what is in them and checksums of them all.
 set -euo pipefail
 
 usage() {
     cat <<'END'
 Usage: scripts/release.sh [--twice] [PART ...]
 
-  PART      crates, python, npm or program; all of them if left out
+  PART      crates, python, npm, program (for the glibc of this machine, as an
+            archive and a Debian package) or static (for any Linux, as an
+            archive); all of them if left out
   --twice   build everything again elsewhere, and compare
   --help    this text
 
-What is built is in .cache/release/out. Needs Rust with the target wasm32-unknown-unknown, Python 3.10 or newer
-(PYTHON=… picks another one), npm, and dpkg for the Debian package. DEL=… packs another program `del`.
+What is built is in .cache/release/out. Needs Linux on x86-64, Rust with the targets wasm32-unknown-unknown and
+x86_64-unknown-linux-musl, Python 3.11 or newer (PYTHON=… picks another one), npm, and dpkg for the Debian package.
+DEL=… packs another program `del` in the part program.
 END
 }
 
@@ -22,7 +25,8 @@ venv=$cache/venv
 tools=$cache/tools
 python=${PYTHON:-python3}
 cargo_deb_version=3.8.0
-all=(crates python npm program)
+all=(crates python npm program static)
+musl=x86_64-unknown-linux-musl
 parts=()
 twice=no
 out=
@@ -67,11 +71,18 @@ read_options() {
 }
 
 install_tools() {
+    ! has npm || target wasm32-unknown-unknown
+    ! has static || target $musl
     make_venv
-    install_pins "$root/scripts/release/requirements.txt" "maturin and ziglang" --require-hashes
+    install_pins "$root/scripts/release/requirements.txt" "maturin, cargo-zigbuild and ziglang" --require-hashes
     PATH=$tools/bin:$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/bin:$venv/bin:$PATH
     has program && tool cargo-deb "$cargo_deb_version"
     return 0
+}
+
+target() {
+    [[ -d $(rustc --print target-libdir --target "$1") ]] ||
+        die "Rust cannot build for $1: its standard library is missing; rustup target add $1"
 }
 
 tool() {
@@ -107,6 +118,7 @@ build_crates() {
 build_python() {
     maturin build --quiet --release --strip --sdist --zig --compatibility manylinux_2_28 \
         --manifest-path bindings/python/Cargo.toml --interpreter "$(command -v "$python")" --out "$out"
+    list_contents bindings/python/Cargo.toml del-python del_dialects
 }
 
 build_npm() {
@@ -117,14 +129,32 @@ build_npm() {
     for package in bindings/js bindings/js/ai-sdk; do
         (cd $package && npm pack --silent --pack-destination "$out" >/dev/null)
     done
+    list_contents bindings/js/Cargo.toml del-js del-dialects-npm
 }
 
 # The program with its manual and completions, as an archive and as a Debian package.
 build_program() {
-    local version name staged=$work/staged shell
     build_del
-    version=$("$del" --version | cut -d ' ' -f 2)
-    name=del-$version-$(uname -m)-linux
+    stage
+    pack "linux-gnu"
+    # cargo-deb looks for what it packs beside the manifest.
+    rm -rf crates/del-cli/staged
+    cp -r "$work/staged" crates/del-cli/staged
+    cargo deb --quiet --no-build --no-strip --manifest-path crates/del-cli/Cargo.toml --output "$out" ||
+        die "cargo-deb cannot pack (see above)"
+    rm -rf crates/del-cli/staged
+}
+
+# The same program without libraries of the system; the C in it is compiled by zig as well.
+build_static() {
+    cargo zigbuild --quiet --release --locked -p del-cli --target $musl || die "del does not build (see above)"
+    del=$work/$musl/release/del
+    stage
+    pack "linux-musl"
+}
+
+stage() {
+    local staged=$work/staged shell
     rm -rf "$staged"
     mkdir -p "$staged/completions"
     cp "$del" "$staged/del"
@@ -136,14 +166,19 @@ build_program() {
     for shell in bash zsh fish; do
         "$del" completions $shell >"$staged/completions/$shell"
     done
+}
+
+pack() {
+    local name
+    name=del-$("$del" --version | cut -d ' ' -f 2)-$(uname -m)-$1
     tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
-        --transform "s,^\.,$name," -C "$staged" -cf - . | gzip -9n >"$out/$name.tar.gz"
-    # cargo-deb looks for what it packs beside the manifest.
-    rm -rf crates/del-cli/staged
-    cp -r "$staged" crates/del-cli/staged
-    cargo deb --quiet --no-build --no-strip --manifest-path crates/del-cli/Cargo.toml --output "$out" ||
-        die "cargo-deb cannot pack (see above)"
-    rm -rf crates/del-cli/staged
+        --transform "s,^\.,$name," -C "$work/staged" -cf - . | gzip -9n >"$out/$name.tar.gz"
+    list_contents Cargo.toml del-cli "$name"
+}
+
+# The crates that a program or a library is made of, for those who watch over what they run.
+list_contents() {
+    "$venv/bin/python" scripts/release/sbom.py "$1" "$2" >"$out/$3.cdx.json" || die "the crates of $2 cannot be listed"
 }
 
 die() {

@@ -20,7 +20,7 @@ while [[ $# -gt 0 ]]; do
 done
 mkdir -p "$out"
 socket=$(mktemp -u)
-homes=$(mktemp -d)
+homes=$(mktemp -d -t tour-XXX)
 trap 'tmux -S "$socket" kill-server 2>/dev/null || true; exec 9>&-; rm -rf "$homes"' EXIT
 
 keys() { tmux -S "$socket" send-keys -t del "$@"; }
@@ -36,18 +36,23 @@ await() {
     return 1
 }
 
-# Keeps the screen, with its colours beside it.
+# Keeps the screen as text, with its colours, and as pictures of it on a dark and on a light ground.
 picture() {
-    tmux -S "$socket" capture-pane -p -t del >"$out/$name-$1.txt"
-    tmux -S "$socket" capture-pane -e -p -t del >"$out/$name-$1.ansi"
+    local file=$out/$name-$1 ground
+    tmux -S "$socket" capture-pane -p -t del >"$file.txt"
+    tmux -S "$socket" capture-pane -e -p -t del >"$file.ansi"
+    for ground in dark light; do
+        python3 "$here/terminal/picture.py" "$file.ansi" "$width" "$ground" >"$file-$ground.svg"
+    done
 }
 
 # A terminal of so many columns with the assistant in an empty home: begin COLUMNS SCRIPT [VARIABLE=VALUE…]
 begin() {
-    local width=$1 script=$2 home
+    local script=$2 home
+    width=$1
     shift 2
-    home=$(mktemp -d -p "$homes")
-    mkdir "$home/project"
+    home=$homes/$name
+    mkdir -p "$home/project"
     seq 20 >"$home/project/numbers.txt"
     printf '# Rules\n\nAnswer briefly.\n' >"$home/project/AGENTS.md"
     git -C "$home/project" init -q -b main
@@ -118,9 +123,8 @@ tour() {
     sleep 0.5
 }
 
-for width in $columns; do
-    name=$width
-    tour "$width" "$here/terminal/tour.json"
+for name in $columns; do
+    tour "$name" "$here/terminal/tour.json"
 done
 name=plain
 tour 80 "$here/terminal/tour.json" DEL_PLAIN=1

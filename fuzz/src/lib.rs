@@ -52,11 +52,9 @@ impl Way {
 
     pub fn turn(self) -> Turn {
         let tools = if self.tools { tools() } else { Vec::new().into() };
-        Turn {
-            starts: self.starts,
-            limits: Limits { calls: u32::MAX, ..Limits::default() },
-            ..Turn::new(tools)
-        }
+        let mut limits = Limits::default();
+        limits.calls = u32::MAX;
+        Turn::new(tools).starting(self.starts).limited(limits)
     }
 
     pub fn parser(self) -> Parser {

@@ -3,7 +3,10 @@
 """
 
 import argparse
+import json
+import pathlib
 import sys
+import tomllib
 
 import anthropic
 import ollama
@@ -23,7 +26,9 @@ CITY = {"city": "Paris"}
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("base_url", help="the proxy's, ending in /v1")
-    base = parser.parse_args().base_url
+    parser.add_argument("--all-cuts", action="store_true", help="cut the answers of each dialect in many ways, not in one")
+    options = parser.parse_args()
+    base = options.base_url
     root = base.removesuffix("/v1")
     chat = openai.OpenAI(base_url=base, api_key="none", max_retries=0)
     messages = anthropic.Anthropic(base_url=root, api_key="none", max_retries=0)
@@ -38,6 +43,8 @@ def main():
                 converse(client, model, streamed)
                 lines += 1
     others(chat, messages, local)
+    count = cuts(chat, messages, local, options.all_cuts)
+    print(f"{count} answers of {len(dialects())} dialects are the same streamed and at once")
     print(f"{lines} conversations")
 
 
@@ -171,6 +178,72 @@ def others(chat, messages, local):
             check(len(str(told)) > 20 and "{}" not in str(told), True)
         else:
             sys.exit(f"expected {error.__name__}")
+
+
+DIALECTS = pathlib.Path(__file__).parents[2] / "crates/del-dialects/dialects"
+
+
+def dialects():
+    return sorted(path.parent for path in DIALECTS.glob("*/dialect.toml"))
+
+
+def cuts(chat, messages, local, every):
+    """What each SDK puts together of a stream is what it gets at once: of canonical answers of all dialects."""
+    tools = json.loads((DIALECTS / "tools.json").read_text(encoding="utf-8"))
+    count = 0
+    for place, dialect in enumerate(dialects()):
+        cases = [tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(dialect.glob("cases/*.toml"))]
+        canonical = [case["text"] for case in cases if case.get("canonical") and case.get("tools") != "none"]
+        for text in canonical if every else canonical[:1]:
+            for size in (1, 2, 3, 5, 8, 13) if every else (1 + place % 7,):
+                for echo, client in ((echo_chat, chat), (echo_response, chat), (echo_claude, messages), (echo_llama, local)):
+                    got = [echo(client, f"echo-{size}", text, tools, streamed) for streamed in (False, True)]
+                    if got[0] != got[1]:
+                        sys.exit(f"{dialect.name}, {echo.__name__}, pieces of {size}: at once {got[0]}, streamed {got[1]}")
+                    count += 1
+    return count
+
+
+def echo_chat(client, model, text, tools, streamed):
+    tools = [{"type": "function", "function": tool} for tool in tools]
+    request = {"model": model, "messages": [{"role": "user", "content": text}], "tools": tools}
+    if streamed:
+        with client.chat.completions.stream(**request) as stream:
+            choice = stream.get_final_completion().choices[0]
+    else:
+        choice = client.chat.completions.create(**request).choices[0]
+    calls = [(call.function.name, call.function.arguments) for call in choice.message.tool_calls or []]
+    return choice.message.content or "", calls, choice.finish_reason
+
+
+def echo_response(client, model, text, tools, streamed):
+    tools = [{"type": "function", **tool} for tool in tools]
+    response = ask_response(client, streamed, model=model, input=text, tools=tools, store=False)
+    calls = [(item.name, item.arguments) for item in response.output if item.type == "function_call"]
+    return [item.type for item in response.output], response.output_text, calls, response.status
+
+
+def echo_claude(client, model, text, tools, streamed):
+    tools = [{"name": tool["name"], "input_schema": tool["parameters"]} for tool in tools]
+    request = {"model": model, "max_tokens": 1000, "messages": [{"role": "user", "content": text}], "tools": tools}
+    if streamed:
+        with client.messages.stream(**request) as stream:
+            message = stream.get_final_message()
+    else:
+        message = client.messages.create(**request)
+    said = [(block.type, getattr(block, "text", None) or getattr(block, "thinking", None) or (block.name, block.input))
+            for block in message.content]
+    return said, message.stop_reason
+
+
+def echo_llama(client, model, text, tools, streamed):
+    tools = [{"type": "function", "function": tool} for tool in tools]
+    request = {"model": model, "messages": [{"role": "user", "content": text}], "tools": tools}
+    parts = list(client.chat(stream=True, **request)) if streamed else [client.chat(**request)]
+    said = "".join(part.message.content or "" for part in parts)
+    thought = "".join(part.message.thinking or "" for part in parts)
+    calls = [(call.function.name, call.function.arguments) for part in parts for call in part.message.tool_calls or []]
+    return said, thought, calls, parts[-1].done_reason
 
 
 def check(got, expected):

@@ -1,7 +1,9 @@
 """A model server for exact tests of clients: it calls the tool that a request offers, and answers with its result.
 
 The model's name says how it calls: `native` by the API, `leaked` as text although it was given tools, and `prompt` as
-text because it refuses tools. Prints its address on one line.
+text because it refuses tools. `copy` copies notes.txt into the file that it is asked for, with a tool for each, and asks
+for their definitions where it has to. `echo-N` says what the user said last, in pieces of N characters. Prints its address on one
+line.
 """
 
 import http.server
@@ -11,13 +13,16 @@ import shlex
 
 TOOLS = {
     "get_weather": lambda asked: {"city": "Paris"},
-    # How agents write a file: Claude Code, and Codex by a shell.
+    # How agents write a file: Claude Code, Qwen Code, opencode, and Codex by a shell.
     "Write": lambda asked: {"file_path": path(asked), "content": "written by the model\n"},
+    "write_file": lambda asked: {"file_path": path(asked), "content": "written by the model\n"},
+    "write": lambda asked: {"filePath": path(asked), "content": "written by the model\n"},
     "exec_command": lambda asked: {"cmd": f"printf 'written by the model\\n' > {shlex.quote(path(asked))}"},
     "shell_command": lambda asked: {"command": f"printf 'written by the model\\n' > {shlex.quote(path(asked))}"},
     "shell": lambda asked: {"command": ["sh", "-c", f"printf 'written by the model\\n' > {shlex.quote(path(asked))}"]},
 }
-ANSWER = "It is sunny, 21 degrees."
+RESULT = "sunny, 21 degrees"
+ANSWER = f"It is {RESULT}."
 
 
 def path(asked):
@@ -35,20 +40,44 @@ def text_of(message):
 def reply(request):
     """What the model says: text, and calls of the API."""
     messages = request["messages"]
+    if request["model"].startswith("echo-"):
+        return text_of(messages[-1]), None
+    if request["model"] == "copy":
+        return copied(request)
     said = "\n".join(text_of(message) for message in messages)
     last = messages[-1]
-    results = last["role"] == "tool" or "<tool_response>" in text_of(last)
+    results = last["role"] == "tool" or "<tool_response>" in text_of(last) or RESULT in text_of(last)
     offered = [tool["function"]["name"] for tool in request.get("tools", [])]
-    known = offered or [name for name in TOOLS if f'"name": "{name}"' in text_of(messages[0])]
+    known = offered or [name for name in [*TOOLS, "final_answer"] if f'"name": "{name}"' in text_of(messages[0])]
     callable_tools = [name for name in TOOLS if name in known]
-    if results or not callable_tools:
+    if results and "final_answer" in known:
+        name, arguments = "final_answer", {"answer": ANSWER}
+    elif results or not callable_tools:
         return ANSWER, None
-    name = callable_tools[0]
-    arguments = TOOLS[name](said)
+    else:
+        name = callable_tools[0]
+        arguments = TOOLS[name](said)
     if request["model"] == "native":
         return "", {"name": name, "arguments": json.dumps(arguments)}
     call = json.dumps({"name": name, "arguments": arguments})
     return f"I will look.\n<tool_call>\n{call}\n</tool_call>", None
+
+
+def copied(request):
+    """What the model says that copies a file."""
+    messages = request["messages"]
+    offered = [tool["function"]["name"] for tool in request.get("tools", [])]
+    results = [message for message in messages if message["role"] == "tool" and "definition" not in text_of(message)]
+    if not offered or len(results) > 1:
+        return ANSWER, None
+    if results:
+        said = "\n".join(text_of(message) for message in messages)
+        name, arguments = "Write", {"file_path": path(said), "content": text_of(results[0])}
+    else:
+        name, arguments = "read_file", {"file_path": "notes.txt"}
+    if name not in offered and "request_tools" in offered:
+        name, arguments = "request_tools", {"query": name}
+    return "", {"name": name, "arguments": json.dumps(arguments)}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -95,7 +124,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         deltas = [{"role": "assistant", "content": ""}]
-        deltas += [{"content": text[at : at + 5]} for at in range(0, len(text), 5)]
+        size = int(request["model"].removeprefix("echo-")) if request["model"].startswith("echo-") else 5
+        deltas += [{"content": text[at : at + size]} for at in range(0, len(text), size)]
         if call:
             start = {"index": 0, "id": "call_1", "type": "function", "function": {"name": call["name"], "arguments": ""}}
             deltas.append({"tool_calls": [start]})

@@ -19,6 +19,8 @@ THEMES = {
         "#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4",
         "#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc"]},
 }
+MARKS = {1: "font-weight:bold", 2: "opacity:0.6", 3: "font-style:italic",
+         4: "text-decoration:underline", 9: "text-decoration:line-through"}
 ESCAPE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b[()][A-B0-2]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x0e\x0f]")
 
 
@@ -59,15 +61,36 @@ def changed(style, codes, theme):
     return style
 
 
+def wide(character):
+    """Columns of a character; those that join others have none."""
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cells(text):
+    """Runs of characters that are a column wide, and each wide one by itself with what joins it."""
+    run = joined = ""
+    for character in text:
+        columns = wide(character)
+        if joined and (columns == 0 or joined.endswith("\u200d")):
+            joined += character
+        elif columns == 2:
+            yield from [(run, len(run))] * bool(run) + [(joined, 2)] * bool(joined)
+            run, joined = "", character
+        else:
+            yield from [(joined, 2)] * bool(joined)
+            run, joined = run + character, ""
+    yield from [(joined, 2)] * bool(joined) + [(run, sum(map(wide, run)))] * bool(run)
+
+
 def spans(line, style, theme):
     """Runs of one style in a line, with their columns, and the style behind them."""
     found, column, start = [], 0, 0
     for match in [*ESCAPE.finditer(line), None]:
-        text = line[start:match.start() if match else len(line)]
-        width = sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-        if text:
+        for text, width in cells(line[start:match.start() if match else len(line)]):
             found.append((column, width, text, style))
-        column += width
+            column += width
         if match:
             start = match.end()
             style = changed(style, match.group(1), theme) if match.group(1) is not None else style
@@ -83,11 +106,10 @@ def drawn(row, column, width, text, style, theme):
     if back:
         yield f'<rect x="{x:.1f}" y="{y}" width="{width * WIDTH:.1f}" height="{HEIGHT}" fill="{back}"/>'
     if text.strip():
-        marks = {1: ' font-weight="bold"', 2: ' opacity="0.6"', 3: ' font-style="italic"',
-                 4: ' text-decoration="underline"', 9: ' text-decoration="line-through"'}
-        marks = "".join(mark for code, mark in marks.items() if style.get(code))
+        classes = "".join(f" s{code}" for code in MARKS if style.get(code)).strip()
+        classes = f' class="{classes}"' if classes else ""
         yield (f'<text x="{x:.1f}" y="{y + 13.5}" fill="{fore}" textLength="{width * WIDTH:.1f}"'
-               f' lengthAdjust="spacingAndGlyphs"{marks}>{html.escape(text)}</text>')
+               f' lengthAdjust="spacingAndGlyphs"{classes}>{html.escape(text)}</text>')
 
 
 def main():
@@ -99,7 +121,8 @@ def main():
         lines.pop()
     width, height = int(columns) * WIDTH + 2 * PAD, len(lines) * HEIGHT + 2 * PAD
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}">')
-    print("<style>text{font:14px 'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}</style>")
+    marks = "".join(f".s{code}{{{mark}}}" for code, mark in MARKS.items())
+    print(f"<style>text{{font:14px 'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}}{marks}</style>")
     print(f'<rect width="100%" height="100%" rx="6" fill="{theme["ground"]}"/>')
     style = {}
     for row, line in enumerate(lines):

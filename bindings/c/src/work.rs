@@ -26,7 +26,7 @@ pub(crate) fn tools(json: &str) -> Result<Arc<[Tool]>, Failure> {
 
 /// A parser of one dialect, or of all at once.
 pub(crate) fn parser(dialect: Option<&Arc<Dialect>>, tools: Arc<[Tool]>, starts: Start) -> Parser {
-    let turn = Turn { starts, ..Turn::new(tools) };
+    let turn = Turn::new(tools).starting(starts);
     dialect.map_or_else(|| Dialects::builtin().parser(turn.clone()), |dialect| dialect.parser(turn.clone()))
 }
 

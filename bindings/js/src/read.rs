@@ -1,6 +1,6 @@
 //! Reading: a whole answer, or one that arrives in pieces.
 
-use del_dialects::{Collect, Dialects, End, Event, Fault, Parser, Sink, Span, Start, Turn};
+use del_dialects::{Collect, Dialects, End, Event, Fault, Parser, Sink, Span, Turn, UnknownStart};
 use del_wire::{Ids, answer, events};
 use wasm_bindgen::prelude::*;
 
@@ -160,16 +160,10 @@ impl Sink for Lines<'_> {
 }
 
 fn turn(tools: &Tools, starts_in: &str) -> Result<Turn, JsValue> {
-    let starts = match starts_in {
-        "text" => Start::Text,
-        "reasoning" => Start::Reasoning,
-        "unknown" => Start::Unknown,
-        other => {
-            let message = format!(r#"startsIn: expected "text", "reasoning" or "unknown", got {other:?}"#);
-            return Err(error("bad_option", &message));
-        }
-    };
-    Ok(Turn { starts, ..Turn::new(std::sync::Arc::clone(&tools.tools)) })
+    let starts = starts_in
+        .parse()
+        .map_err(|wrong: UnknownStart| error("bad_option", &format!("startsIn: {wrong}")))?;
+    Ok(Turn::new(std::sync::Arc::clone(&tools.tools)).starting(starts))
 }
 
 fn end(cut: bool) -> End {

@@ -141,6 +141,12 @@ pub(crate) fn restore(text: &str) -> String {
     Dialects::builtin().restore(text).into_owned()
 }
 
+/// The same of JSON text, in every string of it: for the arguments of a call.
+#[pyfunction]
+pub(crate) fn restore_json(json: &str) -> String {
+    Dialects::builtin().restore_json(json).into_owned()
+}
+
 /// What the argument `dialect` of a function may be.
 pub(crate) enum Which {
     /// All dialects at once.

@@ -126,6 +126,12 @@ impl Fault {
         self.kind.changes_arguments()
     }
 
+    /// True when the call that it belongs to does not count.
+    #[getter]
+    fn ends_call(&self) -> bool {
+        self.kind.ends_call()
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         shown(slf.as_any(), "Fault", &["kind", "call"])
     }

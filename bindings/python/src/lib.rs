@@ -21,7 +21,7 @@ mod _lib {
     #[pymodule_export]
     use super::detect::{Detection, detect, detect_file};
     #[pymodule_export]
-    use super::dialect::{Dialect, dialects, neutralise, restore};
+    use super::dialect::{Dialect, dialects, neutralise, restore, restore_json};
     #[pymodule_export]
     use super::error::{
         DelError, DetectError, DialectError, GrammarError, RenderError, ToolsError, UnknownDialectError,
@@ -35,7 +35,9 @@ mod _lib {
     #[pymodule_export]
     use super::parser::{Parser, parse};
     #[pymodule_export]
-    use super::render::{render_answer, render_calls, render_definitions, render_prompt, render_results};
+    use super::render::{
+        render_answer, render_calls, render_definitions, render_messages, render_prompt, render_results,
+    };
     #[pymodule_export]
     use super::tools::Tools;
 

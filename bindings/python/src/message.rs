@@ -39,7 +39,13 @@ impl Call {
     ) -> PyResult<Self> {
         let arguments = match arguments.cast::<PyString>() {
             Ok(text) => text.clone(),
-            Err(_) => dumps(arguments)?,
+            Err(_) if arguments.is_instance_of::<PyDict>() => dumps(arguments)?,
+            Err(_) => {
+                let kind = arguments.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "arguments: expected JSON text or a dict, got {kind}"
+                )));
+            }
         };
         Ok(Self { name: name.unbind(), arguments: arguments.unbind(), id: id.map(Bound::unbind) })
     }
@@ -89,17 +95,13 @@ pub(crate) fn loads<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyA
     LOADS.import(py, "json", "loads")?.call1((json,))
 }
 
-/// A dict as JSON text.
-fn dumps<'py>(arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+/// JSON text of what Python has.
+pub(crate) fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = arguments.py();
-    if !arguments.is_instance_of::<PyDict>() {
-        let kind = arguments.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("arguments: expected JSON text or a dict, got {kind}")));
-    }
+    let py = value.py();
     let options = PyDict::new(py);
     options.set_item("ensure_ascii", false)?;
-    Ok(DUMPS.import(py, "json", "dumps")?.call((arguments,), Some(&options))?.cast_into()?)
+    Ok(DUMPS.import(py, "json", "dumps")?.call((value,), Some(&options))?.cast_into()?)
 }
 
 /// The markup by which a call was known: from its first byte to where the arguments begin.

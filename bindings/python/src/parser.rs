@@ -1,6 +1,6 @@
 //! Reading: a whole answer, or one that arrives in pieces.
 
-use del_dialects::{Collect, End, Start, Turn};
+use del_dialects::{Collect, End, Turn, UnknownStart};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -95,16 +95,9 @@ fn over() -> PyErr {
 }
 
 pub(crate) fn turn(tools: Option<&Bound<'_, PyAny>>, starts_in: &str) -> PyResult<Turn> {
-    let starts = match starts_in {
-        "text" => Start::Text,
-        "reasoning" => Start::Reasoning,
-        "unknown" => Start::Unknown,
-        other => {
-            let message = format!(r#"starts_in: expected "text", "reasoning" or "unknown", got {other:?}"#);
-            return Err(PyValueError::new_err(message));
-        }
-    };
-    Ok(Turn { tools: tools::read(tools)?, starts, ..Turn::default() })
+    let wrong = |error: UnknownStart| PyValueError::new_err(format!("starts_in: {error}"));
+    let starts = starts_in.parse().map_err(wrong)?;
+    Ok(Turn::new(tools::read(tools)?).starting(starts))
 }
 
 fn end(cut: bool) -> End {

@@ -1,11 +1,13 @@
 //! Writing: what a model is told of its tools, what it writes itself, and the results of its calls.
 
 use del_dialects::{CallResult, Detail};
+use del_wire::{Prompt, ToolChoice};
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use crate::dialect::one;
 use crate::error::RenderError;
-use crate::message::{Call, Message};
+use crate::message::{Call, Message, dumps, loads};
 use crate::tools;
 
 /// What a model is told in prompt mode: its tools, and how to call one, by an example. What others say in it is
@@ -76,4 +78,37 @@ pub(crate) fn render_results(results: Vec<Result>, dialect: &Bound<'_, PyAny>) -
     let results: Vec<CallResult> =
         results.into_iter().map(|Result { name, text, id, ok }| CallResult { id, name, text, ok }).collect();
     Ok(one(dialect)?.render_results(&results))
+}
+
+/// A conversation of the `OpenAI` API for a model without tools: definitions stand in the system prompt, calls and results
+/// are text. What users and tools say is neutralised; content parts that are no text stay what they are. `remind` says
+/// behind results which question they are for: very small models forget it.
+#[pyfunction]
+#[pyo3(signature = (messages, dialect, tools=None, choice="auto", *, compact=false, parallel=true, remind=false))]
+#[expect(clippy::too_many_arguments, reason = "each is an argument with a name in Python")]
+pub(crate) fn render_messages<'py>(
+    py: Python<'py>,
+    messages: &Bound<'py, PyAny>,
+    dialect: &Bound<'py, PyAny>,
+    tools: Option<&Bound<'py, PyAny>>,
+    choice: &str,
+    compact: bool,
+    parallel: bool,
+    remind: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (dialect, tools) = (one(dialect)?, tools::read(tools)?);
+    let wrong = |error: &dyn std::fmt::Display| RenderError::new_err(format!("messages: {error}"));
+    let messages: Vec<Value> =
+        serde_json::from_str(dumps(messages)?.to_str()?).map_err(|error| wrong(&error))?;
+    let choice = match choice {
+        "auto" => ToolChoice::Auto,
+        "none" => ToolChoice::None,
+        "required" => ToolChoice::Required,
+        name => ToolChoice::Named(name.to_owned()),
+    };
+    let detail = if compact { Detail::Compact } else { Detail::Full };
+    let prompt = Prompt::new(&dialect, &tools).choosing(choice).detail(detail);
+    let mut prompt = prompt.one_call(!parallel).reminding(remind);
+    prompt.read(&messages).map_err(|error| wrong(&error))?;
+    loads(py, &Value::Array(prompt.into_messages()).to_string())
 }

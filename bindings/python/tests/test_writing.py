@@ -90,3 +90,35 @@ def test_a_template_tells_its_dialect(tmp_path: Path) -> None:
         dd.detect_file(tmp_path / "nothing")
     with pytest.raises(dd.DetectError):
         dd.detect("{% for %}")
+
+
+def test_a_conversation_for_a_model_without_tools() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Weather? </tool_response>"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Sunny"},
+    ]
+    written = dd.render_messages(messages, "hermes", DECLARED)
+    assert [message["role"] for message in written] == ["system", "user", "assistant", "user"]
+    system, user, said, result = (message["content"] for message in written)
+    assert system.startswith("Be brief.") and '"name": "get_weather"' in system
+    assert user != messages[1]["content"] and dd.restore(user) == messages[1]["content"]
+    assert dd.parse(said, "hermes", DECLARED).calls == (dd.Call("get_weather", '{"city": "Paris"}'),)
+    assert "<tool_response>\nSunny\n</tool_response>" in result
+    assert "get_weather" not in dd.render_messages(messages[:2], "hermes", DECLARED, "none")[0]["content"]
+    compact = dd.render_messages(messages, "hermes", DECLARED, compact=True, remind=True)
+    assert len(compact[0]["content"]) < len(system) and "Weather?" in compact[-1]["content"]
+
+
+def test_what_is_no_conversation() -> None:
+    with pytest.raises(dd.RenderError, match="messages: "):
+        dd.render_messages([{"role": "assistant", "tool_calls": 7}], "hermes")
+    with pytest.raises(dd.RenderError, match="messages: .*expected a sequence"):
+        dd.render_messages({"role": "user"}, "hermes")  # type: ignore[arg-type]
+
+
+def test_arguments_are_restored_as_json() -> None:
+    written = json.dumps({"text": dd.neutralise("a </tool_call> b")})
+    assert json.loads(dd.restore_json(written)) == {"text": "a </tool_call> b"}

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use compact::{Measured, Summing};
 use del_dialects::{Call, CallResult, Dialect, Dialects, FaultKind, Tool, Turn};
 use del_grammar::{Choice, Grammar, Options};
-use del_wire::{ApiError, ChatRequest, Hybrid, Ids, Prompt, ToolChoice, Usage, hybrid};
-use serde_json::json;
+use del_wire::{ApiError, ChatRequest, Hybrid, Ids, Prompt, ServerApi, ToolChoice, Usage, hybrid};
+use serde_json::{Value, json};
 
 use crate::guard::Guard;
 use crate::history::{self, Entry, Image};
@@ -46,6 +46,8 @@ pub struct Agent {
     /// The conversation is being summed up.
     summing: Option<Summing>,
     told_of_truncation: bool,
+    /// The server is asked to seal the model's thoughts, so that it gets them back.
+    seals: bool,
     revision: u32,
 }
 
@@ -64,10 +66,22 @@ struct Task {
 #[derive(Debug)]
 enum State {
     Idle,
-    Asking { tries: u32 },
-    Waiting { tries: u32 },
-    Reading { reading: Box<Reading>, tries: u32 },
-    Running { results: Vec<Slot>, note: Option<String> },
+    Asking {
+        tries: u32,
+    },
+    /// Whether the next request fits is being asked.
+    Counting,
+    Waiting {
+        tries: u32,
+    },
+    Reading {
+        reading: Box<Reading>,
+        tries: u32,
+    },
+    Running {
+        results: Vec<Slot>,
+        note: Option<String>,
+    },
 }
 
 /// The place of one result.
@@ -121,6 +135,7 @@ impl Agent {
             measured: None,
             summing: None,
             told_of_truncation: false,
+            seals: true,
             revision: 0,
             settings,
         };
@@ -251,6 +266,13 @@ impl Agent {
                 let error = ApiError::from_response(status, body);
                 self.refused(tries, Some(status), error, retry_after, watch)
             }
+            (State::Counting, Input::Counted(tokens)) => {
+                match tokens {
+                    Some(tokens) => self.learn_count(tokens),
+                    None => self.settings.server.counts = false,
+                }
+                self.fitting_request(watch)
+            }
             (State::Waiting { tries }, Input::Waited) => self.request(tries + 1, watch),
             (State::Running { results, note }, Input::Results(given)) => {
                 self.results(results, note, given, watch)
@@ -285,9 +307,9 @@ impl Agent {
             watch(View::Notice(&notice));
         }
         if let Some(summing) = &self.summing {
-            let body = self.summary_request(summing).to_json();
+            let body = self.summary_request(summing);
             self.state = State::Asking { tries };
-            return Effect::Request(body);
+            return Effect::Request(self.written(&body));
         }
         let constrained = self.constrained;
         if tries == 1 {
@@ -295,7 +317,25 @@ impl Agent {
             watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
         }
         self.state = State::Asking { tries };
-        Effect::Request(self.body().to_json())
+        Effect::Request(self.written(&self.body()))
+    }
+
+    /// A request as the server reads it.
+    fn written(&self, request: &ChatRequest) -> Value {
+        let api = self.settings.api;
+        match request.to_json() {
+            Value::Object(mut body) => {
+                if api == ServerApi::Responses && self.seals {
+                    body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+                }
+                if api == ServerApi::Ollama {
+                    // It would leave out what does not fit, and say nothing.
+                    body.extend([("truncate".to_owned(), json!(false)), ("shift".to_owned(), json!(false))]);
+                }
+                api.write(body)
+            }
+            other => other,
+        }
     }
 
     fn body(&self) -> ChatRequest {
@@ -310,7 +350,7 @@ impl Agent {
         };
         match self.mode {
             Mode::Native => {
-                request.messages = history::native(&settings.system, &self.entries);
+                request.messages = history::native(&settings.system, &self.entries, &self.thinker());
                 request.tools = self.shown().into_owned();
                 request.tool_choice = Some(ToolChoice::Auto);
             }
@@ -340,10 +380,16 @@ impl Agent {
         let mut turn = Turn::new(self.readable());
         turn.starts = self.settings.starts;
         turn.limits = self.settings.limits.clone();
-        Reading::new(match &self.settings.dialect {
+        let parser = match &self.settings.dialect {
             Some(dialect) if self.mode == Mode::Prompt => dialect.parser(turn),
             _ => self.dialects.parser(turn),
-        })
+        };
+        Reading::new(parser, self.settings.api)
+    }
+
+    /// Who thinks: no other takes these thoughts back.
+    fn thinker(&self) -> String {
+        format!("{}:{}", self.settings.api.name(), self.settings.model)
     }
 
     fn read(&mut self, mut reading: Box<Reading>, tries: u32, input: &Input<'_>, watch: Watch<'_>) -> Effect {
@@ -404,10 +450,10 @@ impl Agent {
         let mut hybrid =
             Hybrid::new(&self.tools).filter(|_| self.settings.tools_mode == ToolsMode::Hybrid)?;
         for entry in entries {
-            if let Entry::Assistant { calls, .. } = entry {
-                for call in calls {
-                    hybrid.take(call);
-                }
+            match entry {
+                Entry::Assistant { calls, .. } => calls.iter().for_each(|call| hybrid.take(call)),
+                Entry::Summary { defined, .. } => defined.iter().for_each(|name| hybrid.define(name)),
+                _ => {}
             }
         }
         Some(hybrid)
@@ -453,6 +499,7 @@ impl State {
         match self {
             Self::Idle => "a question",
             Self::Asking { .. } => "an answer or a refusal",
+            Self::Counting => "a number of tokens",
             Self::Waiting { .. } => "the end of a wait",
             Self::Reading { .. } => "more of an answer, or its end",
             Self::Running { .. } => "results",

@@ -5,8 +5,8 @@ use del_wire::{ChatMessage, Prompt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A step of the conversation. What the model thought is not kept, nor is the markup of its calls: calls are told
-/// to it in one canonical form.
+/// A step of the conversation. What the model thought is kept only where its server wants it back, and the markup of its
+/// calls not at all: calls are told to it in one canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum Entry {
@@ -24,6 +24,9 @@ pub enum Entry {
         text: String,
         /// Its calls, each with an id.
         calls: Vec<Call>,
+        /// What it thought before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thinking: Option<Thinking>,
     },
     /// The calls were run.
     Results {
@@ -34,12 +37,28 @@ pub enum Entry {
     Summary {
         /// The summary.
         text: String,
+        /// In hybrid mode, the tools that the model had the definitions of.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        defined: Vec<String>,
     },
     /// The agent tells the model something.
     Note {
         /// What.
         text: String,
     },
+}
+
+/// What a model thought, as its server wants it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thinking {
+    /// Which API and model it is of.
+    pub by: String,
+    /// Blocks with the server's seal; they go back with the whole conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<Value>,
+    /// The thought itself, which goes back until the question is answered.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }
 
 /// An image that goes along with a question.
@@ -78,14 +97,22 @@ fn with_images(text: &str, images: &[Image]) -> Value {
     json!({"role": "user", "content": parts})
 }
 
-/// The conversation through the API's own shapes.
-pub(crate) fn native(system: &str, entries: &[Entry]) -> Vec<ChatMessage> {
+/// The conversation through the API's own shapes; `thinker` gets its own thoughts back.
+pub(crate) fn native(system: &str, entries: &[Entry], thinker: &str) -> Vec<ChatMessage> {
     let mut messages = Messages::new(system);
-    for entry in entries {
+    let question = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
+    for (place, entry) in entries.iter().enumerate() {
         match entry {
             Entry::User { text, images } if !images.is_empty() => messages.seen(text, images),
-            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text } => messages.user(text),
-            Entry::Assistant { text, calls } => messages.assistant(text, calls),
+            Entry::User { text, .. } | Entry::Note { text } | Entry::Summary { text, .. } => {
+                messages.user(text);
+            }
+            Entry::Assistant { text, calls, thinking } => {
+                messages.assistant(text, calls);
+                if let Some(thinking) = thinking.as_ref().filter(|thinking| thinking.by == thinker) {
+                    messages.thought(thinking, place > question);
+                }
+            }
             Entry::Results { results } => {
                 messages.list.extend(results.iter().cloned().map(ChatMessage::Result));
             }
@@ -103,9 +130,9 @@ pub(crate) fn written(system: &str, entries: &[Entry], mut prompt: Prompt<'_>) -
                 // A message of this form is always read.
                 let _ = prompt.read(&[with_images(text, images)]);
             }
-            Entry::User { text, .. } | Entry::Summary { text } => prompt.user(text),
+            Entry::User { text, .. } | Entry::Summary { text, .. } => prompt.user(text),
             Entry::Note { text } => prompt.note(text),
-            Entry::Assistant { text, calls } => prompt.assistant(text, calls),
+            Entry::Assistant { text, calls, .. } => prompt.assistant(text, calls),
             Entry::Results { results } => prompt.results(results),
         }
     }
@@ -130,8 +157,8 @@ impl Messages {
                 last.push_str("\n\n");
                 last.push_str(text);
             }
-            // Only a question with images is one.
-            Some(ChatMessage::Json(last)) => {
+            // A question with images.
+            Some(ChatMessage::Json(last)) if last["role"] == "user" => {
                 last["content"]
                     .as_array_mut()
                     .into_iter()
@@ -168,5 +195,21 @@ impl Messages {
             }
             _ => self.list.push(ChatMessage::Assistant { text: text.to_owned(), calls: calls.to_vec() }),
         }
+    }
+
+    /// What the model thought before what it said last.
+    fn thought(&mut self, thinking: &Thinking, recently: bool) {
+        let Some(last) = self.list.last_mut().filter(|last| matches!(last, ChatMessage::Assistant { .. }))
+        else {
+            return;
+        };
+        let mut message = last.to_json();
+        if !thinking.blocks.is_empty() {
+            message["thinking_blocks"] = json!(thinking.blocks);
+        }
+        if recently && !thinking.text.is_empty() {
+            message["reasoning_content"] = json!(thinking.text);
+        }
+        *last = ChatMessage::Json(message);
     }
 }

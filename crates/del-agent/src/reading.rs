@@ -1,7 +1,8 @@
 //! One answer of the model, as it comes in.
 
 use del_dialects::{Collect, End, Event, FaultKind, Message, Parser, Part, ReadCall, Report, Sink, Span};
-use del_wire::{ApiError, Chunk, Decoder, Delta, Finish, Frame, Usage};
+use del_wire::{ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError};
+use serde_json::Value;
 
 use crate::view::View;
 
@@ -9,9 +10,11 @@ use crate::view::View;
 #[derive(Debug)]
 pub(crate) struct Reading {
     decoder: Decoder,
+    server: FromServer,
     stray: Option<String>,
     choice: del_wire::Reading,
     collect: Collect,
+    thinking_blocks: Vec<Value>,
     chunks: u32,
     shown: bool,
     finish: Option<Finish>,
@@ -33,6 +36,10 @@ pub(crate) enum Trouble {
 pub(crate) struct Answer {
     /// Its text, without white space around it.
     pub(crate) text: String,
+    /// What the model thought.
+    pub(crate) reasoning: String,
+    /// The same, block by block, as a request takes it back; only where the server sealed it.
+    pub(crate) thinking_blocks: Vec<Value>,
     /// The calls that are complete.
     pub(crate) calls: Vec<ReadCall>,
     /// The calls that do not count.
@@ -47,12 +54,14 @@ pub(crate) struct Answer {
 type Watch<'a> = &'a mut dyn FnMut(View<'_>);
 
 impl Reading {
-    pub(crate) fn new(parser: Parser) -> Self {
+    pub(crate) fn new(parser: Parser, api: ServerApi) -> Self {
         Self {
             decoder: Decoder::new(),
+            server: api.reader(),
             stray: None,
             choice: del_wire::Reading::new(parser),
             collect: Collect::new(),
+            thinking_blocks: Vec::new(),
             chunks: 0,
             shown: false,
             finish: None,
@@ -76,9 +85,23 @@ impl Reading {
     }
 
     pub(crate) fn chunk(&mut self, json: &str, watch: Watch<'_>) -> Result<(), Trouble> {
-        let chunk = Chunk::read(json).map_err(|error| Trouble::Garbage(error.to_string()))?;
-        if let Some(error) = chunk.error {
-            return Err(Trouble::Refused(error));
+        let mut server = std::mem::take(&mut self.server);
+        let taken = self.heard(server.event(json), watch);
+        self.server = server;
+        taken
+    }
+
+    fn heard(&mut self, heard: Result<Heard<'_>, WireError>, watch: Watch<'_>) -> Result<(), Trouble> {
+        let chunk = match heard.map_err(|error| Trouble::Garbage(error.to_string()))? {
+            Heard::Chunk(chunk, _) => chunk,
+            Heard::Nothing => return Ok(()),
+            Heard::Done => {
+                self.done = true;
+                return Ok(());
+            }
+        };
+        if let Some(error) = &chunk.error {
+            return Err(Trouble::Refused(error.clone()));
         }
         self.chunks += 1;
         self.usage = chunk.usage.or(self.usage);
@@ -104,7 +127,7 @@ impl Reading {
         }
         if self.chunks == 0 && !self.done && whole {
             let got = self.stray.map_or_else(|| "an empty body".to_owned(), |line| format!("`{line}`"));
-            return Err(Trouble::Garbage(format!("expected a stream of chat completion chunks, got {got}")));
+            return Err(Trouble::Garbage(format!("expected a model's answer, got {got}")));
         }
         Ok(self.into_answer(whole, watch))
     }
@@ -123,6 +146,7 @@ impl Reading {
             watch(View::Raw(raw));
         }
         self.shown |= !delta.calls.is_empty();
+        self.thinking_blocks.extend_from_slice(&delta.thinking_blocks);
         self.choice.push(delta, &mut Tee { collect: &mut self.collect, watch });
         self.finish = delta.finish.or(self.finish);
     }
@@ -136,7 +160,8 @@ impl Reading {
         let text = honest_text(&message).trim().to_owned();
         let calls = message.read_calls();
         let broken = message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
-        Answer { text, calls, broken, cut, ended, usage: self.usage }
+        let (reasoning, thinking_blocks) = (message.reasoning, self.thinking_blocks);
+        Answer { text, reasoning, thinking_blocks, calls, broken, cut, ended, usage: self.usage }
     }
 }
 

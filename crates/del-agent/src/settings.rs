@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use del_dialects::{Detail, Dialect, Limits, Start, Tool};
 use del_grammar::GrammarError;
-use del_wire::Words;
+use del_wire::{ServerApi, Words};
 use serde_json::{Map, Value};
 
 /// How an [`Agent`](crate::Agent) works.
@@ -28,6 +28,8 @@ pub struct Settings {
     pub fallback: String,
     /// Whether the server is made to sample nothing but calls.
     pub constrain: Constrain,
+    /// The API that the server speaks.
+    pub api: ServerApi,
     /// What is known of the server.
     pub server: Server,
     /// Requests that one question may cost, retries not counted; at least 1.
@@ -60,6 +62,7 @@ impl Default for Settings {
             detail: Detail::default(),
             fallback: "hermes-json".to_owned(),
             constrain: Constrain::default(),
+            api: ServerApi::default(),
             server: Server::default(),
             max_turns: 25,
             stream: true,
@@ -121,6 +124,8 @@ pub enum Constrain {
 pub struct Server {
     /// It is llama.cpp, which takes a `grammar`.
     pub llama_cpp: bool,
+    /// It counts the tokens of a request, where it is asked to ([`Effect::Count`](crate::Effect::Count)).
+    pub counts: bool,
     /// Whether the model's template takes tools, where the server says so; some servers drop tools in silence.
     pub takes_tools: Option<bool>,
 }

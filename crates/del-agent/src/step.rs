@@ -34,6 +34,8 @@ pub enum Input<'a> {
     },
     /// What the calls of [`Effect::Run`] gave, in any order.
     Results(Vec<CallResult>),
+    /// The tokens of the request of [`Effect::Count`]; nothing where the server does not say.
+    Counted(Option<u64>),
     /// The time of [`Effect::Wait`] is over.
     Waited,
     /// The user wants no more of this.
@@ -53,6 +55,7 @@ impl Input<'_> {
             Self::HungUp(_) => "a broken connection",
             Self::Refused { .. } => "a refusal",
             Self::Results(_) => "results",
+            Self::Counted(_) => "a number of tokens",
             Self::Waited => "the end of a wait",
             Self::Cancel => "a cancellation",
         }
@@ -65,8 +68,11 @@ impl Input<'_> {
 pub enum Effect {
     /// Go on: more input of the same kind is expected.
     Continue,
-    /// Post this to `/chat/completions` and stream the answer in. An answer still under way is to be dropped.
+    /// Post this to where the API of the settings gives answers, and stream the answer in. An answer still under way is to be dropped.
     Request(Value),
+    /// Ask the server how many tokens this request has, and come back with [`Input::Counted`]: whether room has to be made
+    /// depends on it. Nothing is to be answered.
+    Count(Value),
     /// Wait, then say [`Input::Waited`].
     Wait {
         /// How long.

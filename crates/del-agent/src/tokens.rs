@@ -2,7 +2,7 @@
 
 use del_dialects::Tool;
 
-use crate::history::Entry;
+use crate::history::{Entry, Thinking};
 
 /// Tokens around a message.
 const MESSAGE: u64 = 6;
@@ -20,10 +20,14 @@ pub fn of(text: &str) -> u64 {
 pub fn entry(entry: &Entry) -> u64 {
     match entry {
         Entry::User { text, images } => of(text) + MESSAGE + IMAGE * images.len() as u64,
-        Entry::Note { text } | Entry::Summary { text } => of(text) + MESSAGE,
-        Entry::Assistant { text, calls } => {
+        Entry::Note { text } | Entry::Summary { text, .. } => of(text) + MESSAGE,
+        Entry::Assistant { text, calls, thinking } => {
+            let thought = |thinking: &Thinking| {
+                of(&thinking.text) + thinking.blocks.iter().map(|block| of(&block.to_string())).sum::<u64>()
+            };
             of(text)
                 + MESSAGE
+                + thinking.as_ref().map_or(0, thought)
                 + calls.iter().map(|call| of(&call.name) + of(&call.arguments) + MESSAGE).sum::<u64>()
         }
         Entry::Results { results } => results.iter().map(|result| of(&result.text) + MESSAGE).sum(),

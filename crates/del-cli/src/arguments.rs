@@ -1,7 +1,7 @@
 //! The command line, as clap reads it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -14,7 +14,7 @@ use crate::command::{
     acp, completions, config, convert, detect, dialects, doctor, exec, grammar, man, mcp, models, parse,
     policy, render, serve, sessions, task, tools, trust, undo,
 };
-use crate::config::Config;
+use crate::config::{Config, Layers};
 use crate::project::{self, Project};
 use crate::prompts;
 use crate::session::SessionOptions;
@@ -78,22 +78,52 @@ impl Cli {
             return Ok(Self::from_arg_matches(&given).unwrap_or_else(|error| error.exit()));
         }
         let config = Config::load()?;
-        let mut layers = config.layers(given.get_one("profile").map(String::as_str))?;
+        let layers = config.layers(given.get_one("profile").map(String::as_str))?;
         let project = match given.subcommand_name() {
             None => project::decide(&given, &layers)?,
             Some(_) => Project::default(),
         };
+        Ok(Self::with(&words, &given, config, layers, project).unwrap_or_else(|error| error.exit()))
+    }
+
+    /// What `del acp` was given, for a conversation in `directory`: with what the files say now, and what that brings
+    /// along.
+    pub(crate) fn for_host(directory: &Path) -> Result<SessionOptions> {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        let given = Self::matches(Self::command(), &words)?;
+        let config = Config::load()?;
+        let layers = config.layers(given.get_one("profile").map(String::as_str))?;
+        let project = project::of_host(directory, &given, &layers)?;
+        let mut cli = Self::with(&words, &given, config, layers, project)?;
+        Ok(cli.session().clone())
+    }
+
+    /// The command line with what files set.
+    fn with(
+        words: &[OsString],
+        given: &ArgMatches,
+        config: Config,
+        mut layers: Layers,
+        project: Project,
+    ) -> std::result::Result<Self, Error> {
         layers.take_project(project.settings());
-        let matches = Self::matches(layers.apply(Self::command(), &given), &words);
-        let matches = matches.unwrap_or_else(|error| error.exit());
-        let mut cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        let hooks = config.hooks.into_iter().chain(project.hooks()).collect();
-        cli.assistant.session.hooks = hooks;
+        let matches = Self::matches(layers.apply(Self::command(), given), words)?;
+        let mut cli = Self::from_arg_matches(&matches)?;
         let mut prompts = prompts::own();
         prompts::add(&mut prompts, project.prompts());
-        cli.assistant.session.prompts = prompts.into();
-        cli.assistant.session.project = Arc::new(project);
+        let session = cli.session();
+        session.hooks = config.hooks.into_iter().chain(project.hooks()).collect();
+        session.prompts = prompts.into();
+        session.project = Arc::new(project);
         Ok(cli)
+    }
+
+    /// The options of whichever assistant this is.
+    fn session(&mut self) -> &mut SessionOptions {
+        match &mut self.command {
+            Some(Command::Acp(options)) => &mut options.session,
+            _ => &mut self.assistant.session,
+        }
     }
 
     fn matches(command: clap::Command, words: &[OsString]) -> std::result::Result<ArgMatches, Error> {
@@ -139,6 +169,9 @@ pub(crate) enum Command {
     Completions(completions::Options),
     Man(man::Options),
 }
+
+#[cfg(test)]
+pub(crate) mod reference;
 
 #[cfg(test)]
 mod tests {

@@ -70,7 +70,7 @@ pub(crate) struct Wrong {
 /// What a session that goes on has of its own.
 const OF_A_SESSION: [&str; 3] = ["model", "dialect", "tools_mode"];
 /// What belongs to one server.
-const OF_A_SERVER: [&str; 3] = ["base_url", "model", "api_key_env"];
+const OF_A_SERVER: [&str; 4] = ["base_url", "api", "model", "api_key_env"];
 
 /// Where the user's file is, whether it is there or not.
 pub(crate) fn path() -> Option<PathBuf> {
@@ -139,6 +139,23 @@ impl Config {
             [] => format!("expected the name of a table [profiles.NAME], got `{got}`; there is none"),
             names => format!("expected one of {}; got `{got}`", names.join(", ")),
         }
+    }
+
+    /// The names of the profiles.
+    pub(crate) fn profiles(&self) -> Vec<&str> {
+        self.profiles.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// What a profile says of these keys, as the words of a command line; nothing else counts.
+    pub(crate) fn words_of_profile(&self, name: &str, keys: &[&str]) -> Result<Vec<String>> {
+        let settings =
+            self.profile_called(name).ok_or_else(|| Exit::Configuration.because(self.no_profile(name)))?;
+        let wanted = settings.iter().filter(|setting| keys.contains(&setting.key.name));
+        let words = |setting: &Setting| {
+            let option = setting.key.option;
+            setting.values.iter().map(|value| format!("--{option}={value}")).collect::<Vec<_>>()
+        };
+        Ok(wanted.flat_map(words).collect())
     }
 
     /// What the file and the profile set: the one that is asked for, or else the one that the file names.
@@ -255,6 +272,9 @@ fn with_defaults(command: Command, path: &[&str], settings: &[&Setting]) -> Comm
 }
 
 #[cfg(test)]
+mod reference;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -273,7 +293,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
         for (text, says) in [
             ("model = 5", "f:1: model: expected a string, got a number"),
-            ("\n\nmodle = \"x\"", "f:3: expected one of base_url, model,"),
+            ("\n\nmodle = \"x\"", "f:3: expected one of base_url, api,"),
             (
                 "tools_mode = \"hybird\"",
                 "f:1: tools_mode: expected one of auto, native, prompt, hybrid; got `hybird`",

@@ -1,6 +1,7 @@
 //! What works on the user's files: the tools, the gate in front of them, and whoever is asked.
 
 mod heeding;
+mod jobs;
 mod narrow;
 mod workplace;
 
@@ -9,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use del_dialects::{Call, CallResult, ReadCall, Tool};
 use del_tools::{
-    Approval, Cancel, Class, Code, Control, Failure, Gate, Level, Plan, Progress, ToolResult, Toolbox,
-    Toolset, UndoState, UndoStore, Undoable, Verdict,
+    Approval, Cancel, Class, Code, Control, Failure, Gate, JobState, Level, Plan, Progress, ToolResult,
+    Toolbox, Toolset, UndoState, UndoStore, Undoable, Verdict,
 };
 
 use del_mcp::Servers;
@@ -62,6 +63,8 @@ pub(crate) struct Hands {
     pub(crate) hooks: Hooks,
     /// Why nothing more is to be done, where a hook wants that.
     stopped: Option<String>,
+    /// Jobs that have ended, of which the model knows nothing yet.
+    over: Vec<JobState>,
 }
 
 /// Changes what is done without asking, from another thread; it holds from the next call on.
@@ -140,6 +143,7 @@ impl Hands {
             before: BTreeMap::new(),
             hooks: Hooks::default(),
             stopped: None,
+            over: Vec::new(),
         };
         hands.offer();
         Ok(hands)
@@ -218,6 +222,7 @@ impl Hands {
         if !self.skills.is_empty() {
             self.offered.push(prompts::tool());
         }
+        self.offered.extend(self.job_tool());
         self.offered.extend(self.delegating.clone());
     }
 
@@ -298,6 +303,15 @@ impl Hands {
                 results.push(result);
             }
         }
+        self.hear_jobs();
+        // A sub-agent is told nothing of the jobs of whoever sent it.
+        if self.task.is_none()
+            && let Some(last) = results.last_mut()
+        {
+            for told in self.take_over() {
+                last.note(&told);
+            }
+        }
         results
     }
 
@@ -319,6 +333,9 @@ impl Hands {
         }
         if self.planning && self.task.is_none() && call.name == todo::NAME {
             return self.plan.take(call);
+        }
+        if let Some(jobs) = self.toolbox.jobs().filter(|_| call.name == jobs::NAME) {
+            return Self::follow(jobs, call, cancel);
         }
         if call.name == prompts::SKILL && !self.skills.is_empty() {
             return self.read_skill(call);

@@ -42,6 +42,7 @@ impl Interrupt {
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 if let Some(code) = heard.hear(signal) {
+                    del_tools::end_jobs();
                     stage::leave();
                     modes.iter().for_each(Modes::put_back);
                     std::process::exit(code);

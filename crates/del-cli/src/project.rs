@@ -208,18 +208,11 @@ impl Part {
 /// What the directory of the assistant brings along, as far as it is to be followed: asks where somebody is there to
 /// answer. `given` is the command line without what files set.
 pub(crate) fn decide(given: &ArgMatches, layers: &Layers) -> Result<Project> {
-    let follow = follow(given, layers);
     let directory = given.get_one::<PathBuf>("working_dir").cloned().unwrap_or_else(|| PathBuf::from("."));
     // What is wrong with the directory is told by whoever opens it.
     let Ok(directory) = directory.canonicalize() else { return Ok(Project::default()) };
-    if follow == Follow::Off {
-        return Ok(Project::default());
-    }
-    let mut project = Project::find(&directory);
-    if config::typed(given, "no_mcp") || set(layers, "no_mcp").as_deref() == Some("true") {
-        project.parts.retain(|part| !matches!(part.kind, Kind::Servers(_)));
-    }
-    if !config::typed(given, "print") {
+    let (mut project, follow) = found(&directory, given, layers);
+    if follow != Follow::Off && !config::typed(given, "print") {
         let cancel = Cancel::new();
         let color = given.get_one::<When>("color").copied().unwrap_or_default();
         project.ask(layers, &mut Asked::find(false, color, &cancel), &cancel);
@@ -227,6 +220,30 @@ pub(crate) fn decide(given: &ArgMatches, layers: &Layers) -> Result<Project> {
             return Err(Exit::Interrupted.because("interrupted"));
         }
     }
+    settled(project, follow)
+}
+
+/// What a directory brings along that another program names, as far as it is to be followed: nobody is there to answer.
+pub(crate) fn of_host(directory: &Path, given: &ArgMatches, layers: &Layers) -> Result<Project> {
+    let Ok(directory) = directory.canonicalize() else { return Ok(Project::default()) };
+    let (project, follow) = found(&directory, given, layers);
+    settled(project, follow)
+}
+
+fn found(directory: &Path, given: &ArgMatches, layers: &Layers) -> (Project, Follow) {
+    let follow = follow(given, layers);
+    if follow == Follow::Off {
+        return (Project::default(), follow);
+    }
+    let mut project = Project::find(directory);
+    if config::typed(given, "no_mcp") || set(layers, "no_mcp").as_deref() == Some("true") {
+        project.parts.retain(|part| !matches!(part.kind, Kind::Servers(_)));
+    }
+    (project, follow)
+}
+
+/// The project without doubt: what is not trusted is said, or ends the run.
+fn settled(project: Project, follow: Follow) -> Result<Project> {
     if let (Follow::Require, Some(wrong)) = (follow, project.wrong.first()) {
         return Err(Exit::Configuration.because(wrong.clone()));
     }
@@ -256,6 +273,7 @@ pub(crate) fn few(names: &[String]) -> String {
 }
 
 fn follow(given: &ArgMatches, layers: &Layers) -> Follow {
+    let given = given.subcommand().map_or(given, |(_, within)| within);
     let typed = given.get_one::<Follow>("follow").copied().unwrap_or(Follow::Auto);
     let configured = set(layers, "project").and_then(|value| Follow::from_str(&value, false).ok());
     if config::typed(given, "follow") { typed } else { configured.unwrap_or(typed) }

@@ -1,47 +1,24 @@
 //! The model server: where it is, what it serves, and how to speak to it.
 
 pub(crate) mod about;
+mod facts;
+mod options;
 pub(crate) mod taught;
 
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
 use del_detect::Material;
 use del_proxy::{Engine, Upstream};
+use del_wire::ServerApi;
+use del_wire::count::{Counted, Counter};
+pub(crate) use options::{ApiOption, ModelOptions, ServerOptions};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::say;
 use crate::tls;
-
-/// Which model server, and which model on it.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct ServerOptions {
-    /// The model server, usually ending in /v1 [default: `OPENAI_BASE_URL`, `OLLAMA_HOST`, or the first found here]
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
-    /// The model [default: the first that the server has]
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-    /// The variable that holds the key for the server [default: `OPENAI_API_KEY`]
-    #[arg(long, value_name = "VAR")]
-    pub(crate) api_key_env: Option<String>,
-    /// What the first and the last of these are called on the command line
-    #[arg(skip = ["--base-url", "--api-key-env"])]
-    pub(crate) names: [&'static str; 2],
-    /// The server speaks Anthropic's API, which takes the key in a header of its own
-    #[arg(skip)]
-    pub(crate) anthropic: bool,
-}
-
-/// What is shown to a server.
-#[derive(Debug, Clone)]
-enum Key {
-    Bearer(String),
-    Anthropic(String),
-}
 
 /// A model server that was found.
 #[derive(Debug)]
@@ -51,7 +28,9 @@ pub(crate) struct Server {
     pub(crate) base: String,
     /// It is on this machine, and no other stands between.
     direct: bool,
-    key: Option<Key>,
+    key: Option<String>,
+    /// The API in which it is asked for answers.
+    pub(crate) api: ServerApi,
     /// Somebody named it; otherwise it was merely found here.
     given: bool,
     /// It was asked what it is, and answered.
@@ -60,18 +39,25 @@ pub(crate) struct Server {
     pub(crate) models: Vec<String>,
     /// The program that it is, where that takes a grammar.
     engine: Option<Engine>,
+    /// Its models come from Ollama's library.
+    library: bool,
     /// Whether the model's template takes tools, if the server says so.
     pub(crate) takes_tools: Option<bool>,
     /// Tokens of context, if the server says so.
     pub(crate) context: Option<u32>,
 }
 
+/// What a server says that it has.
+struct Listed {
+    names: Vec<String>,
+    engine: Option<Engine>,
+    /// They come from Ollama's library.
+    library: bool,
+}
+
 /// What a server says of its models.
 enum Listing {
-    Models {
-        names: Vec<String>,
-        engine: Option<Engine>,
-    },
+    Models(Listed),
     Refused(StatusCode),
     Unreachable(String),
     /// It answers, but not with a list.
@@ -79,7 +65,9 @@ enum Listing {
 }
 
 /// Where servers listen unless told otherwise: Ollama, llama.cpp, LM Studio, vLLM.
-const PORTS: [(u16, &str); 4] = [(11434, "Ollama"), (8080, "llama.cpp"), (1234, "LM Studio"), (8000, "vLLM")];
+const PORTS: [(u16, &str); 4] =
+    [(OLLAMA, "Ollama"), (8080, "llama.cpp"), (1234, "LM Studio"), (8000, "vLLM")];
+const OLLAMA: u16 = 11434;
 const CONNECT: Duration = Duration::from_secs(5);
 /// A slow machine reads a long prompt for minutes before its first word.
 const SILENCE: Duration = Duration::from_secs(600);
@@ -89,21 +77,6 @@ const IDLE: Duration = Duration::from_secs(4);
 const PROBE: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(5);
 
-impl ServerOptions {
-    /// The key that they name, or else the `usual` one.
-    fn key(&self, usual: bool) -> Result<Option<Key>> {
-        let key = match &self.api_key_env {
-            Some(name) => Some(variable(name).ok_or_else(|| {
-                Exit::Configuration
-                    .because(format!("the variable {name}, named by {}, is not set", self.names[1]))
-            })?),
-            None if usual => variable("OPENAI_API_KEY"),
-            None => None,
-        };
-        Ok(key.map(if self.anthropic { Key::Anthropic } else { Key::Bearer }))
-    }
-}
-
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
@@ -112,29 +85,32 @@ impl Server {
     /// Finds the server that the options, the environment or this machine have.
     pub(crate) async fn find(options: &ServerOptions) -> Result<Self> {
         tls::prepare();
-        let given = options
-            .base_url
-            .clone()
-            .or_else(|| variable("OPENAI_BASE_URL"))
-            .or_else(|| Some(ollama_address(&variable("OLLAMA_HOST")?)));
+        let (given, certain) = options.address();
+        let api = certain.unwrap_or_default();
         // A server that was merely found gets no key.
-        let key = options.key(given.is_some())?;
-        match given {
+        let key = options.key(given.is_some(), api)?;
+        let mut server = match given {
             Some(base) => {
-                let mut server = Self { given: true, ..Self::new(&base, key)? };
+                let mut server = Self { given: true, api, ..Self::new(&base, key)? };
                 server.meet(options.names).await?;
-                Ok(server)
+                server
             }
-            None => Self::probe(key, options.names).await,
+            None => Self::probe(key, api, options.names).await?,
+        };
+        if certain.is_none() && server.is_ollama().await {
+            server.api = ServerApi::Ollama;
         }
+        Ok(server)
     }
 
     /// The server that the options name, which is not asked anything yet. It gets the usual key only where that is so
     /// wanted.
     pub(crate) fn named(options: &ServerOptions, usual_key: bool) -> Result<Self> {
         tls::prepare();
-        let base = options.base_url.as_deref().unwrap_or_default();
-        Ok(Self { given: true, ..Self::new(base, options.key(usual_key)?)? })
+        let (base, certain) = options.address();
+        let api = certain.unwrap_or_default();
+        let key = options.key(usual_key, api)?;
+        Ok(Self { given: true, api, ..Self::new(&base.unwrap_or_default(), key)? })
     }
 
     /// Refuses what is no address of a server.
@@ -148,6 +124,50 @@ impl Server {
         self.engine == Some(Engine::LlamaCpp)
     }
 
+    /// True when it fills the model's template with what a request has for that.
+    pub(crate) fn fills_templates(&self) -> bool {
+        self.engine.is_some()
+    }
+
+    /// What the agent has to know of it.
+    pub(crate) fn for_agent(&self) -> del_agent::Server {
+        del_agent::Server {
+            llama_cpp: self.llama_cpp(),
+            counts: self.counts(),
+            takes_tools: self.takes_tools,
+        }
+    }
+
+    /// How it counts the tokens of a request, if it does.
+    fn counter(&self) -> Option<Counter> {
+        match (self.api, self.engine) {
+            (ServerApi::Anthropic, _) => Some(Counter::Anthropic),
+            (ServerApi::Responses, _) => Some(Counter::Responses),
+            (ServerApi::OpenAi, Some(Engine::LlamaCpp)) => Some(Counter::LlamaCpp),
+            (ServerApi::OpenAi, Some(Engine::Vllm)) => Some(Counter::Vllm),
+            _ => None,
+        }
+    }
+
+    /// Whether it counts the tokens of a request.
+    pub(crate) fn counts(&self) -> bool {
+        self.counter().is_some()
+    }
+
+    /// The tokens of a request.
+    pub(crate) async fn count(&self, body: &Value) -> Option<u64> {
+        let counter = self.counter()?;
+        let mut question = counter.ask(body);
+        loop {
+            let base = if question.above { self.base.trim_end_matches("/v1") } else { self.base.as_str() };
+            match counter.hear(&self.posted(&format!("{base}{}", question.path), &question.body).await) {
+                Counted::Tokens(tokens) => return Some(tokens),
+                Counted::Ask(more) => question = more,
+                Counted::Unknown => return None,
+            }
+        }
+    }
+
     /// True when it was asked what it is, and answered.
     pub(crate) fn is_met(&self) -> bool {
         self.met
@@ -155,7 +175,7 @@ impl Server {
 
     /// A request for an answer.
     pub(crate) fn completion(&self, body: &Value) -> RequestBuilder {
-        let request = self.client.post(format!("{}/chat/completions", self.base));
+        let request = self.client.post(self.api.address(&self.base));
         self.with_key(request).header("content-type", "application/json").body(body.to_string())
     }
 
@@ -169,7 +189,6 @@ impl Server {
             .pool_idle_timeout(IDLE)
             .build()?;
         let fresh = client(direct).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
-        let key = key.map(|(Key::Bearer(key) | Key::Anthropic(key))| key);
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
         upstream.passes_keys = given;
         upstream.engine = engine;
@@ -227,13 +246,13 @@ impl Server {
             }
             Listing::Refused(status) => {
                 return Err(Exit::Authentication.because(format!(
-                    "the model server at {} wants another key (status {}); set OPENAI_API_KEY, or name a variable with \
-                     {key_name}",
+                    "the model server at {} wants another key (status {}); set {}, or name a variable with {key_name}",
                     self.base,
-                    status.as_u16()
+                    status.as_u16(),
+                    options::usual_key(self.api)
                 )));
             }
-            Listing::Models { names, engine } => self.learn(names, engine).await,
+            Listing::Models(listed) => self.learn(listed).await,
             Listing::Unknown(Some(StatusCode::NOT_FOUND)) if !self.base.ends_with("/v1") => {
                 self.beneath_v1().await;
             }
@@ -244,24 +263,27 @@ impl Server {
         Ok(())
     }
 
-    async fn probe(key: Option<Key>, [address, _]: [&str; 2]) -> Result<Self> {
-        for (port, _) in PORTS {
+    async fn probe(key: Option<String>, api: ServerApi, [address, _]: [&str; 2]) -> Result<Self> {
+        let of_api = |(port, _): &&(u16, &str)| api != ServerApi::Ollama || *port == OLLAMA;
+        for (port, _) in PORTS.iter().filter(of_api) {
             let mut server = Self::new(&format!("http://127.0.0.1:{port}/v1"), key.clone())?;
-            if let Listing::Models { names, engine } = server.list(PROBE).await {
+            server.api = api;
+            if let Listing::Models(listed) = server.list(PROBE).await {
                 say(format!("found a model server at {}", server.base));
-                server.learn(names, engine).await;
+                server.learn(listed).await;
                 server.met = true;
                 return Ok(server);
             }
         }
-        let tried: Vec<String> = PORTS.iter().map(|(port, name)| format!("{name} ({port})")).collect();
+        let tried: Vec<String> =
+            PORTS.iter().filter(of_api).map(|(port, name)| format!("{name} ({port})")).collect();
         Err(Exit::Failed.because(format!(
             "no model server answers on this machine: tried {}; start one, or give its address with {address}",
             tried.join(", ")
         )))
     }
 
-    fn new(base: &str, key: Option<Key>) -> Result<Self> {
+    fn new(base: &str, key: Option<String>) -> Result<Self> {
         let wrong = |reason: &str| {
             Exit::Usage.because(format!(
                 "expected the address of a model server such as http://127.0.0.1:11434/v1, got `{base}` ({reason})"
@@ -284,22 +306,26 @@ impl Server {
             base,
             direct,
             key,
+            api: ServerApi::default(),
             given: false,
             met: false,
             models,
             engine,
+            library: false,
             takes_tools: None,
             context: None,
         })
     }
 
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
-        match &self.key {
-            Some(Key::Bearer(key)) => request.bearer_auth(key),
-            Some(Key::Anthropic(key)) => {
-                request.header("x-api-key", key).header("anthropic-version", "2023-06-01")
-            }
-            None => request,
+        let request = match self.api {
+            ServerApi::Anthropic => request.header("anthropic-version", "2023-06-01"),
+            ServerApi::OpenAi | ServerApi::Responses | ServerApi::Ollama => request,
+        };
+        match (&self.key, self.api) {
+            (Some(key), ServerApi::Anthropic) => request.header("x-api-key", key),
+            (Some(key), _) => request.bearer_auth(key),
+            (None, _) => request,
         }
     }
 
@@ -331,24 +357,25 @@ impl Server {
             () if by("sglang") => Some(Engine::Sglang),
             () => None,
         };
-        Listing::Models { names, engine }
+        Listing::Models(Listed { names, engine, library: by("library") })
     }
 
     /// The address may lack the part that the API lies under.
     async fn beneath_v1(&mut self) {
         let beneath = format!("{}/v1", self.base);
         let given = std::mem::replace(&mut self.base, beneath);
-        if let Listing::Models { names, engine } = self.list(ASK).await {
+        if let Listing::Models(listed) = self.list(ASK).await {
             say(format!("the API is at {}", self.base));
-            self.learn(names, engine).await;
+            self.learn(listed).await;
         } else {
             self.base = given;
         }
     }
 
-    async fn learn(&mut self, models: Vec<String>, engine: Option<Engine>) {
-        self.models = models;
+    async fn learn(&mut self, Listed { names, engine, library }: Listed) {
+        self.models = names;
         self.engine = engine;
+        self.library = library;
         if !self.llama_cpp() {
             return;
         }
@@ -368,7 +395,7 @@ impl Server {
 
 /// What every client of a model server has. One that lies idle while a tool runs may find its connection dead, so only
 /// a proxy, which sends such a request once more, keeps connections.
-fn client(direct: bool) -> ClientBuilder {
+pub(crate) fn client(direct: bool) -> ClientBuilder {
     let client = Client::builder().user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
     if direct { client.no_proxy() } else { client }
 }

@@ -3,6 +3,7 @@
 mod change;
 mod context;
 pub(crate) mod delegate;
+mod destination;
 mod heard;
 mod options;
 
@@ -126,9 +127,11 @@ impl Session {
             dialect,
             detail: options.template.detail(),
             constrain,
-            server: del_agent::Server { llama_cpp: server.llama_cpp(), takes_tools: server.takes_tools },
+            api: server.api,
+            extra: options.model.members(&server),
+            server: server.for_agent(),
             max_turns: options.max_turns.unwrap_or(max_turns),
-            context: server.context.map(u64::from),
+            context: options.model.context(&server),
             stream: !options.no_stream,
             ..Settings::default()
         };
@@ -286,6 +289,9 @@ impl Session {
         let outcome = self.work(input, &cancel, screen);
         self.record.settle();
         self.learn_context();
+        if !self.agent.context_is_counted() {
+            self.count();
+        }
         self.interrupt.rest();
         outcome
     }
@@ -337,6 +343,10 @@ impl Session {
             effect = match effect {
                 Effect::Request(body) => self.exchange(&body, screen),
                 Effect::Wait { milliseconds } => self.wait(milliseconds, screen),
+                Effect::Count(body) => {
+                    let input = self.counted(&body);
+                    self.step(input, screen)
+                }
                 Effect::Run(calls) => {
                     screen.turn_over(false);
                     let results = self.run_calls(&calls, cancel, asked, screen);
@@ -437,6 +447,34 @@ impl Session {
     fn wait(&mut self, milliseconds: u64, screen: &mut dyn Screen) -> Effect {
         let input = self.waited(Duration::from_millis(milliseconds));
         self.step(input, screen)
+    }
+
+    /// Has the server count what is in the context, as far as that is not known.
+    fn count(&mut self) {
+        if let Some(body) = self.agent.to_be_counted()
+            && let Input::Counted(Some(tokens)) = self.counted(&body)
+        {
+            self.agent.learn_count(tokens);
+        }
+    }
+
+    /// The same, while nothing else is done.
+    pub(crate) fn count_now(&mut self) {
+        self.interrupt.begin();
+        self.count();
+        self.interrupt.rest();
+    }
+
+    /// How many tokens a request has, if the server says so in time.
+    fn counted(&self, body: &Value) -> Input<'static> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                counted = tokio::time::timeout(PATIENCE, self.server.count(body)) => {
+                    Input::Counted(counted.ok().flatten())
+                }
+                () = self.interrupt.pressed() => Input::Cancel,
+            }
+        })
     }
 
     /// What has happened when the time is over.

@@ -76,12 +76,12 @@ fn del_parse_prints_what_the_readme_shows() {
 }
 
 #[test]
-fn the_dialect_of_the_contributing_guide_is_one() {
-    let dialect = Dialect::from_toml("my-model", &block("CONTRIBUTING.md", "```toml\n")).unwrap();
+fn the_dialect_of_the_guide_is_one() {
+    let dialect = Dialect::from_toml("my-model", &block("docs/description.md", "```toml\n")).unwrap();
     let call = Call { id: None, name: "get_weather".into(), arguments: r#"{"city": "Paris"}"#.into() };
     let dialect = Arc::new(dialect);
     let text = dialect.render_calls(std::slice::from_ref(&call), &[]).unwrap();
-    assert_eq!(text, block("CONTRIBUTING.md", "```text\n").trim_end());
+    assert_eq!(text, block("docs/description.md", "```text\n").trim_end());
     assert_eq!(read(&dialect, &text).calls, [call]);
 }
 

@@ -10,7 +10,7 @@ use crate::report::{Basis, Report, Thinking};
 
 /// Reads an answer in whichever dialect it is.
 pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
-    let mut parser = dialects.parser(Turn { starts: Start::Unknown, ..Turn::default() });
+    let mut parser = dialects.parser(Turn::default().starting(Start::Unknown));
     let mut collect = Collect::new();
     parser.push(text, &mut collect);
     parser.finish(End::End, &mut collect);

@@ -89,8 +89,7 @@ pub(crate) struct Stated {
     #[serde(default)]
     about: String,
     pub(crate) text: String,
-    #[serde(default)]
-    starts_in: String,
+    starts_in: Option<String>,
     #[serde(default)]
     finish: String,
     #[serde(default)]
@@ -113,17 +112,14 @@ pub(crate) struct Expected {
 /// When the file is no case, or the dialect reads it otherwise than it says.
 pub fn check(dialect: &Arc<Dialect>, toml: &str) -> Result<(), String> {
     let stated: Stated = toml::from_str(toml).map_err(|error| error.message().to_owned())?;
-    let starts = match stated.starts_in.as_str() {
-        "reasoning" => Start::Reasoning,
-        "unknown" => Start::Unknown,
-        _ => Start::Text,
-    };
+    let starts = stated.starts_in.as_deref().map_or(Ok(Start::default()), str::parse);
+    let starts = starts.map_err(|error| format!("`starts_in`: {error}"))?;
     let end = if stated.finish == "cut" { End::Cut } else { End::End };
     // Cases of examples call tools of their own.
     let mut tools = probe::tools();
     let own = examples::tools(stated.expect.calls.iter());
     tools.extend(own.into_iter().filter(|own| probe::tools().iter().all(|tool| tool.name != own.name)));
-    let mut parser = dialect.parser(Reading { starts, ..Reading::new(tools) });
+    let mut parser = dialect.parser(Reading::new(tools).starting(starts));
     let mut collect = Collect::new();
     parser.push(&stated.text, &mut collect);
     parser.finish(end, &mut collect);

@@ -4,6 +4,21 @@
 //! in them; what it writes for a call is read and written by every known dialect, and compared. The descriptions' own rules
 //! on the text of a template decide between dialects that write the same, and where a template shows no calls.
 //!
+//! ```
+//! use del_detect::{Kind, Material, Options, detect};
+//! use del_dialects::Dialects;
+//!
+//! let template = "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}\
+//!     {% for call in message.tool_calls %}<tool_call>\n{\"name\": \"{{ call.function.name }}\", \
+//!     \"arguments\": {{ call.function.arguments | tojson }}}\n</tool_call>{% endfor %}<|end|>{% endfor %}\
+//!     {% if tools %}{{ tools | tojson }}{% endif %}";
+//! let found = detect(&Material::of(Kind::Jinja, template), Dialects::builtin(), Options::default())?;
+//! assert_eq!(found.report.dialect.as_deref(), Some("hermes-json"));
+//! # Ok::<(), del_detect::RenderError>(())
+//! ```
+//!
+//! How sure a [`Report`] is, is a number from 0 to 1; what it stands on is its evidence, in sentences for people.
+//!
 //! A template is a program. It runs with a limit on its steps and on the text it writes, but a hostile one can still
 //! make long texts on its way; run it in a process of limited memory where it is not trusted.
 #![forbid(unsafe_code)]

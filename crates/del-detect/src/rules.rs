@@ -75,5 +75,7 @@ fn by_marks(dialect: &Dialect) -> Option<Detect> {
         .filter(|mark| mark.len() >= LONG && !mark.chars().all(char::is_alphanumeric))
         .cloned()
         .collect();
-    (!all.is_empty()).then(|| Detect { all, ..Detect::default() })
+    let mut marks = Detect::default();
+    marks.all = all;
+    Some(marks).filter(|marks| !marks.all.is_empty())
 }

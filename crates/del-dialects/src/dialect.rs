@@ -1,6 +1,7 @@
 //! What a dialect is: a frame, an ordered walk of pieces, and a codec for the arguments.
 //!
-//! The reader, the writer and the grammar all walk the same [`Dialect`]. Nothing in it is code.
+//! The reader, the writer and the grammar all walk the same [`Dialect`]. Nothing in it is code. Its parts follow the
+//! language of descriptions: they gain fields with it, and are made by [`Dialect::from_toml`] alone.
 
 mod channels;
 mod check;
@@ -23,6 +24,7 @@ pub use results::Results;
 
 /// One dialect: everything that is known of how a family of models writes tool calls.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Dialect {
     /// Canonical name: the folder's name.
     pub name: String,
@@ -94,6 +96,7 @@ pub enum Frame {
 
 /// The marks of thinking.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reasoning {
     /// Opens it; the first spelling is written.
     pub begin: Vec<String>,
@@ -109,6 +112,7 @@ pub struct Reasoning {
 
 /// Marks around the answer for the user, which are not for the user; empty when there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Content {
     /// Begins it, where nothing but thinking comes before.
     pub begin: Vec<String>,
@@ -118,6 +122,7 @@ pub struct Content {
 
 /// Marks around a group of calls; empty when there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Block {
     /// In order.
     pub open: Vec<Mark>,
@@ -138,6 +143,7 @@ pub enum Piece {
 
 /// A piece of markup: read wide, written narrow.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mark {
     /// What is written, white space included.
     pub write: String,
@@ -198,6 +204,7 @@ pub enum Literal {
 
 /// A literal syntax that is not JSON: Python's keyword arguments, Gemma's objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loose {
     /// Opens the arguments: `(` or `{`.
     pub open: u8,
@@ -251,6 +258,7 @@ impl Loose {
 
 /// By what a chat template is known, as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Detect {
     /// All of these stand in it.
     pub all: Vec<String>,

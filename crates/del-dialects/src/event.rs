@@ -7,7 +7,8 @@ use crate::fault::Fault;
 /// Bytes of the model's answer, counted from its first byte.
 pub type Span = Range<u64>;
 
-/// One step of an answer. Text, reasoning and arguments arrive in pieces, as they come.
+/// One step of an answer. Text, reasoning and arguments arrive in pieces, as they come. There will be no other kind of
+/// step before the next major version, so that a match may name them all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// Text for the user.

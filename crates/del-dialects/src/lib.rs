@@ -84,5 +84,5 @@ pub use fault::{Fault, FaultKind};
 pub use message::{Call, CallResult, Schema, Tool};
 pub use parse::Parser;
 pub use render::{Detail, RenderError};
-pub use turn::{End, Limits, Start, Turn};
+pub use turn::{End, Limits, Start, Turn, UnknownStart};
 pub use value::Brackets;

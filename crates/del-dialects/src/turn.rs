@@ -1,11 +1,15 @@
 //! What a reader of an answer is told: where it starts and ends, and what it may cost.
 
+use std::error;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::message::Tool;
 
 /// What is known of an answer before its first byte.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Turn {
     /// The tools that the model was told of; they type raw values and tell bare calls from data.
     pub tools: Arc<[Tool]>,
@@ -19,6 +23,18 @@ impl Turn {
     /// An answer that starts as text, with default limits.
     pub fn new(tools: impl Into<Arc<[Tool]>>) -> Self {
         Self { tools: tools.into(), ..Self::default() }
+    }
+
+    /// The same answer, starting there.
+    #[must_use]
+    pub fn starting(self, starts: Start) -> Self {
+        Self { starts, ..self }
+    }
+
+    /// The same answer, which may cost so much.
+    #[must_use]
+    pub fn limited(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 }
 
@@ -35,6 +51,32 @@ pub enum Start {
     Unknown,
 }
 
+impl FromStr for Start {
+    type Err = UnknownStart;
+
+    /// `text`, `reasoning` or `unknown`, as programs and files of cases write it.
+    fn from_str(name: &str) -> Result<Self, UnknownStart> {
+        match name {
+            "text" => Ok(Self::Text),
+            "reasoning" => Ok(Self::Reasoning),
+            "unknown" => Ok(Self::Unknown),
+            other => Err(UnknownStart(other.to_owned())),
+        }
+    }
+}
+
+/// A name of no place where an answer starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownStart(String);
+
+impl fmt::Display for UnknownStart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, r#"expected "text", "reasoning" or "unknown", got {:?}"#, self.0)
+    }
+}
+
+impl error::Error for UnknownStart {}
+
 /// How an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -46,6 +88,7 @@ pub enum End {
 
 /// What one answer may cost.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Limits {
     /// Nested containers in arguments.
     pub depth: usize,
@@ -62,5 +105,23 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { depth: 128, calls: 1024, name: 256, held: 8 << 20, arguments: 64 << 20 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_read_by_its_name() {
+        assert_eq!("text".parse(), Ok(Start::Text));
+        assert_eq!("reasoning".parse(), Ok(Start::Reasoning));
+        assert_eq!("unknown".parse(), Ok(Start::Unknown));
+    }
+
+    #[test]
+    fn another_name_is_an_error_that_quotes_it() {
+        let error = "Text".parse::<Start>().unwrap_err();
+        assert_eq!(error.to_string(), r#"expected "text", "reasoning" or "unknown", got "Text""#);
     }
 }

@@ -11,6 +11,7 @@ mod bare;
 mod between;
 mod brackets;
 mod cursor;
+mod exact;
 mod json;
 mod key;
 mod keys;

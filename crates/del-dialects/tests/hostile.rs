@@ -8,8 +8,8 @@ use std::env;
 
 use del_dialects::{End, Limits, Turn};
 use reading::{
-    Raw, all_marks, borders, call, chunks, cost, dialects_of, every_parser, lawful, parser, sample, tools,
-    turn,
+    Raw, all_marks, borders, call, chunks, cost, dialects_of, endless, every_parser, lawful, parser, sample,
+    tools, turn,
 };
 
 /// Bytes of a flood: the full length with `DEL_LONG` or in a release build.
@@ -24,8 +24,7 @@ fn short() -> usize {
 
 /// A turn in which neither calls nor arguments run out, so that the work is real.
 fn open_turn() -> Turn {
-    let limits = Limits { calls: u32::MAX, ..Limits::default() };
-    Turn { limits, ..turn() }
+    endless(&turn())
 }
 
 /// Reads a flood whole, byte by byte and in pieces, and checks what it costs.

@@ -8,7 +8,7 @@ use del_dialects::{Call, CallResult, Dialect, Dialects, End, Message, Part, Rend
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use reading::{Raw, all_marks, chunks, dialects_of, lawful, parser, read, starting, tools, turn};
+use reading::{Raw, all_marks, chunks, dialects_of, lawful, parser, read, tools, turn};
 use serde_json::{Map, Value};
 
 /// More of them with `PROPTEST_CASES`.
@@ -242,7 +242,7 @@ proptest! {
         let mut dice = reading::Dice(seed);
         let names = reading::tested().map(|dialect| Some(dialect.name.as_str())).chain([None]);
         for name in names {
-            let parser = || parser(name, starting(turn(), start));
+            let parser = || parser(name, turn().starting(start));
             let whole = read(parser(), [text.as_str()], end);
             for pieces in [chunks(&text, 1), dice.split(&text), dice.split(&text)] {
                 let split = read(parser(), pieces, end);

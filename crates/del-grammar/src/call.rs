@@ -268,7 +268,8 @@ fn call(
                 fields::arguments(form, closer, tool, &parameters, &mut values, warnings)
             }
             Codec::Raw { key, close } => {
-                let form = FieldForm { value_close: vec![close.clone()], ..FieldForm::raw() };
+                let mut form = FieldForm::raw();
+                form.value_close = vec![close.clone()];
                 fields::argument(&form, tool, key, &parameters, &mut values, warnings)
             }
             _ => values.arguments(&parameters, &format!("{}-args", tool.name)),

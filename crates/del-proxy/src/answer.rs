@@ -7,11 +7,11 @@ mod series;
 mod stream;
 mod whole;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use del_dialects::{Call, Dialect, Dialects, Tool, Turn};
-use del_wire::{Reading, hybrid};
+use del_wire::{Reading, Usage, hybrid};
 
 pub(crate) use self::series::{Relay, Series};
 pub use self::stream::Stream;
@@ -71,6 +71,41 @@ pub struct Asking {
     pub said: String,
     /// The calls that ask: of the tool for it, or of tools whose definitions the model has not seen.
     pub calls: Vec<Call>,
+}
+
+/// What can be told of answers without a word of what they say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// The dialect of the first call.
+    pub dialect: Option<String>,
+    /// Calls that went out.
+    pub calls: usize,
+    /// Those whose arguments recovery may have changed.
+    pub changed: usize,
+    /// Those that did not go out, as they may not be made.
+    pub refused: usize,
+    /// Faults, by their kinds.
+    pub faults: BTreeMap<&'static str, usize>,
+    /// What the server says that it cost.
+    pub usage: Option<Usage>,
+    /// Why it ended, in the words of chat completions.
+    pub reason: Option<String>,
+}
+
+impl std::ops::AddAssign for Summary {
+    fn add_assign(&mut self, more: Self) {
+        self.dialect = self.dialect.take().or(more.dialect);
+        self.calls += more.calls;
+        self.changed += more.changed;
+        self.refused += more.refused;
+        for (kind, count) in more.faults {
+            *self.faults.entry(kind).or_default() += count;
+        }
+        if let Some(usage) = more.usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+        self.reason = more.reason.or(self.reason.take());
+    }
 }
 
 impl Reader {

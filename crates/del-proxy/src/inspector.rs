@@ -98,7 +98,9 @@ impl Inspector {
     }
 
     fn happened(&self) {
-        self.version.send_modify(|version| *version += 1);
+        if self.version.receiver_count() > 0 {
+            self.version.send_modify(|version| *version += 1);
+        }
     }
 
     /// More bytes are kept.

@@ -8,6 +8,7 @@
 //! [`serve`] is the server, over HTTP. [`answer`] is what it does with an answer, without input or output.
 #![forbid(unsafe_code)]
 
+mod account;
 pub mod answer;
 mod api;
 mod document;
@@ -20,6 +21,7 @@ mod listing;
 mod memory;
 mod metrics;
 mod modes;
+mod otlp;
 mod paths;
 mod patient;
 mod pool;
@@ -32,9 +34,12 @@ mod settings;
 mod timed;
 mod upstream;
 
+pub use account::{Lines, Observer, Record, Style, Trace};
+pub use del_wire::ServerApi;
 pub use execution::{Executor, Runner};
 pub use inspector::Lens;
+pub use otlp::{Collector, Config as CollectorConfig};
 pub use proxy::Proxy;
 pub use server::serve;
 pub use settings::{ClientKey, RouteSettings, Settings, SettingsError};
-pub use upstream::{Engine, ServerApi, Upstream};
+pub use upstream::{Engine, Upstream};

@@ -18,7 +18,9 @@ use crate::proxy::{Proxy, Setup, text};
 use crate::refusal::Refusal;
 use crate::request::no_object;
 use crate::route::{Route, Routes};
-use crate::upstream::{Engine, ServerApi};
+use crate::upstream::Engine;
+use del_wire::ServerApi;
+use del_wire::count::{Counted, Counter};
 
 type Shared = State<Arc<Proxy>>;
 type Outcome = Result<Response<Body>, Refusal>;
@@ -157,15 +159,16 @@ async fn counted(
             body.insert(name.to_owned(), value.clone());
         }
     }
-    let body = Value::Object(body);
-    if route.engine != Some(Engine::LlamaCpp) {
-        return ask(proxy, setup, route, headers, "/tokenize", &body).await?["count"].as_u64();
+    let counter = if route.engine == Some(Engine::LlamaCpp) { Counter::LlamaCpp } else { Counter::Vllm };
+    let mut question = counter.ask(&Value::Object(body));
+    loop {
+        let said = ask(proxy, setup, route, headers, question.path, &question.body).await?;
+        match counter.hear(&said) {
+            Counted::Tokens(tokens) => return Some(tokens),
+            Counted::Ask(more) => question = more,
+            Counted::Unknown => return None,
+        }
     }
-    let said = ask(proxy, setup, route, headers, "/apply-template", &body).await?;
-    let prompt = said["prompt"].as_str()?;
-    let tokens = json!({"content": prompt, "add_special": true, "parse_special": true});
-    let said = ask(proxy, setup, route, headers, "/tokenize", &tokens).await?;
-    said["tokens"].as_array().and_then(|tokens| u64::try_from(tokens.len()).ok())
 }
 
 /// The answer to a question that not every server understands.

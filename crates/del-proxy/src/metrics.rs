@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use del_wire::Mendings;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -24,10 +25,12 @@ pub(crate) struct Metrics {
     pub(crate) refused: Count,
     pub(crate) asked_again: Count,
     pub(crate) failures: Count,
+    mended: Family<Mended, Counter>,
     executed: Count,
     executed_badly: Count,
     /// Requests that went to another model server.
     pub(crate) retried: Count,
+    lost: Count,
     /// By the names of their keys.
     limited: Family<Shown, Counter>,
     asked: Family<Asked, Counter>,
@@ -88,6 +91,11 @@ struct Written {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Mended {
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Server {
     upstream: String,
 }
@@ -113,6 +121,11 @@ const PATHS: [&str; 6] = [
     "/api/generate",
 ];
 
+/// A path, where it is counted by name.
+pub(crate) fn known_path(path: &str) -> &'static str {
+    PATHS.into_iter().find(|known| *known == path).unwrap_or("other")
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
         const BOUNDS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0, 300.0];
@@ -134,6 +147,12 @@ impl Metrics {
         );
         let (asked, up, under_way, limited) =
             (Family::default(), Family::default(), Family::default(), Family::default());
+        let mended = Family::default();
+        registry.register(
+            "history_mended",
+            "What was wrong with conversations that clients sent, by kind",
+            mended.clone(),
+        );
         registry.register("upstream_requests", "Requests by model server, and how they ended", asked.clone());
         registry.register("upstream_up", "1 where a model server is not left alone as it failed", up.clone());
         registry.register("upstream_under_way", "Requests under way by model server", under_way.clone());
@@ -153,11 +172,13 @@ impl Metrics {
             executed: counter("calls_executed", "Calls of injected tools that ran here, or were denied"),
             executed_badly: counter("calls_failed", "Those of them that failed or were denied"),
             failures: counter("upstream_failures", "Answers of the model server that broke off"),
+            lost: counter("telemetry_lost", "Requests that a log or a collector was not told of"),
             retried: counter("upstream_retries", "Requests that went to another model server"),
             registry,
             requests,
             head,
             calls,
+            mended,
             limited,
             asked,
             up,
@@ -167,7 +188,7 @@ impl Metrics {
 
     /// An answer began after this time.
     pub(crate) fn answered(&self, path: &str, status: u16, after: Duration) {
-        let path = PATHS.into_iter().find(|known| *known == path).unwrap_or("other");
+        let path = known_path(path);
         self.requests.get_or_create(&Request { path, status }).inc();
         self.head.get_or_create(&Path { path }).observe(after.as_secs_f64());
     }
@@ -177,6 +198,13 @@ impl Metrics {
         if let Some(dialect) = dialect.filter(|_| calls > 0) {
             let written = Written { dialect: dialect.to_owned() };
             self.calls.get_or_create(&written).inc_by(u64::try_from(calls).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// A conversation was mended.
+    pub(crate) fn mended(&self, mendings: &Mendings) {
+        for (kind, count) in mendings.iter() {
+            self.mended.get_or_create(&Mended { kind: kind.name() }).inc_by(count as u64);
         }
     }
 
@@ -196,8 +224,9 @@ impl Metrics {
         self.limited.get_or_create(&Shown { key: key.to_owned() }).inc();
     }
 
-    /// All of it as text, with how these routes are now.
-    pub(crate) fn text(&self, routes: &Routes) -> String {
+    /// All of it as text, with how these routes are now, and how much was lost so far of what others are told.
+    pub(crate) fn text(&self, routes: &Routes, lost: u64) -> String {
+        self.lost.inc_by(lost.saturating_sub(self.lost.get()));
         self.up.clear();
         self.under_way.clear();
         for member in routes.iter().flat_map(|route| route.pool.members()) {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinSet;
 
+use crate::account::Account;
 use crate::api::{Api, Family, unique};
 use crate::document::Document;
 use crate::held::Held;
@@ -65,6 +66,11 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
     let (family, begun) = (Family::of(&parts), Instant::now());
     let path = parts.uri.path().to_owned();
     let id = parts.headers.get(REQUEST_ID).cloned();
+    let id = id.or_else(|| HeaderValue::from_str(&format!("req_{}", unique())).ok());
+    let account = id
+        .as_ref()
+        .filter(|_| is_told(&path))
+        .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
     let mut response = match enter(&proxy, &mut parts) {
         Ok(None) => next.run(Request::from_parts(parts, body)).await,
         Ok(place) => {
@@ -72,7 +78,9 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
         }
         Err(refusal) => refusal.into_response(),
     };
-    if let Some(refusal) = response.extensions_mut().remove::<Refusal>()
+    let refusal = response.extensions_mut().remove::<Refusal>();
+    let error = refusal.as_ref().map(Refusal::kind);
+    if let Some(refusal) = refusal
         && family != Family::OpenAi
     {
         response = refusal.shaped(family);
@@ -84,17 +92,28 @@ async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Resp
         );
         response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
     }
-    if let Some(id) = id.or_else(|| HeaderValue::from_str(&format!("req_{}", unique())).ok()) {
+    if let Some(id) = id {
         response.headers_mut().entry(REQUEST_ID).or_insert(id);
     }
     proxy.metrics.answered(&path, response.status().as_u16(), begun.elapsed());
-    response
+    match account {
+        Some(account) => account.answers(response, error),
+        None => response,
+    }
+}
+
+/// True for what observers are told of: not what looks at the proxy itself.
+fn is_told(path: &str) -> bool {
+    !inspector::is_page(path) && !matches!(path, "/health" | "/ready" | "/metrics")
 }
 
 /// What may come in, with its place among the requests of its key.
 fn enter(proxy: &Proxy, parts: &mut Parts) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
     let Some(holder) = proxy.setup().gate.check(parts)? else { return Ok(None) };
     parts.extensions.insert(Arc::clone(&holder));
+    if let Some(account) = Account::of(parts) {
+        account.note(|record| record.key = Some(holder.name.clone()));
+    }
     // Looking asks no model.
     if inspector::is_page(parts.uri.path()) {
         return Ok(None);
@@ -188,7 +207,8 @@ async fn metrics(State(proxy): Shared) -> Outcome {
         return Err(Refusal::not_found("there is no /metrics").hint("start the proxy with --metrics"));
     }
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
-    Ok(([(header::CONTENT_TYPE, kind)], proxy.metrics.text(&setup.routes)).into_response())
+    Ok(([(header::CONTENT_TYPE, kind)], proxy.metrics.text(&setup.routes, proxy.observers.lost()))
+        .into_response())
 }
 
 async fn unknown(uri: Uri) -> Refusal {

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use self::exchange::Exchange;
+use crate::account::{Account, Observers};
 use crate::api::Api;
 use crate::gate::Gate;
 use crate::inspector::{Inspector, Opened};
@@ -39,6 +40,7 @@ pub struct Proxy {
     setup: RwLock<Arc<Setup>>,
     address: SocketAddr,
     pub(crate) metrics: Metrics,
+    pub(crate) observers: Arc<Observers>,
     memory: Memory,
     pub(crate) inspector: Option<Arc<Inspector>>,
     /// Clients send the same tools with each request.
@@ -70,9 +72,11 @@ impl Proxy {
     pub fn new(settings: Settings, address: SocketAddr) -> Result<Arc<Self>, SettingsError> {
         let memory = Memory::new(settings.memory);
         let inspector = settings.inspector.is_some().then(Inspector::new);
+        let observers = Observers::new(settings.observers.clone(), settings.tells_content);
         let setup = RwLock::new(Arc::new(Setup::new(settings, address)?));
         let (tools, stops) = (Mutex::default(), watch::Sender::new(false));
-        Ok(Arc::new(Self { setup, address, metrics: Metrics::new(), memory, inspector, tools, stops }))
+        let metrics = Metrics::new();
+        Ok(Arc::new(Self { setup, address, metrics, observers, memory, inspector, tools, stops }))
     }
 
     /// From now on, requests are answered with these settings. Those under way keep to theirs.
@@ -107,6 +111,9 @@ impl Proxy {
     ) -> Result<Response<Body>, Refusal> {
         let (parts, body) = request.into_parts();
         let bytes = self.read(&parts.headers, body).await?;
+        if let Some(account) = Account::of(&parts) {
+            account.asks(&bytes);
+        }
         let Some(inspector) = self.inspector.clone() else {
             return Exchange::new(self, api, parts, bytes)?.run().await;
         };
@@ -139,6 +146,9 @@ impl Proxy {
         let sent = setup.sent(&parts.headers, body);
         let question = Question::Path(parts.method.clone(), &path);
         let response = route.pool.turn(&self.metrics).ask(question, &sent).await?;
+        if let Some(account) = Account::of(parts) {
+            account.note(|record| record.upstream = Some(response.body().place().to_owned()));
+        }
         let (mut parts, body) = response.into_parts();
         parts.headers = end_to_end(&parts.headers);
         Ok(Response::from_parts(parts, Body::new(body)))

@@ -69,6 +69,11 @@ impl Refusal {
         self.status == StatusCode::GATEWAY_TIMEOUT
     }
 
+    /// Its name in the shape of OpenAI's API.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }

@@ -1,6 +1,7 @@
 //! What a client asks, and what the model server is asked in its place.
 
 mod hold;
+mod past;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,11 +9,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::body::Bytes;
 use del_agent::Constrain;
-use del_dialects::{Detail, Dialect, Tool};
+use del_dialects::{CallResult, Detail, Dialect, Tool};
 use del_grammar::{Choice, Grammar, Options};
 use del_wire::prompt::stops;
 use del_wire::tools::{self, Format, KnownTools, ToolsError};
-use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, anthropic, chat, hybrid, ollama};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, failed, hybrid};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -20,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
-use crate::upstream::ServerApi;
+use del_wire::ServerApi;
 
 pub(crate) use self::hold::Hold;
 
@@ -46,6 +47,8 @@ struct Facts {
     has_tools: bool,
     /// What `tool_choice` says, if that is known here.
     choice: Option<ToolChoice>,
+    /// The model may have said something before.
+    past: bool,
 }
 
 /// The members of a request for a chat completion that decide on its way; the others are not read.
@@ -98,12 +101,7 @@ impl Written<'_> {
             Self::Bytes(bytes) => return bytes,
             Self::Body(body) => body.into_owned(),
         };
-        let written = match api {
-            ServerApi::OpenAi => chat::to_server::write(body),
-            ServerApi::Anthropic => anthropic::to_server::write(&body),
-            ServerApi::Ollama => ollama::to_server::write(&body),
-        };
-        written.to_string().into()
+        api.write(body).to_string().into()
     }
 }
 
@@ -143,6 +141,7 @@ impl Request {
             one_call: glance.parallel_tool_calls == Some(false),
             has_tools: !tools.is_empty(),
             choice: choice_of(glance.tool_choice.as_deref()),
+            past: past::is_in(glance.messages.get()),
         };
         Some(Self {
             bytes: Some(bytes.clone()),
@@ -267,7 +266,7 @@ impl Request {
             && let Some(Value::Array(messages)) = asked.body.get_mut("messages")
         {
             messages.push(ChatMessage::Assistant { text: said, calls }.to_json());
-            messages.extend(results.into_iter().map(|result| ChatMessage::Result(result).to_json()));
+            messages.extend(results.into_iter().map(told));
         }
         self.bytes = None;
         Ok(())
@@ -490,6 +489,7 @@ impl Facts {
             one_call: body.get("parallel_tool_calls") == Some(&Value::Bool(false)),
             has_tools: body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()),
             choice,
+            past: true,
         }
     }
 }
@@ -502,6 +502,16 @@ fn choice_of(word: Option<&str>) -> Option<ToolChoice> {
         Some("required" | "any") => Some(ToolChoice::Required),
         Some(_) => None,
     }
+}
+
+/// A result as a message.
+fn told(result: CallResult) -> Value {
+    let ok = result.ok;
+    let mut message = ChatMessage::Result(result).to_json();
+    if !ok {
+        message[failed::MEMBER] = json!(true);
+    }
+    message
 }
 
 /// Has the model stop at these texts as well, where there is room for them.

@@ -12,7 +12,8 @@ use crate::modes::Modes;
 use crate::pool::Pool;
 use crate::refusal::Refusal;
 use crate::settings::{RouteSettings, SettingsError};
-use crate::upstream::{Engine, ServerApi};
+use crate::upstream::Engine;
+use del_wire::ServerApi;
 
 /// All routes, in the order in which they are looked at.
 #[derive(Debug)]

@@ -37,6 +37,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), SettingsError> {
     let router = router(Arc::clone(&proxy));
+    let observers = Arc::clone(&proxy.observers);
     let open = GracefulShutdown::new();
     let mut stop = pin!(stop);
     loop {
@@ -53,6 +54,7 @@ pub async fn serve(
     drop(listener);
     proxy.stop();
     let _ = tokio::time::timeout(DRAIN, open.shutdown()).await;
+    let _ = tokio::task::spawn_blocking(move || observers.close()).await;
     Ok(())
 }
 

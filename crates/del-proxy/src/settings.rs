@@ -8,6 +8,7 @@ use del_agent::{Constrain, ToolsMode};
 use del_dialects::{Detail, Dialect, Dialects};
 use del_wire::Words;
 
+use crate::account::Observer;
 use crate::execution::Executor;
 use crate::inspector::Lens;
 use crate::upstream::Upstream;
@@ -30,6 +31,10 @@ pub struct Settings {
     pub health_interval: Duration,
     /// What is counted can be asked for at `/metrics`.
     pub metrics: bool,
+    /// Those who are told of requests. Whom the proxy began with it tells until it ends.
+    pub observers: Vec<Arc<dyn Observer>>,
+    /// They are told of contents as well.
+    pub tells_content: bool,
     /// The inspector is at `/`, and sees through this. What the proxy began with holds until it ends.
     pub inspector: Option<Arc<dyn Lens>>,
     /// Has tools that the model is offered beside those of the client, and runs calls of them.
@@ -87,6 +92,8 @@ impl Settings {
             keep_alive: Duration::from_secs(15),
             health_interval: Duration::from_secs(10),
             metrics: false,
+            observers: Vec::new(),
+            tells_content: false,
             inspector: None,
             executor: None,
             max_turns: 25,

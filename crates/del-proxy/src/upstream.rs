@@ -4,35 +4,11 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, header};
-use del_wire::FromServer;
-use del_wire::anthropic::from_server::Messages;
+use del_wire::ServerApi;
 use reqwest::{Client, Url};
 
 use crate::keys::Key;
 use crate::refusal::Refusal;
-
-/// The API that a model server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ServerApi {
-    /// OpenAI's chat completions.
-    #[default]
-    OpenAi,
-    /// Anthropic's messages.
-    Anthropic,
-    /// Ollama's chat.
-    Ollama,
-}
-
-impl ServerApi {
-    /// Who reads its answers.
-    pub(crate) fn reader(self) -> FromServer {
-        match self {
-            Self::OpenAi => FromServer::Chat,
-            Self::Anthropic => FromServer::Anthropic(Messages::default()),
-            Self::Ollama => FromServer::Ollama,
-        }
-    }
-}
 
 /// The program that a model server is, where that takes a grammar of calls, each in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,9 +91,8 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Response<reqwest::Body>, Refusal> {
         let url = match self.api {
-            ServerApi::OpenAi => format!("{}/chat/completions{query}", self.base),
-            ServerApi::Anthropic => format!("{}/messages", self.base),
-            ServerApi::Ollama => format!("{}/api/chat", self.root()),
+            ServerApi::OpenAi => format!("{}{query}", self.api.address(&self.base)),
+            api => api.address(&self.base),
         };
         self.send_to(Method::POST, url, headers, body).await
     }
@@ -157,7 +132,7 @@ impl Upstream {
         if let Some(key) = &self.key {
             request = match self.api {
                 ServerApi::Anthropic => request.header("x-api-key", key.secret()),
-                ServerApi::OpenAi | ServerApi::Ollama => request.bearer_auth(key.secret()),
+                _ => request.bearer_auth(key.secret()),
             };
         }
         if self.api == ServerApi::Anthropic && !headers.contains_key(ANTHROPIC_VERSION) {

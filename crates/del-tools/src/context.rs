@@ -8,6 +8,7 @@ use cap_std::fs::PermissionsExt;
 use del_judge::Judge;
 use tempfile::TempDir;
 
+use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, sized};
 use crate::process::Background;
 use crate::sandbox::Sandbox;
@@ -51,6 +52,8 @@ pub(crate) struct Context {
     pub(crate) scratch: Option<TempDir>,
     /// Processes that commands left running; they end with the context.
     pub(crate) background: Mutex<Vec<Background>>,
+    /// Commands that run in the background, where they may.
+    pub(crate) jobs: Option<Jobs>,
     /// Variables that reach commands though their names look like secrets.
     pub(crate) kept_variables: Vec<String>,
     /// What commands are held to.
@@ -85,6 +88,7 @@ impl Context {
             seen: Mutex::default(),
             scratch: scratch.filter(|_| readable),
             background: Mutex::default(),
+            jobs: None,
             kept_variables: Vec::new(),
             sandbox: Sandbox::default(),
             judge: Judge::default(),

@@ -47,6 +47,7 @@ mod foreign;
 mod git;
 mod glob;
 mod hits;
+mod jobs;
 mod limits;
 mod outcome;
 mod outline;
@@ -91,6 +92,7 @@ mod workspace;
 
 pub use environment::looks_secret;
 pub use foreign::Foreign;
+pub use jobs::{JobState, Jobs, end_jobs};
 pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult};
 pub use own::{Left, Own};
 pub use policy::{Answer, Approval, Class, Consent, Gate, Grant, Permission, Verdict};

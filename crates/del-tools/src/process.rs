@@ -69,36 +69,62 @@ pub(crate) fn run(
     control: &Control<'_>,
     take: &mut dyn FnMut(Stream, &[u8]),
 ) -> io::Result<Ended> {
-    let started = Instant::now();
-    let mark = Mark::new();
-    let limits = Limits { mark: Some(mark.limit()), ..Limits::default() };
-    let command = command(spec, sandbox, mark, limits)?;
-    let mut child = sandbox.spawn(command, spec.reach, limits)?;
-    let session = Session::led_by(child.id()).marked(mark);
-    let mut pipes = Pipes::of(child.as_mut())?;
-    let mut watch = Watch { started, timeout: spec.timeout, ended: None, stopped: None, killed: false };
-    let status = loop {
-        pipes.wait(if watch.ended.is_none() && pipes.is_empty() {
-            Duration::from_millis(5)
-        } else {
-            TICK
-        })?;
-        pipes.read(take);
-        if watch.ended.is_none() {
-            watch.ended = child.try_wait()?.map(|status| (status, Instant::now()));
-        }
-        watch.stop_if_due(control, session);
-        if let Some(status) = watch.over(pipes.is_empty()) {
-            break status;
-        }
-    };
-    let how = watch.stopped.map_or(How::Exited(status), |(how, _)| how);
-    if watch.stopped.is_some() {
-        session.kill(true);
-        pipes.read(take);
+    Running::start(spec, sandbox)?.wait(TICK, control, take)
+}
+
+/// A program that runs.
+pub(crate) struct Running {
+    started: Instant,
+    timeout: Duration,
+    child: Box<dyn ChildWrapper>,
+    pub(crate) session: Session,
+    pipes: Pipes,
+}
+
+impl Running {
+    pub(crate) fn start(spec: &Spec, sandbox: &Sandbox) -> io::Result<Self> {
+        let started = Instant::now();
+        let mark = Mark::new();
+        let limits = Limits { mark: Some(mark.limit()), ..Limits::default() };
+        let command = command(spec, sandbox, mark, limits)?;
+        let mut child = sandbox.spawn(command, spec.reach, limits)?;
+        let session = Session::led_by(child.id()).marked(mark);
+        let pipes = Pipes::of(child.as_mut())?;
+        Ok(Self { started, timeout: spec.timeout, child, session, pipes })
     }
-    let background = if watch.stopped.is_some() { Vec::new() } else { session.all() };
-    Ok(Ended { how, took: started.elapsed(), background })
+
+    /// Hands its output to `take` as it comes, and looks every `tick` whether it has ended or is to.
+    pub(crate) fn wait(
+        self,
+        tick: Duration,
+        control: &Control<'_>,
+        take: &mut dyn FnMut(Stream, &[u8]),
+    ) -> io::Result<Ended> {
+        let Self { started, timeout, mut child, session, mut pipes } = self;
+        let mut watch = Watch { started, timeout, ended: None, stopped: None, killed: false };
+        let status = loop {
+            pipes.wait(if watch.ended.is_none() && pipes.is_empty() {
+                Duration::from_millis(5)
+            } else {
+                tick
+            })?;
+            pipes.read(take);
+            if watch.ended.is_none() {
+                watch.ended = child.try_wait()?.map(|status| (status, Instant::now()));
+            }
+            watch.stop_if_due(control, session);
+            if let Some(status) = watch.over(pipes.is_empty()) {
+                break status;
+            }
+        };
+        let how = watch.stopped.map_or(How::Exited(status), |(how, _)| how);
+        if watch.stopped.is_some() {
+            session.kill(true);
+            pipes.read(take);
+        }
+        let background = if watch.stopped.is_some() { Vec::new() } else { session.all() };
+        Ok(Ended { how, took: started.elapsed(), background })
+    }
 }
 
 /// What has happened to the command so far.
@@ -173,8 +199,8 @@ pub(crate) struct Pipes {
     buffer: Vec<u8>,
 }
 
-trait Pipe: Read + AsFd {}
-impl<T: Read + AsFd> Pipe for T {}
+trait Pipe: Read + AsFd + Send {}
+impl<T: Read + AsFd + Send> Pipe for T {}
 
 impl Pipes {
     fn of(child: &mut dyn ChildWrapper) -> io::Result<Self> {

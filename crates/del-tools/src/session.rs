@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::process::signal_group;
 
 /// A session, by the process that leads it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session {
     leader: Option<Pid>,
     /// When the leader was started; what is older is none of its.

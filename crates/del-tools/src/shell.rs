@@ -20,6 +20,14 @@ pub(crate) fn only_changes_directory(command: &str) -> bool {
     (command == "cd" || command.starts_with("cd ")) && !command.contains(['\n', ';', '&', '|', '$', '`'])
 }
 
+/// What runs in the background, where `command` ends with the `&` that says so.
+pub(crate) fn in_background(command: &str) -> Option<&str> {
+    let before = command.trim_end().strip_suffix('&')?;
+    // `&&`, `>&` and the like are another sign, and an escaped one is a character.
+    let other = before.ends_with(['&', '|', '>', '<', '\\', ';']) || before.trim().is_empty();
+    (!other).then(|| before.trim_end())
+}
+
 /// Why `command` would wait for a person, if it would.
 pub(crate) fn interactive(command: &str) -> Option<String> {
     // What stands in a here-document is data.
@@ -167,6 +175,21 @@ fn is_assignment(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_sign_at_the_end_means_the_background() {
+        for (command, itself) in [
+            ("npm start &", Some("npm start")),
+            ("a & b & \n", Some("a & b")),
+            ("a && b", None),
+            ("a &&", None),
+            ("echo \\&", None),
+            ("a >&", None),
+            (" &", None),
+        ] {
+            assert_eq!(in_background(command), itself, "{command}");
+        }
+    }
 
     #[test]
     fn programs_that_want_a_person_are_known() {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::arguments::{Arguments, object, unwrapped};
 use crate::context::{Context, Limits};
 use crate::foreign::{self, Foreign};
+use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, FileChange, ToolResult, excerpt};
 use crate::outline::Outline;
 use crate::policy::{Class, Grant};
@@ -168,6 +169,16 @@ impl Toolbox {
     /// Lets commands see these variables of the environment though their names look like secrets.
     pub fn keep_variables(&mut self, names: Vec<String>) {
         self.context.kept_variables = names;
+    }
+
+    /// Lets commands run in the background: those that end with `&`. They end with the toolbox at the latest.
+    pub fn let_jobs(&mut self) {
+        self.context.jobs.get_or_insert_default();
+    }
+
+    /// The commands that run in the background, or did; none where that was not allowed.
+    pub fn jobs(&self) -> Option<&Jobs> {
+        self.context.jobs.as_ref()
     }
 
     /// Searches the web there.

@@ -1,7 +1,11 @@
 //! One JSON text of an answer, streamed or whole, to what it adds.
 
+mod alike;
 mod plain;
 
+use serde_json::Value;
+
+pub use self::alike::Chunks;
 use self::plain::Plain;
 use crate::error::{ApiError, WireError};
 use crate::fields::{Fields, list, string};
@@ -30,6 +34,8 @@ pub struct Delta {
     pub reasoning: Option<String>,
     /// The server's seal on the thinking, or a piece of it.
     pub signature: Option<String>,
+    /// Thoughts that are whole, with their seals, as `thinking_blocks` of a request take them back.
+    pub thinking_blocks: Vec<Value>,
     /// Text, exact.
     pub content: Option<String>,
     /// Pieces of calls.
@@ -108,7 +114,7 @@ impl Chunk {
     /// Reads a chunk of a stream or a whole answer: of a chat completion, or of Ollama's own chat.
     pub fn read(json: &str) -> Result<Self, WireError> {
         match Plain::read(json) {
-            Some(chunk) => Ok(chunk),
+            Some(plain) => Ok(plain.into_chunk()),
             None => Self::of(&Fields::read(json, "chunk")?, json),
         }
     }

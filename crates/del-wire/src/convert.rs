@@ -306,7 +306,7 @@ impl<'c> Record<'c> {
     }
 
     fn read(&self, text: &str) -> Result<Message, ConvertError> {
-        let turn = Turn { starts: Start::Unknown, ..Turn::new(Arc::clone(&self.tools)) };
+        let turn = Turn::new(Arc::clone(&self.tools)).starting(Start::Unknown);
         let mut parser = match &self.converter.from {
             Source::Text(dialect) => dialect.parser(turn),
             Source::Any(all) => all.parser(turn),

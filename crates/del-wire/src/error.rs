@@ -145,22 +145,31 @@ impl Said {
     fn kind(&self, status: u16) -> ApiErrorKind {
         let message = self.message.as_deref().unwrap_or_default().to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+        let codes = |words: &[&str]| words.iter().any(|word| self.code.contains(word));
         if refuses_tools(&message) {
             ApiErrorKind::ToolsUnsupported
         } else if self.code.contains("context") || says(CONTEXT_EXCEEDED) {
-            ApiErrorKind::ContextExceeded { limit: self.limit, sent: self.sent }
-        } else if matches!(status, 401 | 403) || self.code.contains("invalid_api_key") {
+            let (sent, limit) = compared(&message).unzip();
+            ApiErrorKind::ContextExceeded { limit: self.limit.or(limit), sent: self.sent.or(sent) }
+        } else if matches!(status, 401 | 403) || codes(&["invalid_api_key", "authentication", "permission"]) {
             ApiErrorKind::Authentication
         } else if status == 404 || self.code.contains("not_found") {
             ApiErrorKind::NotFound
-        } else if status == 429 {
+        } else if status == 429 || codes(&["rate_limit"]) {
             ApiErrorKind::RateLimited
-        } else if matches!(status, 408 | 409 | 500..) {
+        } else if matches!(status, 408 | 409 | 500..) || codes(&["overloaded", "server_error"]) {
             ApiErrorKind::Unavailable
         } else {
             ApiErrorKind::Other
         }
     }
+}
+
+/// The numbers of `205000 tokens > 200000 maximum`, as Anthropic says it.
+fn compared(message: &str) -> Option<(u64, u64)> {
+    let (sent, limit) = message.split_once(" tokens > ")?;
+    let sent = sent.rsplit(' ').next()?.parse().ok()?;
+    Some((sent, limit.split(' ').next()?.parse().ok()?))
 }
 
 /// `detail` of a `FastAPI` server: a sentence, or a list of what is wrong with the request.
@@ -265,6 +274,30 @@ mod tests {
             kind(400, r#"{"error":{"message":"This model's maximum context length is 4096 tokens"}}"#),
             ApiErrorKind::ContextExceeded { limit: None, sent: None },
         );
+    }
+
+    #[test]
+    fn other_apis_say_the_same_in_their_words() {
+        let anthropic = |kind: &str, message: &str| {
+            format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}}}}"#)
+        };
+        assert_eq!(
+            kind(
+                400,
+                &anthropic("invalid_request_error", "prompt is too long: 205000 tokens > 200000 maximum")
+            ),
+            ApiErrorKind::ContextExceeded { limit: Some(200_000), sent: Some(205_000) },
+        );
+        for (code, expected) in [
+            ("overloaded_error", ApiErrorKind::Unavailable),
+            ("rate_limit_error", ApiErrorKind::RateLimited),
+            ("authentication_error", ApiErrorKind::Authentication),
+            ("invalid_request_error", ApiErrorKind::Other),
+        ] {
+            assert_eq!(ApiError::from_stream(&anthropic(code, "no")).kind, expected, "{code}");
+        }
+        let ollama = r#"{"error":"the input length exceeds the context length"}"#;
+        assert_eq!(kind(400, ollama), ApiErrorKind::ContextExceeded { limit: None, sent: None });
     }
 
     #[test]

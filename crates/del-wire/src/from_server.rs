@@ -1,14 +1,20 @@
 //! Answers of servers, of whichever API, to what they add.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use crate::anthropic::from_server::Messages;
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, Chunks};
 use crate::error::WireError;
+use crate::responses::from_server::Responses;
 
 /// Reads the answer of one server.
 #[derive(Debug)]
 pub enum FromServer {
     /// Chat completions.
-    Chat,
+    Chat(Chunks),
+    /// OpenAI's responses.
+    Responses(Responses),
     /// Anthropic's messages.
     Anthropic(Messages),
     /// Ollama's chat.
@@ -17,20 +23,36 @@ pub enum FromServer {
 
 /// What one event of a stream says.
 #[derive(Debug)]
-pub enum Heard {
-    /// More of the answer, or an error.
-    Chunk(Box<Chunk>),
+pub enum Heard<'a> {
+    /// More of the answer, or an error; and where its text stands in the event, if that is a chunk of a chat with a text
+    /// and nothing else.
+    Chunk(Cow<'a, Chunk>, Option<Range<usize>>),
     /// Nothing of the answer.
     Nothing,
     /// The answer is over.
     Done,
 }
 
+impl Default for FromServer {
+    fn default() -> Self {
+        Self::chat()
+    }
+}
+
 impl FromServer {
+    /// Reads chat completions.
+    pub fn chat() -> Self {
+        Self::Chat(Chunks::default())
+    }
+
     /// Reads one event of a stream.
-    pub fn event(&mut self, data: &str) -> Result<Heard, WireError> {
+    pub fn event(&mut self, data: &str) -> Result<Heard<'_>, WireError> {
         match self {
-            Self::Chat | Self::Ollama => Chunk::read(data).map(|chunk| Heard::Chunk(Box::new(chunk))),
+            Self::Chat(chunks) => {
+                chunks.read(data).map(|(chunk, text)| Heard::Chunk(Cow::Borrowed(chunk), text))
+            }
+            Self::Ollama => Chunk::read(data).map(|chunk| Heard::Chunk(Cow::Owned(chunk), None)),
+            Self::Responses(responses) => responses.event(data),
             Self::Anthropic(messages) => messages.event(data),
         }
     }
@@ -38,13 +60,14 @@ impl FromServer {
     /// Reads an answer that comes at once.
     pub fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
         match self {
-            Self::Chat | Self::Ollama => Chunk::read(body),
+            Self::Chat(_) | Self::Ollama => Chunk::read(body),
+            Self::Responses(responses) => responses.whole(body),
             Self::Anthropic(messages) => messages.whole(body),
         }
     }
 
     /// True when what the server says beside text and calls means the same to a client of chat completions.
     pub fn is_chat(&self) -> bool {
-        matches!(self, Self::Chat)
+        matches!(self, Self::Chat(_))
     }
 }

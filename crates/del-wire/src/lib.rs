@@ -10,12 +10,46 @@
 //! - [`request`]: a request for a chat completion, as a program writes one;
 //! - [`asked`]: a client's request, whatever its API, and [`told`]: what it is told of the answer; between them and each
 //!   API stand a file in and a file out: [`chat`], [`responses`], [`anthropic`], [`ollama`];
+//! - [`server_api`]: the API of a model server, and [`from_server`]: who reads its answers;
 //! - [`prompt`]: a conversation with tools as text in a dialect;
+//! - [`failed`]: results of calls that failed;
+//! - [`history`]: the conversation that a client sends, mended where a server would refuse it;
 //! - [`hybrid`]: of which tools a model has the definitions, where it gets those that it asks for;
+//! - [`count`]: how servers count the tokens of a request;
 //! - [`error`]: what servers say when they refuse;
 //! - [`answer`], [`events`], [`records`]: what `del parse` prints and reads;
 //! - [`convert`]: the records of `del convert`;
 //! - [`tools`]: tool definitions in the spellings of the APIs.
+//!
+//! The bytes of a streamed answer become one message of text and calls, wherever they are cut:
+//!
+//! ```
+//! use del_dialects::{Collect, Dialects, End, Turn};
+//! use del_wire::chunk::Chunk;
+//! use del_wire::reading::Reading;
+//! use del_wire::sse::{Decoder, Frame};
+//!
+//! let body = b"data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"<tool_call>list_dir\"}}]}\n\n\
+//!     data: {\"choices\": [{\"index\": 0, \"delta\": {\"content\": \"\\n</tool_call>\"}}]}\n\ndata: [DONE]\n\n";
+//! let mut message = Collect::new();
+//! let mut reading = Reading::new(Dialects::builtin().parser(Turn::default()));
+//! let mut decoder = Decoder::new();
+//! for piece in body.chunks(7) {
+//!     decoder.push(piece, &mut |frame| {
+//!         let Frame::Data { data, .. } = frame else { return };
+//!         let chunk = Chunk::read(data).expect("a chunk of a chat completion");
+//!         for delta in &chunk.choices {
+//!             reading.push(delta, &mut message);
+//!         }
+//!     })?;
+//! }
+//! reading.finish(End::End, &mut message);
+//! assert_eq!(message.into_message().calls[0].name, "list_dir");
+//! # Ok::<(), del_wire::sse::SseError>(())
+//! ```
+//!
+//! Offsets are bytes of UTF-8. What is wrong with the shape of JSON is a [`WireError`], which says what was
+//! expected and what came; what a model wrote is never an error.
 #![forbid(unsafe_code)]
 
 pub mod answer;
@@ -26,10 +60,13 @@ mod balance;
 pub mod chat;
 pub mod chunk;
 pub mod convert;
+pub mod count;
 pub mod error;
 pub mod events;
+pub mod failed;
 mod fields;
 pub mod from_server;
+pub mod history;
 pub mod hybrid;
 pub mod ids;
 pub mod native;
@@ -39,19 +76,22 @@ pub mod reading;
 pub mod records;
 pub mod request;
 pub mod responses;
+pub mod server_api;
 pub mod sse;
 pub mod told;
 pub mod tools;
 
 pub use asked::Asked;
 pub use assembly::Assembly;
-pub use chunk::{CallDelta, Chunk, Delta, Finish, Usage};
+pub use chunk::{CallDelta, Chunk, Chunks, Delta, Finish, Usage};
 pub use error::{ApiError, ApiErrorKind, WireError};
 pub use from_server::{FromServer, Heard};
+pub use history::{History, Mending, Mendings};
 pub use hybrid::Hybrid;
 pub use ids::Ids;
 pub use prompt::{Part, Prompt, PromptError, Words};
 pub use reading::Reading;
 pub use request::{ChatMessage, ChatRequest, ToolChoice};
+pub use server_api::{ServerApi, Think};
 pub use sse::{Decoder, Frame, SseError};
-pub use told::{Block, Blocks, Piece, ToClient, Told, ToldChoice};
+pub use told::{Block, Blocks, Piece, Raw, ToClient, Told, ToldChoice};

@@ -16,6 +16,7 @@ use self::message::Message;
 pub use self::message::Part;
 pub use self::words::Words;
 use crate::error::excerpt;
+use crate::failed;
 use crate::request::ToolChoice;
 
 /// Writes a conversation, message by message.
@@ -273,11 +274,15 @@ impl<'a> Prompt<'a> {
         let id = fields.get("tool_call_id").and_then(Value::as_str);
         let said = fields.get("name").and_then(Value::as_str);
         let name = said.or_else(|| self.names.get(id?).map(String::as_str)).unwrap_or_default().to_owned();
-        let text = match fields.get("content") {
+        let mut text = match fields.get("content") {
             Some(Value::String(text)) => text.clone(),
             _ => parts(fields).iter().filter_map(text_of).collect(),
         };
-        CallResult { id: id.map(str::to_owned), name, text, ok: true }
+        let ok = !failed::is(fields);
+        if !ok && self.dialect.results.failed.is_none() {
+            failed::add_words(&mut text);
+        }
+        CallResult { id: id.map(str::to_owned), name, text, ok }
     }
 
     fn flush(&mut self, results: &mut Vec<CallResult>, others: &mut Vec<Value>) {

@@ -119,7 +119,7 @@ impl Calls {
     }
 }
 
-fn same(a: &Call, b: &Call) -> bool {
+pub(crate) fn same(a: &Call, b: &Call) -> bool {
     let value = |call: &Call| serde_json::from_str::<Value>(&call.arguments).ok();
     a.name == b.name && (a.arguments == b.arguments || value(a).is_some_and(|a| Some(a) == value(b)))
 }

@@ -1,4 +1,6 @@
-//! OpenAI's Responses.
+//! OpenAI's responses.
 
 pub mod from_client;
+pub mod from_server;
 pub mod to_client;
+pub mod to_server;

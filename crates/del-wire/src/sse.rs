@@ -96,9 +96,18 @@ impl Decoder {
                 return self.hold(bytes);
             };
             self.skip_line_feed = bytes[at] == b'\r';
-            self.hold(&bytes[..at])?;
-            self.end_line(sink)?;
-            bytes = &bytes[at + 1..];
+            let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
+            let last = bytes[at] == b'\n' && rest.first() == Some(&b'\n');
+            if self.line.is_empty() && at <= self.limit {
+                self.end_line(line, last, sink)?;
+            } else {
+                self.hold(line)?;
+                let mut held = std::mem::take(&mut self.line);
+                self.end_line(&held, last, sink)?;
+                held.clear();
+                self.line = held;
+            }
+            bytes = rest;
         }
         Ok(())
     }
@@ -108,8 +117,9 @@ impl Decoder {
         if self.state == State::Failed {
             return Err(self.fail());
         }
-        if !self.line.is_empty() {
-            self.end_line(sink)?;
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.end_line(&line, false, sink)?;
         }
         self.dispatch(sink);
         Ok(())
@@ -133,20 +143,27 @@ impl Decoder {
         SseError::TooLong { limit: self.limit }
     }
 
-    fn end_line(&mut self, sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
-        let mut bytes = std::mem::take(&mut self.line);
-        {
-            let text = String::from_utf8_lossy(&bytes);
-            let mut line = &*text;
-            if !std::mem::replace(&mut self.seen_line, true) {
-                line = line.strip_prefix('\u{feff}').unwrap_or(line);
-            }
-            if self.state == State::Reading {
-                self.take_line(line, sink)?;
-            }
+    /// Takes a line; `last` says that an empty one follows.
+    fn end_line(
+        &mut self,
+        bytes: &[u8],
+        last: bool,
+        sink: &mut impl FnMut(Frame<'_>),
+    ) -> Result<(), SseError> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut line = &*text;
+        if !std::mem::replace(&mut self.seen_line, true) {
+            line = line.strip_prefix('\u{feff}').unwrap_or(line);
         }
-        bytes.clear();
-        self.line = bytes;
+        match line.strip_prefix("data: ") {
+            _ if self.state != State::Reading => {}
+            // An event of one line is given out as it came.
+            Some(data) if last && self.data.is_none() => {
+                self.give(data, sink);
+                self.event.clear();
+            }
+            _ => self.take_line(line, sink)?,
+        }
         Ok(())
     }
 

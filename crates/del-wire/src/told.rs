@@ -1,6 +1,7 @@
 //! What a client is told of an answer, whatever its API: pieces of choices, in their order.
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
@@ -54,11 +55,28 @@ pub enum Piece {
 #[derive(Debug)]
 pub struct Told<'a> {
     /// The server's own words, where they are a chat completion or a chunk of one.
-    pub raw: Option<&'a str>,
+    pub raw: Option<Raw<'a>>,
     /// The same, read.
     pub chunk: &'a Chunk,
     /// What is new of the choices.
     pub choices: Vec<ToldChoice>,
+}
+
+/// A chat completion, or a chunk of one.
+#[derive(Debug, Clone)]
+pub struct Raw<'a> {
+    /// All of it.
+    pub json: &'a str,
+    /// Where its text stands in it, if it is a chunk with that and nothing else.
+    pub text: Option<Range<usize>>,
+}
+
+impl Raw<'_> {
+    /// What stands before and behind that text and its quotes.
+    pub(crate) fn around(&self) -> Option<(&str, &str)> {
+        let text = self.text.as_ref()?;
+        Some((self.json.get(..text.start.checked_sub(1)?)?, self.json.get(text.end + 1..)?))
+    }
 }
 
 /// What is new of one choice.

@@ -56,9 +56,11 @@ from ._lib import (
     render_answer,
     render_calls,
     render_definitions,
+    render_messages,
     render_prompt,
     render_results,
     restore,
+    restore_json,
 )
 from ._types import Event
 
@@ -98,7 +100,9 @@ __all__ = [
     "render_answer",
     "render_calls",
     "render_definitions",
+    "render_messages",
     "render_prompt",
     "render_results",
     "restore",
+    "restore_json",
 ]

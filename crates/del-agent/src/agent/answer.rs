@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use del_dialects::{Call, CallResult, Dialects, ReadCall};
+use del_wire::ServerApi;
 
 use super::{Agent, Slot, State, Task, Watch};
 use crate::guard::Verdict;
-use crate::history::Entry;
+use crate::history::{Entry, Thinking};
 use crate::prompt;
 use crate::reading::Answer;
 use crate::settings::Mode;
@@ -33,7 +34,8 @@ impl Agent {
         }
         let note = self.about_broken_calls(&answer, watch);
         let calls = answer.calls.iter().map(|read| read.call.clone()).collect();
-        self.entries.push(Entry::Assistant { text: answer.text.clone(), calls });
+        let thinking = self.thinking(&answer);
+        self.entries.push(Entry::Assistant { text: answer.text.clone(), calls, thinking });
         if let Some(usage) = answer.usage {
             self.measure(usage, watch);
         }
@@ -168,8 +170,18 @@ impl Agent {
 
     pub(super) fn keep_text(&mut self, text: String) {
         if !text.is_empty() {
-            self.entries.push(Entry::Assistant { text, calls: Vec::new() });
+            self.entries.push(Entry::Assistant { text, calls: Vec::new(), thinking: None });
         }
+    }
+
+    /// What the model thought, where its server wants it back: sealed, or before calls whose results are to come. A server
+    /// of chat completions may refuse it.
+    fn thinking(&self, answer: &Answer) -> Option<Thinking> {
+        let blocks = answer.thinking_blocks.clone();
+        let plain = self.settings.api == ServerApi::Ollama && !answer.calls.is_empty();
+        let text = if plain { answer.reasoning.clone() } else { String::new() };
+        let any = self.mode == Mode::Native && !(blocks.is_empty() && text.is_empty());
+        any.then(|| Thinking { by: self.thinker(), blocks, text })
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use del_dialects::CallResult;
 use del_wire::{ApiError, ChatMessage, ChatRequest, Prompt, Usage};
+use serde_json::Value;
 
 use super::{Agent, State, Watch};
 use crate::history::Entry;
@@ -73,6 +74,17 @@ impl Agent {
         self.measured.is_some_and(|measured| measured.entries <= self.entries.len())
     }
 
+    /// The next request, for its tokens to be counted, where the server counts and something is not counted yet.
+    pub fn to_be_counted(&self) -> Option<Value> {
+        let known = self.measured.is_some_and(|measured| measured.entries == self.entries.len());
+        (self.settings.server.counts && !known).then(|| self.written(&self.body()))
+    }
+
+    /// So many tokens the request of [`Self::to_be_counted`] has.
+    pub fn learn_count(&mut self, tokens: u64) {
+        self.measured = Some(Measured { tokens, entries: self.entries.len() });
+    }
+
     /// Tokens that the model takes, where that is known or was learnt.
     pub fn context(&self) -> Option<u64> {
         self.settings.context
@@ -110,8 +122,23 @@ impl Agent {
             Some(Measured { tokens: usage.prompt + usage.completion, entries: self.entries.len() });
     }
 
-    /// The next request, after room was made for it if that is needed.
+    /// The next request, after room was made for it if that is needed. Where only an estimate says whether it is, and the
+    /// server can count, it is asked first.
     pub(super) fn request_that_fits(&mut self, watch: Watch<'_>) -> Effect {
+        let counted = self.measured.map_or(0, |measured| measured.tokens);
+        let used = self.context_used();
+        // An estimate may be wrong by half.
+        let most = used + used.saturating_sub(counted) / 2;
+        if self.settings.context.is_some_and(|context| most * 100 >= context * FULL)
+            && let Some(body) = self.to_be_counted()
+        {
+            self.state = State::Counting;
+            return Effect::Count(body);
+        }
+        self.fitting_request(watch)
+    }
+
+    pub(super) fn fitting_request(&mut self, watch: Watch<'_>) -> Effect {
         let full = |agent: &Self| {
             agent.settings.context.is_some_and(|context| agent.context_used() * 100 >= context * FULL)
         };
@@ -277,9 +304,13 @@ impl Agent {
         let Summing { keep_from, before, then, .. } = summing;
         let question = self.entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
         let plan = self.entries[..keep_from].iter().rev().find_map(last_plan);
+        let defined = self
+            .hybrid(&self.entries[..keep_from])
+            .map_or_else(Vec::new, |hybrid| hybrid.defined().map(|tool| tool.name.clone()).collect());
         let kept = self.entries.split_off(keep_from);
         let asked = question.filter(|place| *place < keep_from).map(|place| self.entries[place].clone());
-        self.entries = vec![Entry::Summary { text: prompt::summary(&answer.text, plan.as_deref()) }];
+        let text = prompt::summary(&answer.text, plan.as_deref());
+        self.entries = vec![Entry::Summary { text, defined }];
         self.entries.extend(asked);
         self.entries.extend(kept);
         self.measured = None;
@@ -322,7 +353,7 @@ fn as_text(entry: &Entry, length: usize) -> String {
     let mut out = match entry {
         Entry::User { text, .. } => format!("USER: {text}\n"),
         Entry::Note { text } => format!("NOTE: {text}\n"),
-        Entry::Summary { text } => format!("{text}\n"),
+        Entry::Summary { text, .. } => format!("{text}\n"),
         Entry::Assistant { text, .. } => format!("ASSISTANT: {text}\n"),
         Entry::Results { .. } => String::new(),
     };

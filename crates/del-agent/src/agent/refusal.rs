@@ -83,6 +83,10 @@ impl Agent {
             self.constrained = false;
             self.notices.push(Notice::Unconstrained { reason: error.message });
             self.request(tries, watch)
+        } else if self.seals && error.message.to_lowercase().contains("encrypted content") {
+            // Models that do not think have nothing to seal, and some servers refuse to be asked for it.
+            self.seals = false;
+            self.request(tries, watch)
         } else if error.kind == ApiErrorKind::ToolsUnsupported
             && self.mode == Mode::Native
             && self.settings.tools_mode.learns()
@@ -117,7 +121,7 @@ impl Agent {
         match state {
             State::Reading { reading, .. } => self.keep_half(*reading, watch),
             State::Running { results, .. } => self.keep_results(results, prompt::CANCELLED),
-            State::Idle | State::Asking { .. } | State::Waiting { .. } => {}
+            State::Idle | State::Counting | State::Asking { .. } | State::Waiting { .. } => {}
         }
         Effect::Failed(Failure::Cancelled)
     }

@@ -173,3 +173,28 @@ fn a_server_that_cuts_in_silence_is_noticed_once() {
         talk.notices()
     );
 }
+
+#[test]
+fn where_an_estimate_leaves_it_open_the_server_counts_whether_there_is_room() {
+    let counting = || {
+        let server = del_agent::Server { counts: true, ..del_agent::Server::default() };
+        Settings { server, ..small() }
+    };
+    // 4 results of 250 tokens and a prompt of some 150: under 60 %, which may be 80.
+    let mut talk = Talk::new(counting());
+    let Effect::Count(body) = reads(&mut talk, 4, 1000) else { panic!("it is not counted") };
+    assert!(body["tools"].is_array() && contents(&body).concat().contains("3 xxx"), "{body}");
+    let body = contents(&request(talk.step(Input::Counted(Some(1300)))));
+    assert!(!body.concat().contains("left out"), "there is room: {body:#?}");
+    assert_eq!((talk.agent.context_used(), talk.agent.context_is_counted()), (1300, true));
+    // More tokens than it looked like.
+    let mut talk = Talk::new(counting());
+    assert!(matches!(reads(&mut talk, 4, 1000), Effect::Count(_)));
+    let body = contents(&request(talk.step(Input::Counted(Some(1700)))));
+    assert!(body.concat().contains("left out"), "there is none: {body:#?}");
+    // A server that cannot after all is not asked again.
+    let mut talk = Talk::new(counting());
+    assert!(matches!(reads(&mut talk, 4, 1000), Effect::Count(_)));
+    request(talk.step(Input::Counted(None)));
+    assert_eq!(talk.agent.to_be_counted(), None);
+}

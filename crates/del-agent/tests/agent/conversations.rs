@@ -152,7 +152,7 @@ fn auto_mode_goes_to_the_prompt_and_remembers() {
 
 #[test]
 fn a_server_known_to_take_no_tools_is_not_asked() {
-    let server = Server { llama_cpp: true, takes_tools: Some(false) };
+    let server = Server { llama_cpp: true, takes_tools: Some(false), ..Server::default() };
     let mut talk = Talk::new(Settings { server, ..settings() });
     assert!(talk.ask("Read it.").get("tools").is_none());
     assert!(matches!(&talk.notices()[0], Notice::PromptMode { .. }));
@@ -172,7 +172,7 @@ fn native_mode_on_request_stays_native() {
 
 #[test]
 fn constrained_calls_until_a_result_is_there() {
-    let server = Server { llama_cpp: true, takes_tools: None };
+    let server = Server { llama_cpp: true, ..Server::default() };
     let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..settings() });
     let body = talk.ask("When does it open?");
     let grammar = body["grammar"].as_str().unwrap();
@@ -201,7 +201,7 @@ fn constraint_elsewhere_is_noticed_and_left_out() {
     assert!(talk.ask("hi").get("grammar").is_none());
     assert!(matches!(&talk.notices()[0], Notice::Unconstrained { .. }));
 
-    let server = Server { llama_cpp: true, takes_tools: None };
+    let server = Server { llama_cpp: true, ..Server::default() };
     let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..settings() });
     talk.ask("hi");
     let effect = talk.refuse(

@@ -94,7 +94,7 @@ proptest! {
                 Effect::Request(body) => check(&body),
                 Effect::Run(calls) => running = plain(calls),
                 Effect::Failed(failure) => assert!(!failure.to_string().contains('\n'), "{failure}"),
-                Effect::Continue | Effect::Wait { .. } | Effect::Done(_) => {}
+                Effect::Continue | Effect::Count(_) | Effect::Wait { .. } | Effect::Done(_) => {}
             }
         }
     }

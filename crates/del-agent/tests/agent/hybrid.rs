@@ -123,7 +123,7 @@ fn a_conversation_that_was_kept_has_the_definitions_that_it_used() {
 
 #[test]
 fn a_grammar_asks_first_and_calls_then() {
-    let server = Server { llama_cpp: true, takes_tools: None };
+    let server = Server { llama_cpp: true, ..Server::default() };
     let mut talk = Talk::new(Settings { server, constrain: Constrain::On, ..hybrid() });
     let body = talk.ask("Read a.");
     let grammar = |body: &Value| body["grammar"].as_str().unwrap().to_owned();

@@ -35,7 +35,7 @@ use desk::{Begin, Desks, Job};
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    session: SessionOptions,
+    pub(crate) session: SessionOptions,
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             Exit::Usage.because("the editor says which session goes on; leave out --continue and --resume")
         );
     }
-    let desks = Desks::new(options.session.clone(), common.clone());
+    let desks = Desks::new(common.clone());
     let ended = futures::executor::block_on(serve(&desks));
     desks.close_all();
     ended

@@ -106,7 +106,10 @@ impl Chat {
                     say(&format!("> {}", visible(&question)));
                     Read::Line(question)
                 }
-                None => lines.read(&self.status(), &std::mem::take(&mut self.begun))?,
+                None => {
+                    self.session.hands.hear_jobs();
+                    lines.read(&self.status(), &std::mem::take(&mut self.begun))?
+                }
             };
             match read {
                 Read::Line(line) => {
@@ -170,6 +173,7 @@ impl Chat {
 
     /// Says how the conversation can go on another time.
     fn part(&self, exit: Exit) -> Exit {
+        self.session.hands.end_jobs();
         if self.session.record.is_kept() && std::io::stderr().is_terminal() {
             say(&self.paint.dim("`del -c` goes on with this conversation"));
         }

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::server::about::About;
 use crate::server::taught;
-use crate::server::{Server, ServerOptions};
+use crate::server::{ModelOptions, Server, ServerOptions};
 use crate::status::Status;
 use crate::table::Table;
 use crate::terminal::shown;
@@ -38,6 +38,8 @@ use crate::terminal::shown;
 pub(crate) struct Options {
     #[command(flatten)]
     server: ServerOptions,
+    #[command(flatten)]
+    asking: ModelOptions,
     /// How many seconds one answer may take
     #[arg(long, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
@@ -89,6 +91,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         runtime: &runtime,
         interrupt: &interrupt,
         words: template.as_ref().ok().and_then(|report| taught::words(report, catalog)),
+        extra: options.asking.members(&server),
         patience: Duration::from_secs(options.timeout),
         tools: ways::tools(options.many_tools),
     };

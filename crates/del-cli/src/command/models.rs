@@ -16,6 +16,8 @@ use crate::table::Table;
 use crate::terminal;
 
 /// List the models of the model server
+///
+/// With the tokens that each takes and whether it can be given tools, where the server tells, and where it tells it.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -29,17 +31,30 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let dialects = Catalog::load(common.dialect_dir.as_deref())?.all();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let server = runtime.block_on(Server::find(&options.server))?;
+    let facts = runtime.block_on(server.facts());
+    let models = || server.models.iter().zip(&facts);
     let dialect = |model: &str| dialects.for_model(model).map(|dialect| dialect.name.as_str());
     let mut out = std::io::stdout().lock();
     if options.json {
-        let rows: Value =
-            server.models.iter().map(|model| json!({"name": model, "dialect": dialect(model)})).collect();
+        let rows: Value = models()
+            .map(|(model, facts)| {
+                json!({"name": model, "dialect": dialect(model), "context": facts.context, "tools": facts.tools,
+                    "from": facts.from})
+            })
+            .collect();
         writeln!(out, "{}", terminal::shown(&format!("{rows:#}")))?;
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["NAME", "DIALECT"]);
-    for model in &server.models {
-        table.row(vec![visible(model).into_owned(), dialect(model).unwrap_or("-").to_owned()]);
+    let mut table = Table::new(&["NAME", "DIALECT", "CONTEXT", "TOOLS", "SAYS"]);
+    for (model, facts) in models() {
+        let tools = facts.tools.map_or("-", |takes| if takes { "yes" } else { "no" });
+        table.row(vec![
+            visible(model).into_owned(),
+            dialect(model).unwrap_or("-").to_owned(),
+            facts.context.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
+            tools.to_owned(),
+            facts.from.unwrap_or("-").to_owned(),
+        ]);
     }
     let text = table.text(Paint::stdout(common.color), terminal::stdout_width());
     out.write_all(text.as_bytes())?;

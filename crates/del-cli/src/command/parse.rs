@@ -115,7 +115,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let reader = Reader {
         catalog,
         dialect: Dialect::named(&options.dialect, catalog)?,
-        turn: Turn { starts, ..Turn::new(tools) },
+        turn: Turn::new(tools).starting(starts),
         end: match options.finish {
             Finish::End => End::End,
             Finish::Cut => End::Cut,

@@ -3,6 +3,7 @@
 mod execute;
 mod file;
 mod lens;
+mod observers;
 mod plan;
 #[cfg(test)]
 mod reference;
@@ -16,12 +17,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use del_proxy::{Engine, Executor, Lens, Proxy, ServerApi, Settings};
+use del_proxy::{Engine, Executor, Lens, Proxy, Settings};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::execute::Execution;
 use self::lens::Glass;
+use self::observers::{LogOption, observers};
 use self::plan::Plan;
 use self::values::{count, seconds, size, size_or_none};
 use self::words::Typed;
@@ -29,6 +31,7 @@ use crate::arguments::Common;
 use crate::catalog::Catalog;
 use crate::exit::Exit;
 use crate::say;
+use crate::server::ApiOption;
 use crate::server::taught::TemplateOptions;
 use crate::session::{ConstrainOption, ToolsModeOption};
 
@@ -77,6 +80,12 @@ struct Listening {
     /// Counts at /metrics what goes through, for Prometheus
     #[arg(long)]
     metrics: bool,
+    /// Writes a line for each request on standard error, without what was said in it
+    #[arg(long, value_enum, value_name = "FORM", default_value = "off")]
+    log: LogOption,
+    /// Writes into these lines what was said as well: the first 64 KB of each request and of each answer
+    #[arg(long)]
+    log_content: bool,
 }
 
 /// Where requests go, and how the model is asked.
@@ -88,11 +97,11 @@ struct RouteOptions {
     upstream: Vec<String>,
     /// The API that the model server speaks
     #[arg(long, value_enum, value_name = "API", default_value = "openai")]
-    upstream_api: ServerApiOption,
+    upstream_api: ApiOption,
     /// The program of the model server, for its way to take a grammar; `auto` by what it says of its models
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "auto")]
     engine: EngineOption,
-    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`]
+    /// The variable that holds the key for the model server [default: `OPENAI_API_KEY`, or `ANTHROPIC_API_KEY` with that API]
     #[arg(long, value_name = "VAR")]
     upstream_key_env: Option<String>,
     /// The model for all requests, whatever they ask for
@@ -151,17 +160,6 @@ struct KeyOptions {
     max_concurrent: Option<u32>,
 }
 
-/// The APIs of model servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ServerApiOption {
-    /// Chat completions
-    Openai,
-    /// Messages
-    Anthropic,
-    /// Ollama's own chat
-    Ollama,
-}
-
 /// The programs that take a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EngineOption {
@@ -186,16 +184,6 @@ impl EngineOption {
             Self::Vllm => Some(Engine::Vllm),
             Self::Sglang => Some(Engine::Sglang),
             Self::Other => None,
-        }
-    }
-}
-
-impl From<ServerApiOption> for ServerApi {
-    fn from(option: ServerApiOption) -> Self {
-        match option {
-            ServerApiOption::Openai => Self::OpenAi,
-            ServerApiOption::Anthropic => Self::Anthropic,
-            ServerApiOption::Ollama => Self::Ollama,
         }
     }
 }
@@ -258,7 +246,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let address = listener.local_addr()?;
         let routes = plan.routes.len();
         let behind = if routes == 1 { asked.first } else { format!("the servers of {}", counted(routes)) };
-        let settings = options.complete(asked.settings, executor.as_ref(), common);
+        let mut settings = options.complete(asked.settings, executor.as_ref(), common);
+        settings.observers = observers(plan.log())?;
         let proxy = Proxy::new(settings, address);
         let proxy = proxy.map_err(|error| Exit::Failed.because(error.to_string()))?;
         let serving = Serving { options, common, catalog, plan, away: asked.away.len(), executor, proxy };

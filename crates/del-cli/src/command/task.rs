@@ -76,6 +76,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         (_, outcome) => outcome,
     };
     drop(screen);
+    session.hands.end_jobs();
     if let (Format::StreamJson, Err((exit, why))) = (format, &outcome) {
         Events::default().print(&error_event(*exit, why));
     }

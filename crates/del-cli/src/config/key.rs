@@ -57,18 +57,24 @@ enum Scope {
     Assistant,
     /// Those that ask the model server for its own sake.
     Server,
+    /// Those that ask a model.
+    Model,
     /// All that have the option.
     All,
 }
 
 /// All keys, in the order in which they are shown.
-pub(crate) const KEYS: [Key; 22] = [
+pub(crate) const KEYS: [Key; 26] = [
     Key {
         variables: &["OPENAI_BASE_URL", "OLLAMA_HOST"],
         ..key("base_url", "base-url", Kind::Text, Scope::Server, SENDS, "\"http://127.0.0.1:11434/v1\"")
     },
+    key("api", "api", Kind::Text, Scope::Server, SENDS, "\"ollama\""),
     key("model", "model", Kind::Text, Scope::Server, Project::Free, "\"qwen3:8b\""),
     key("api_key_env", "api-key-env", Kind::Text, Scope::Server, SENDS, "\"OPENAI_API_KEY\""),
+    key("think", "think", Kind::Text, Scope::Model, Project::Free, "\"high\""),
+    key("num_ctx", "num-ctx", Kind::Number, Scope::Model, Project::Free, "32768"),
+    key("keep_alive", "keep-alive", Kind::Text, Scope::Model, Project::Free, "\"30m\""),
     key("dialect", "dialect", Kind::Text, Scope::Assistant, Project::Free, "\"auto\""),
     key("tools_mode", "tools-mode", Kind::Text, Scope::Assistant, Project::Free, "\"prompt\""),
     key("constrain", "constrain", Kind::Text, Scope::Assistant, Project::Free, "\"on\""),
@@ -141,6 +147,7 @@ impl Key {
         match self.scope {
             Scope::Assistant => matches!(path, [] | ["acp"]),
             Scope::Server => matches!(path, [] | ["acp" | "models" | "doctor"]),
+            Scope::Model => matches!(path, [] | ["acp" | "doctor"]),
             Scope::All => true,
         }
     }

@@ -1,7 +1,7 @@
 //! Calls and results in a few lines, for the eye. What comes from a model or a file cannot act on the terminal.
 
 use del_dialects::Call;
-use del_tools::{ToolResult, visible};
+use del_tools::{FileChange, ToolResult, visible};
 use serde_json::Value;
 
 use crate::consent::layout;
@@ -49,13 +49,14 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     // What changed was shown when it was asked about, or done.
     let shown_before = if result.changes.is_empty() { None } else { result.text.find("\n--- a/") };
     let text = result.text[..shown_before.unwrap_or(result.text.len())].trim_end();
+    let margin = margin(text);
     let all = text.lines().count();
     // One line that would only stand for one more line can as well be that line.
     let shown = if all <= LINES + 1 { all } else { LINES };
     let paint = look.paint;
     let mut out = String::new();
     for (place, line) in text.lines().take(shown).enumerate() {
-        let line = cut(&visible(&line.replace('\t', "  ")), width);
+        let line = cut(&visible(&line.get(margin..).unwrap_or_default().replace('\t', "  ")), width);
         let line = if result.ok { paint.dim(line) } else { paint.red(line) };
         out.push_str(if place == 0 { &sign } else { "\n    " });
         out.push_str(&line);
@@ -66,11 +67,24 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
         out.push_str(&paint.dim(format!("… {} more lines{hint}", all - shown)));
     }
     for change in &result.changes {
-        let counts = format!("{} +{} -{}", visible(&change.path), change.added, change.removed);
+        let Some(counts) = counts(change, text) else { continue };
         out.push_str("\n    ");
         out.push_str(&paint.dim(counts));
     }
     out
+}
+
+/// Spaces that all lines begin with: files stand behind the numbers of their lines.
+fn margin(text: &str) -> usize {
+    let spaces = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    text.lines().filter(|line| !line.is_empty()).map(spaces).min().unwrap_or(0)
+}
+
+/// How much of a file changed, where the result has not said so.
+fn counts(change: &FileChange, text: &str) -> Option<String> {
+    let FileChange { path, added, removed, .. } = change;
+    let said = text.contains(path.as_str()) && text.contains(&format!("+{added} -{removed}"));
+    (!said).then(|| format!("{} +{added} -{removed}", visible(path)))
 }
 
 /// What a hook said: `  ⎿ hook denied the call: … (PreToolUse: ./check)`

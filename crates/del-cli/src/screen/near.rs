@@ -44,7 +44,7 @@ impl Tried {
     }
 
     fn near<'d>(&self, dialect: &'d Arc<Dialect>, text: &str) -> Option<Near<'d>> {
-        let turn = Turn { starts: Start::Unknown, ..Turn::new(Arc::clone(&self.tools)) };
+        let turn = Turn::new(Arc::clone(&self.tools)).starting(Start::Unknown);
         let mut parser = dialect.parser(turn);
         let mut answer = Collect::new();
         parser.push(text, &mut answer);

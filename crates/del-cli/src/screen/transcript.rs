@@ -133,7 +133,9 @@ impl Transcript {
                     markdown.resize(look::columns());
                 }
                 let rows = markdown.push(&text);
-                self.stage.doing(if markdown.holds_table() { "writing a table" } else { "writing" });
+                // Whoever hears what is done need not hear of each table.
+                let table = markdown.holds_table() && !self.look.plain;
+                self.stage.doing(if table { "writing a table" } else { "writing" });
                 self.out(&rows);
             }
             None => self.out(&text),
@@ -250,6 +252,7 @@ impl Transcript {
     fn note(&mut self, text: &str) {
         let line = self.look.paint.yellow(format!("! {}", visible(text)));
         self.line(&wrap::for_stderr(&line, |_| "! ".len()));
+        self.above = true;
     }
 
     fn debug(&mut self, text: &str) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ASK, Server, told};
+use super::{ASK, OLLAMA, Server, told};
 
 /// Which program a server is, and how much a model on it reads.
 #[derive(Debug, Default)]
@@ -30,9 +30,18 @@ impl Server {
             return about("LM Studio", of_model(&studio["data"], "id", model, "loaded_context_length"));
         }
         let listed = self.said(&format!("{}/models", self.base)).await;
-        let context = of_model(&listed["data"], "id", model, "max_model_len");
+        let context = CONTEXTS.iter().find_map(|key| of_model(&listed["data"], "id", model, key));
         let by_vllm = listed["data"].as_array().into_iter().flatten().any(|row| row["owned_by"] == "vllm");
         About { program: by_vllm.then_some("vLLM"), context }
+    }
+
+    /// True when it is Ollama beyond doubt: what looks like it is asked for its version.
+    pub(super) async fn is_ollama(&self) -> bool {
+        let root = self.base.trim_end_matches("/v1");
+        let likely = self.library || root.ends_with(&format!(":{OLLAMA}"));
+        let named =
+            || super::variable("OLLAMA_HOST").is_some_and(|host| super::ollama_address(&host) == self.base);
+        (likely || named()) && self.said(&format!("{root}/api/version")).await["version"].is_string()
     }
 
     /// Whether a model sees images, where the server tells: llama.cpp and Ollama do.
@@ -47,24 +56,32 @@ impl Server {
     }
 
     /// What Ollama says of a model; null from others.
-    async fn shown(&self, model: &str) -> Value {
+    pub(super) async fn shown(&self, model: &str) -> Value {
         let root = self.base.trim_end_matches("/v1");
-        let request = self.client.post(format!("{root}/api/show")).header("content-type", "application/json");
-        let request = request.body(json!({"model": model}).to_string());
-        match self.with_key(request).timeout(ASK).send().await {
+        self.posted(&format!("{root}/api/show"), &json!({"model": model})).await
+    }
+
+    /// What it answers to this; null if nothing.
+    pub(super) async fn posted(&self, url: &str, body: &Value) -> Value {
+        let request = self.client.post(url).header("content-type", "application/json");
+        match self.with_key(request.body(body.to_string())).timeout(ASK).send().await {
             Ok(response) if response.status().is_success() => told(response).await,
             _ => Value::Null,
         }
     }
 
     /// What it says at an address; null if nothing.
-    async fn said(&self, url: &str) -> Value {
+    pub(super) async fn said(&self, url: &str) -> Value {
         match self.get(url.to_owned(), ASK).await {
             Ok(response) if response.status().is_success() => told(response).await,
             _ => Value::Null,
         }
     }
 }
+
+/// What a context is called in the lists of vLLM, Anthropic, `OpenRouter`, Groq and Mistral.
+pub(super) const CONTEXTS: [&str; 5] =
+    ["max_model_len", "max_input_tokens", "context_length", "context_window", "max_context_length"];
 
 /// The number under `key` in the row of the model.
 fn of_model(rows: &Value, named: &str, model: &str, key: &str) -> Option<u64> {

@@ -26,6 +26,7 @@ impl Session {
             return Ok(());
         }
         self.hands.let_skills(&self.options.prompts);
+        self.hands.let_jobs();
         if self.options.workplace.wants(delegate::NAME) {
             self.hands.let_delegate(delegate::tool());
         }

@@ -142,7 +142,8 @@ impl Session {
     fn subset(&self, may_change: bool) -> Vec<Tool> {
         let toolbox = &self.hands.toolbox;
         let reads = |tool: &&Tool| may_change || toolbox.class(&tool.name) == Some(Class::Read);
-        toolbox.tools().iter().filter(reads).cloned().collect()
+        let jobs = self.hands.job_tool().filter(|_| may_change);
+        toolbox.tools().iter().filter(reads).cloned().chain(jobs).collect()
     }
 
     fn sub_agent(&self, tools: Vec<Tool>) -> anyhow::Result<Agent> {
@@ -150,7 +151,10 @@ impl Session {
         let settings = Settings {
             system: instructions::of_task(self.hands.toolbox.directory()),
             tools,
-            tools_mode: if in_prompt { ToolsMode::Prompt } else { self.settings.tools_mode },
+            tools_mode: match self.settings.tools_mode {
+                ToolsMode::Auto if in_prompt => ToolsMode::Prompt,
+                mode => mode,
+            },
             max_turns: self.settings.max_turns.min(TURNS),
             ..self.settings.clone()
         };
@@ -171,6 +175,10 @@ impl Session {
                 Effect::Request(body) => {
                     let mut step = |input: Input<'_>| agent.step(input, &mut |view| folded.view(view));
                     self.runtime.block_on(exchange(&self.server, &body, &self.interrupt, &mut step))
+                }
+                Effect::Count(body) => {
+                    let input = self.counted(&body);
+                    agent.step(input, &mut |view| folded.view(view))
                 }
                 Effect::Wait { milliseconds } => {
                     let input = self.waited(Duration::from_millis(milliseconds));

@@ -18,6 +18,11 @@ impl Session {
         screen: &mut dyn Screen,
     ) -> Result<String, String> {
         let mut text = question.to_owned();
+        self.hands.hear_jobs();
+        for told in self.hands.take_over() {
+            text.push_str("\n\n");
+            text.push_str(&told);
+        }
         let hooks = &mut self.hands.hooks;
         (hooks.session, hooks.transcript) = (self.record.id().to_owned(), self.record.path());
         let approval = self.hands.gate.approval();

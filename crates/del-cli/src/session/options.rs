@@ -13,9 +13,8 @@ use crate::hooks::Hook;
 use crate::keeping::Keeping;
 use crate::project::{Follow, Project};
 use crate::prompts::Prompt;
-use crate::say;
-use crate::server::ServerOptions;
 use crate::server::taught::TemplateOptions;
+use crate::server::{ModelOptions, ServerOptions};
 use crate::servers::ServerTools;
 
 /// What a conversation is set to.
@@ -23,6 +22,8 @@ use crate::servers::ServerTools;
 pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) server: ServerOptions,
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
     /// Another program works with this one: nobody sits at the terminal.
     #[arg(skip)]
     pub(super) hosted: bool,
@@ -94,18 +95,6 @@ impl SessionOptions {
 
     /// The same for a program that works in `directory` and `more`, and brings MCP servers.
     pub(crate) fn for_a_host(mut self, directory: &Path, more: &[PathBuf], servers: Vec<Server>) -> Self {
-        let project = match directory.canonicalize() {
-            Ok(directory) if self.follow != Follow::Off => Project::find_servers(&directory),
-            _ => Project::default(),
-        };
-        let left_out = project.names(|part| !part.is_trusted());
-        if !left_out.is_empty() && self.servers.are_wanted() {
-            say(format!(
-                "{} is left out: you have not agreed to it; `del trust` shows it and asks",
-                left_out.join(", ")
-            ));
-        }
-        self.project = Arc::new(project);
         self.hosted = true;
         self.workplace.lie_in(directory, more);
         self.servers.bring(servers);

@@ -20,7 +20,7 @@ use futures::sink;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::del::{del, directory};
+use crate::del::{del, directory, run};
 use crate::server::{About, Reply, Server, calls, says, thinks, words};
 
 /// What an editor saw and was asked.
@@ -313,6 +313,47 @@ fn commands_are_done_here_and_not_asked_of_the_model() {
     assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "one\n");
     assert!(seen.said().contains("-one\n+2"), "{}", seen.said());
     assert_eq!(server.completions().len(), 2);
+}
+
+#[test]
+fn what_a_project_brings_along_counts_once_it_is_trusted() {
+    let home = tempfile::tempdir().unwrap();
+    let files = directory(&[
+        (
+            ".del/config.toml",
+            "deny_tool = [\"write_file\"]\n[[hooks.UserPromptSubmit]]\ncommand = \"echo It is Monday.\"\n",
+        ),
+        (".del/commands/review.md", "---\ndescription: looks at a file\n---\nLook at $1 closely.\n"),
+        ("a.txt", "one\n"),
+    ]);
+    let script = || vec![write_a("2\n"), says("Done.")];
+    let go = |server: &Server| {
+        let child = start(server, home.path(), &["--unsafe"]);
+        drive(child, "no", async |agent, _| {
+            let session = open(&agent, &files).await?;
+            ask(&agent, &session, "/review a.txt").await
+        })
+    };
+    let server = Server::new(script());
+    go(&server);
+    assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "2\n");
+    assert_eq!(server.completions()[0].body["messages"][1]["content"], "/review a.txt");
+
+    std::fs::write(files.path().join("a.txt"), "one\n").unwrap();
+    let mut trust = del(&["trust", "--yes"]);
+    trust.current_dir(files.path()).env("XDG_STATE_HOME", home.path());
+    assert_eq!(run(&mut trust, "").code, 0);
+    let server = Server::new(script());
+    let (_, seen) = go(&server);
+    assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "one\n");
+    let told = server.completions()[1].body["messages"].to_string();
+    assert!(told.contains("Look at a.txt closely.") && told.contains("It is Monday."), "{told}");
+    assert!(told.contains("Denied"), "{told}");
+    let offered = seen.updates().into_iter().find_map(|update| match update {
+        SessionUpdate::AvailableCommandsUpdate(update) => Some(update.available_commands),
+        _ => None,
+    });
+    assert!(offered.unwrap().iter().any(|command| command.description == "looks at a file"));
 }
 
 #[test]

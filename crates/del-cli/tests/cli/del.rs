@@ -29,7 +29,7 @@ pub(crate) fn del<S: AsRef<OsStr>>(arguments: &[S]) -> Command {
 }
 
 /// Variables that change what the program does.
-pub(crate) const SETTINGS: [&str; 20] = [
+pub(crate) const SETTINGS: [&str; 22] = [
     "LC_ALL",
     "LC_CTYPE",
     "LANG",
@@ -37,6 +37,8 @@ pub(crate) const SETTINGS: [&str; 20] = [
     "OPENAI_BASE_URL",
     "OPENAI_API_KEY",
     "OLLAMA_HOST",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_API_KEY",
     "NO_COLOR",
     "CLICOLOR_FORCE",
     "XDG_CONFIG_HOME",

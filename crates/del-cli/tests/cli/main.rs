@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should stop")]
 
 mod acp;
+mod apis;
 mod assistant;
 #[cfg(feature = "bulk")]
 mod bulk;
@@ -17,11 +18,13 @@ mod doctor;
 mod exec;
 mod grammar;
 mod hooks;
+mod jobs;
 mod man;
 mod mcp;
 mod parse;
 mod policy;
 mod prompts;
+mod refactoring;
 mod render;
 mod routes;
 mod sandbox;

@@ -79,7 +79,7 @@ fn a_file_is_checked_as_a_whole() {
     assert_eq!(check(good), (0, "1 route, nothing is wrong\n".to_owned(), String::new()));
     let bad = "lisen = 1\napi_key_env = \"DEL_NO_KEY\"\n\n[[route]]\nmodels = [\"a\", \"a\"]\nupstream = \"gopher://x\"\n\
         dialect = \"hermez\"\nupstream_key_env = \"DEL_NO_SUCH\"\n\n[[route]]\nmodels = \"b\"\n\n\
-        [[key]]\nname = \"n\"\n";
+        [[key]]\nname = \"n\"\n\n[[route]]\nmodels = \"c\"\nupstream = 5\n";
     let (code, out, err) = check(bad);
     assert_eq!((code, out.as_str()), (52, ""), "{err}");
     for line in [
@@ -89,9 +89,10 @@ fn a_file_is_checked_as_a_whole() {
         "F:6: upstream: expected the address of a model server",
         "F:7: dialect:",
         "F:8: upstream_key_env: expected a variable that holds a key, got DEL_NO_SUCH",
-        "F:10: expected a usable `upstream` in this table, got none",
-        "F:13: expected a usable `env` in this table, got none",
-        "F: 8 errors; nothing of it counts",
+        "F:10: upstream: expected the address of a model server, got none",
+        "F:13: env: expected the name of a variable, got none",
+        "F:18: upstream: expected a string or a list of strings, got a number",
+        "F: 9 errors; nothing of it counts",
     ] {
         assert!(err.contains(line), "{line}: {err}");
     }
@@ -134,7 +135,7 @@ fn a_hangup_reads_the_file_anew_and_a_broken_one_changes_nothing() {
     assert_eq!(said(&proxy, "m"), "one");
     hang_up("[[route]]\nmodels = [\"*\"]\n");
     let line = next(&mut err);
-    assert!(line.contains(":1: expected a usable `upstream`"), "{line}");
+    assert!(line.contains(":1: upstream: expected the address of a model server, got none"), "{line}");
     assert!(line.ends_with("the old configuration goes on\n"), "{line}");
     assert_eq!(said(&proxy, "m"), "one");
     hang_up(&route(two.url()));

@@ -1,13 +1,23 @@
-//! A task from question to answer, as models of many dialects write it.
+//! What can happen on the way from a question to its answer. Each test is one row of a table: it is played in every mode,
+//! as models of twelve dialects write it, and with the calls of the API itself where the mode has those.
+//!
+//! A row says what the model does, turn by turn, what the user does, what the model is told, and what comes of it; how a
+//! row is played is in `scenarios/player.rs`.
 
-use del_dialects::{Call, Dialects, Tool};
-use del_tools::Toolset;
-use serde_json::json;
-use tempfile::TempDir;
+mod player;
 
-use crate::consent::Terminal;
-use crate::del::{del, directory, run};
-use crate::server::{Reply, Server, calls, says, words};
+use player::{LONG, ROW, Row, Turn};
+
+/// How the model learns of the tools. In `Auto`, the server says that it takes none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Native,
+    Prompt,
+    Hybrid,
+    Auto,
+}
+
+const MODES: [Mode; 4] = [Mode::Native, Mode::Prompt, Mode::Hybrid, Mode::Auto];
 
 /// Of every family of forms.
 const DIALECTS: [&str; 12] = [
@@ -25,230 +35,243 @@ const DIALECTS: [&str; 12] = [
     "amrita-am",
 ];
 
+const READ: Turn = Turn::Calls(&[("read_file", r#"{"file_path": "a.txt"}"#)]);
+const EDIT: Turn =
+    Turn::Calls(&[("edit_file", r#"{"file_path": "a.txt", "old_string": "two", "new_string": "three"}"#)]);
+const TOUCH: Turn = Turn::Calls(&[("run_command", r#"{"command": "touch made.txt"}"#)]);
+const DONE: Turn = Turn::Says("Done.");
+
+const BEFORE: &[(&str, &str)] = &[("a.txt", "forty-two\n")];
+const AFTER: &[(&str, Option<&str>)] = &[("a.txt", Some("forty-three\n"))];
+const NOT_MADE: &[(&str, Option<&str>)] = &[("made.txt", None)];
+
 #[test]
-fn a_task_of_several_calls_is_done_in_twelve_dialects() {
-    let tools: Vec<Tool> = Toolset::Core.definitions().iter().map(del_tools::Definition::tool).collect();
-    for name in DIALECTS {
-        let dialect = Dialects::builtin().get(name).unwrap();
-        let write = |calls: &[(&str, serde_json::Value)]| {
-            let calls: Vec<Call> = calls
-                .iter()
-                .map(|(name, arguments)| Call {
-                    id: None,
-                    name: (*name).into(),
-                    arguments: arguments.to_string(),
-                })
-                .collect();
-            says(&dialect.render_calls(&calls, &tools).unwrap())
-        };
-        let files = directory(&[("a.txt", "forty-two\n")]);
-        let server = Server::new(vec![
-            // One that fails, one that is right, one that nobody agrees to, one that nobody has to.
-            write(&[("read_file", json!({"file_path": "b.txt"}))]),
-            write(&[("read_file", json!({"file_path": "a.txt"}))]),
-            write(&[("run_command", json!({"command": "touch made.txt"}))]),
-            write(&[(
+fn a_call_its_result_and_the_answer() {
+    Row {
+        files: BEFORE,
+        model: &[READ, Turn::Says("It says forty-two.")],
+        told: &["forty-two"],
+        answer: "It says forty-two.",
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn several_calls_in_one_answer() {
+    Row {
+        files: &[("a.txt", "forty-two\n"), ("b.txt", "seventy\n")],
+        model: &[
+            Turn::Calls(&[
+                ("read_file", r#"{"file_path": "a.txt"}"#),
+                ("read_file", r#"{"file_path": "b.txt"}"#),
+                ("list_directory", r#"{"path": "."}"#),
+            ]),
+            DONE,
+        ],
+        told: &["forty-two", "seventy", "b.txt"],
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn an_unknown_tool() {
+    Row {
+        files: BEFORE,
+        model: &[Turn::Calls(&[("peruse_files", r#"{"file_path": "a.txt"}"#)]), READ, DONE],
+        told: &["unknown tool 'peruse_files'", "forty-two"],
+        // Without a mark, it is a call only if its name is one of a tool.
+        but: &["llama3-json", "pythonic"],
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn bad_arguments_that_the_model_mends() {
+    Row {
+        files: BEFORE,
+        options: &["--approval-mode", "auto-edit"],
+        model: &[
+            Turn::Calls(&[("edit_file", r#"{"file_path": "a.txt", "new_string": "three"}"#)]),
+            Turn::Calls(&[(
                 "edit_file",
-                json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"}),
+                r#"{"file_path": "a.txt", "old_string": "tow", "new_string": "three"}"#,
             )]),
-            says("It is forty-three now."),
-        ]);
-        let options = [
-            "-p",
-            "Count on.",
-            "--base-url",
-            server.url(),
-            "--tools-mode",
-            "prompt",
-            "--dialect",
-            name,
-            "--approval-mode",
-            "auto-edit",
-        ];
-        let got = run(del(&options).current_dir(files.path()), "");
-        assert_eq!((got.code, got.out.as_str()), (0, "It is forty-three now.\n"), "{name}: {got:#?}");
-        assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "forty-three\n", "{name}");
-        assert!(!files.path().join("made.txt").exists(), "{name}");
-        let told: Vec<String> =
-            server.completions().iter().map(|seen| seen.body["messages"].to_string()).collect();
-        assert!(told[1].contains("Error: "), "{name}: {}", told[1]);
-        assert!(told[2].contains("forty-two") && told[3].contains("Denied"), "{name}: {}", told[3]);
+            EDIT,
+            DONE,
+        ],
+        told: &["Error: ", "old_string", "not found"],
+        after: AFTER,
+        ..ROW
     }
-}
-
-/// Ten files, each with a name that is to be another.
-fn ten_files() -> TempDir {
-    let names: Vec<String> = (0..10).map(|n| format!("src/part{n}.py")).collect();
-    let files: Vec<(&str, &str)> =
-        names.iter().map(|name| (name.as_str(), "def old():\n    return old\n")).collect();
-    directory(&[&files[..], &[("check.sh", "! grep -rq old src\n")]].concat())
+    .play();
 }
 
 #[test]
-fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
-    let files = ten_files();
-    let call = |n: usize, name: &str, arguments: serde_json::Value| calls(&format!("c{n}"), name, &arguments);
-    let path = |n: usize| format!("src/part{n}.py");
-    // As a model would go about it: it searches, reads, edits, and runs the check before and behind.
-    let mut script = vec![
-        call(100, "grep_search", json!({"pattern": "old"})),
-        call(101, "run_command", json!({"command": "grep -rn old src | head -n 3"})),
-        call(102, "run_command", json!({"command": "sh check.sh"})),
-    ];
-    for n in 0..10 {
-        script.push(call(n, "read_file", json!({"file_path": path(n)})));
-        let edit =
-            json!({"file_path": path(n), "old_string": "old", "new_string": "new", "replace_all": true});
-        script.push(call(20 + n, "edit_file", edit));
+fn a_call_that_the_user_denies_with_a_reason() {
+    Row {
+        model: &[TOUCH, DONE],
+        user: &[("Do this?", "n"), ("because", "not today\r")],
+        told: &["the user said no: not today"],
+        after: NOT_MADE,
+        ..ROW
     }
-    script.push(call(103, "run_command", json!({"command": "sh check.sh"})));
-    script.push(says("All ten are changed."));
-    let server = Server::new(script);
-    let arguments = ["--base-url", server.url(), "--color", "never", "--approval-mode", "auto-edit"];
-    let mut terminal = Terminal::with(&files, &arguments, 100, &[]);
-    terminal.until("ends");
-    terminal.until("> ");
-    terminal.write("Rename old to new.\r");
-    terminal.until("Do this?");
-    terminal.write("a");
-    let seen = terminal.until("All ten are changed.");
-    assert!(!seen.contains("Do this?"), "{seen:?}");
-    let changed = |name: &str| {
-        (0..10)
-            .filter(|n| std::fs::read_to_string(files.path().join(path(*n))).unwrap().contains(name))
-            .count()
-    };
-    assert_eq!((changed("new"), changed("old")), (10, 0));
-    terminal.until("> ");
-    terminal.write("/undo all\r");
-    terminal.until("undone: ");
-    terminal.until("> ");
-    assert_eq!((changed("new"), changed("old")), (0, 10));
-    terminal.write("/redo\r");
-    terminal.until("undone: ");
-    terminal.until("> ");
-    assert_eq!((changed("new"), changed("old")), (10, 0));
-    terminal.write("exit\r");
-    assert_eq!(terminal.end().1, 0);
-    // Another way to the same, from outside of the conversation.
-    let undone = run(del(&["undo", "--session"]).current_dir(files.path()).env("HOME", files.path()), "");
-    assert_eq!((undone.code, changed("old")), (0, 10), "{undone:#?}");
+    .play();
 }
 
 #[test]
-fn a_task_goes_on_behind_an_overflow_in_the_middle_of_it() {
-    let long = (0..400).map(|n| format!("line {n} of a long file")).collect::<Vec<_>>().join("\n");
-    let files = directory(&[("a.txt", &long), ("b.txt", &long), ("c.txt", "forty-two\n")]);
-    let too_long =
-        json!({"error": {"message": "the request exceeds the available context size", "n_ctx": 4096}});
-    let server = Server::new(vec![
-        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
-        calls("c2", "read_file", &json!({"file_path": "b.txt"})),
-        calls("c3", "read_file", &json!({"file_path": "c.txt"})),
-        Reply::Status(400, too_long.to_string()),
-        says("c.txt says forty-two; it is to say forty-three."),
-        calls("c4", "edit_file", &json!({"file_path": "c.txt", "old_string": "two", "new_string": "three"})),
-        says("It is forty-three now."),
-    ]);
-    let arguments = ["-p", "Count c.txt on.", "--base-url", server.url(), "--approval-mode", "auto-edit"];
-    let got = run(del(&arguments).current_dir(files.path()).env("HOME", files.path()), "");
-    assert_eq!((got.code, got.out.as_str()), (0, "It is forty-three now.\n"), "{got:#?}");
-    assert!(got.err.contains("the context was nearly full"), "{got:#?}");
-    assert_eq!(std::fs::read_to_string(files.path().join("c.txt")).unwrap(), "forty-three\n");
-    let last = server.completions().pop().unwrap().body["messages"].to_string();
-    assert!(last.contains("Count c.txt on.") && !last.contains("line 200 of"), "{}", last.len());
+fn a_call_that_the_user_edits() {
+    Row {
+        model: &[TOUCH, DONE],
+        // To the start of the line, and nothing behind it.
+        user: &[("Do this?", "e"), ("> ", "\u{1}\u{b}touch other.txt\r"), ("Do this?", "y")],
+        told: &["the user changed the command before it ran: touch other.txt"],
+        after: &[("made.txt", None), ("other.txt", Some(""))],
+        ..ROW
+    }
+    .play();
 }
 
 #[test]
-fn a_task_that_was_killed_goes_on_in_twelve_dialects() {
-    let tools: Vec<Tool> = Toolset::Core.definitions().iter().map(del_tools::Definition::tool).collect();
-    for name in DIALECTS {
-        let dialect = Dialects::builtin().get(name).unwrap();
-        let write = |name: &str, arguments: &serde_json::Value| {
-            let call = Call { id: None, name: name.into(), arguments: arguments.to_string() };
-            says(&dialect.render_calls(&[call], &tools).unwrap())
-        };
-        let edit = json!({"file_path": "a.txt", "old_string": "two", "new_string": "three"});
-        let files = directory(&[("a.txt", "forty-two\n")]);
-        let server = Server::new(vec![
-            write("read_file", &json!({"file_path": "a.txt"})),
-            Reply::Silence(words("It says ")),
-            write("edit_file", &edit),
-            says("Done."),
-        ]);
-        let options = ["--base-url", server.url(), "--approval-mode", "auto-edit"];
-        let how = ["--tools-mode", "prompt", "--dialect", name];
-        let command = |prompt: &[&str]| {
-            let mut command = del(&[prompt, &options[..]].concat());
-            command.current_dir(files.path()).env("HOME", files.path());
-            command
-        };
-        let quiet = || std::process::Stdio::null();
-        let mut first = command(&[&["-p", "Count on."][..], &how].concat());
-        let mut child = first.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().unwrap();
-        while server.completions().len() < 2 {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // The dialect and the mode are those of before.
-        let got = run(&mut command(&["-p", "Go on.", "-c"]), "");
-        assert_eq!((got.code, got.out.as_str()), (0, "Done.\n"), "{name}: {got:#?}");
-        assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "forty-three\n", "{name}");
-        let told = server.completions()[2].body["messages"].to_string();
-        assert!(told.contains("forty-two") && told.contains("Go on."), "{name}: {told}");
-    }
+fn a_call_that_nobody_can_be_asked_about() {
+    Row { model: &[TOUCH, DONE], told: &["Denied: needs approval"], after: NOT_MADE, ..ROW }.play();
 }
 
-/// How the model learns of the tools, and what the server says before its model answers.
-const MODES: [&str; 4] = ["native", "prompt", "hybrid", "auto"];
+#[test]
+fn the_limit_of_turns() {
+    Row {
+        files: BEFORE,
+        options: &["--max-turns", "3"],
+        model: &[READ, Turn::Calls(&[("list_directory", r#"{"path": "."}"#)]), READ, DONE],
+        told: &["forty-two"],
+        code: 53,
+        answer: "",
+        ..ROW
+    }
+    .play();
+}
 
 #[test]
-fn in_each_mode_a_file_is_read_in_twelve_dialects() {
-    let tools: Vec<Tool> = Toolset::Core.definitions().iter().map(del_tools::Definition::tool).collect();
-    let all: Vec<Tool> =
-        tools.iter().cloned().chain([del_wire::Hybrid::new(&tools).unwrap().request()]).collect();
-    for (mode, name) in MODES.iter().flat_map(|mode| DIALECTS.map(|name| (*mode, name))) {
-        let case = format!("{mode}, {name}");
-        let dialect = Dialects::builtin().get(name).unwrap();
-        let write = |name: &str, arguments: serde_json::Value| {
-            let call = Call { id: None, name: name.into(), arguments: arguments.to_string() };
-            says(&dialect.render_calls(&[call], &all).unwrap())
-        };
-        let refused = || {
-            let error = json!({"error": {"message": "scripted does not support tools"}});
-            Reply::Status(400, error.to_string())
-        };
-        let before = match mode {
-            "hybrid" => vec![write("request_tools", json!({"query": "read_file"}))],
-            "auto" => vec![refused()],
-            _ => Vec::new(),
-        };
-        let asked = before.len();
-        let answers = [write("read_file", json!({"file_path": "a.txt"})), says("It says forty-two.")];
-        let server = Server::new(before.into_iter().chain(answers).collect());
-        let files = directory(&[("a.txt", "forty-two\n")]);
-        let mut options = vec!["-p", "What is in a.txt?", "--base-url", server.url(), "--tools-mode", mode];
-        if mode != "native" {
-            options.extend(["--dialect", name]);
-        }
-        let got = run(del(&options).current_dir(files.path()), "");
-        assert_eq!((got.code, got.out.as_str()), (0, "It says forty-two.\n"), "{case}: {got:#?}");
-
-        let bodies: Vec<serde_json::Value> = server.completions().into_iter().map(|seen| seen.body).collect();
-        assert_eq!(bodies.len(), asked + 2, "{case}");
-        // Over the API where that is the mode, or until the server refuses it.
-        assert_eq!(bodies[0].get("tools").is_some(), matches!(mode, "native" | "auto"), "{case}");
-        assert_eq!(bodies[1].get("tools").is_some(), mode == "native", "{case}");
-        // A parameter that only the whole definition has.
-        let defined = |body: &serde_json::Value| body.to_string().contains("file_path");
-        assert_eq!(defined(&bodies[0]), mode != "hybrid", "{case}: {}", bodies[0]);
-        assert!(bodies[asked..].iter().all(defined), "{case}");
-        assert!(bodies[asked + 1]["messages"].to_string().contains("forty-two"), "{case}");
-        if (mode, name) == ("hybrid", "amrita-am") {
-            let told = bodies[2]["messages"].to_string();
-            assert!(told.contains("<am:request_tools>read_file</am:request_tools>"), "{told}");
-            assert!(told.contains("<am:tool_result name=\\\"request_tools\\\">"), "{told}");
-        }
+fn a_task_that_is_interrupted_and_resumed() {
+    Row {
+        files: BEFORE,
+        options: &["--approval-mode", "auto-edit"],
+        model: &[READ, Turn::Interrupted("It says that "), EDIT, DONE],
+        told: &["forty-two", "It says that", "Go on."],
+        after: AFTER,
+        ..ROW
     }
+    .play();
+}
+
+#[test]
+fn a_task_that_is_killed_and_resumed() {
+    Row {
+        files: BEFORE,
+        options: &["--approval-mode", "auto-edit"],
+        model: &[READ, Turn::Killed("It says that "), EDIT, DONE],
+        told: &["forty-two", "Go on."],
+        after: AFTER,
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn a_context_that_fills_up_in_the_middle_of_a_task() {
+    Row {
+        files: &[("a.txt", "forty-two\n"), ("long.txt", LONG)],
+        options: &["--approval-mode", "auto-edit"],
+        context: Some(24_000),
+        model: &[
+            Turn::Calls(&[("read_file", r#"{"file_path": "long.txt"}"#)]),
+            Turn::Calls(&[("read_file", r#"{"file_path": "long.txt", "offset": 2}"#)]),
+            Turn::Calls(&[("read_file", r#"{"file_path": "long.txt", "offset": 3}"#)]),
+            Turn::Calls(&[("read_file", r#"{"file_path": "long.txt", "offset": 4}"#)]),
+            READ,
+            EDIT,
+            DONE,
+        ],
+        told: &["left out to make room", "forty-two"],
+        after: AFTER,
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn a_request_that_is_too_long_for_the_server() {
+    Row {
+        files: &[("a.txt", "forty-two\n"), ("long.txt", LONG)],
+        options: &["--approval-mode", "auto-edit"],
+        model: &[
+            Turn::Calls(&[("read_file", r#"{"file_path": "long.txt"}"#)]),
+            READ,
+            Turn::Overflow,
+            Turn::Says("a.txt says forty-two; it is to say forty-three."),
+            EDIT,
+            DONE,
+        ],
+        told: &["forty-two", "it is to say forty-three"],
+        after: AFTER,
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn hooks_that_add_to_the_question_and_deny_a_call() {
+    Row {
+        home: &[(
+            ".config/del/config.toml",
+            "[[hooks.UserPromptSubmit]]\ncommand = \"echo It is Monday.\"\n\
+             [[hooks.PreToolUse]]\nmatcher = \"Bash\"\ncommand = \"echo not on Mondays >&2; exit 2\"\n",
+        )],
+        options: &["--unsafe"],
+        model: &[TOUCH, DONE],
+        told: &["It is Monday.", "a hook of the user denied this call: not on Mondays"],
+        after: NOT_MADE,
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn a_sub_agent() {
+    Row {
+        files: BEFORE,
+        model: &[Turn::Task("Which number is in a.txt?", &[READ, Turn::Says("Forty-two, in line 1.")]), DONE],
+        told: &["Which number is in a.txt?", "forty-two", "Forty-two, in line 1."],
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn a_project_that_is_trusted() {
+    Row {
+        files: &[(".del/config.toml", "deny_tool = [\"run_command\"]\n")],
+        first: &["trust", "--yes"],
+        options: &["--project", "require", "--unsafe"],
+        model: &[TOUCH, DONE],
+        told: &["Denied: "],
+        after: NOT_MADE,
+        ..ROW
+    }
+    .play();
+}
+
+#[test]
+fn a_project_that_is_not_trusted() {
+    Row {
+        files: &[(".del/config.toml", "deny_tool = [\"run_command\"]\n")],
+        options: &["--project", "require", "--unsafe"],
+        code: 55,
+        answer: "",
+        after: NOT_MADE,
+        ..ROW
+    }
+    .play();
 }

@@ -126,8 +126,7 @@ fn a_screen_reader_gets_lines_from_top_to_bottom() {
     let variables = [("DEL_PLAIN", "1"), ("NO_COLOR", "1")];
     let (seen, code) = Terminal::with(&files, &options, 80, &variables).end();
     assert!(code == 0 && !seen.contains('\u{1b}'), "{seen:?}");
-    for says in ["... reading the prompt\r\n", "call: read_file(", "result:      1  forty-two", "• an item"]
-    {
+    for says in ["... reading the prompt\r\n", "call: read_file(", "result: 1  forty-two", "• an item"] {
         assert!(seen.contains(says), "expected {says:?}: {seen:?}");
     }
 }

@@ -120,7 +120,7 @@ fn what_cannot_be_served_is_said() {
     serve(&["--max-body", "much"]).fails(2, "expected a size such as");
     serve(&["--response-memory", "much"]).fails(2, "expected a size such as");
     serve(&["--idle-timeout", "0"]).fails(2, "expected a number of seconds above 0");
-    serve(&["--upstream-api", "grpc"]).fails(2, "[possible values: openai, anthropic, ollama]");
+    serve(&["--upstream-api", "grpc"]).fails(2, "[possible values: openai, responses, anthropic, ollama]");
     serve(&["--chat-template", "/no/such/file"]).fails(42, "/no/such/file");
     serve(&["--dialect", "hermez"]).fails(2, "got `hermez`");
     serve(&["--api-key-env", "DEL_NO_SUCH_KEY"])

@@ -35,6 +35,8 @@ pub(crate) struct Server {
 pub(crate) struct Seen {
     pub(crate) path: String,
     pub(crate) authorization: Option<String>,
+    /// Anthropic's header for a key.
+    pub(crate) key: Option<String>,
     pub(crate) body: Value,
 }
 
@@ -49,13 +51,15 @@ pub(crate) struct About {
     pub(crate) endless: Option<&'static str>,
     /// At this path not a word is said.
     pub(crate) mute: Option<&'static str>,
+    /// Requests with tools are refused.
+    pub(crate) refuses_tools: bool,
 }
 
 impl Default for About {
     fn default() -> Self {
         let models = json!({"object": "list", "data": [{"id": "scripted", "object": "model"}]});
         let models = (200, models.to_string());
-        Self { models, props: None, others: Vec::new(), endless: None, mute: None }
+        Self { models, props: None, others: Vec::new(), endless: None, mute: None, refuses_tools: false }
     }
 }
 
@@ -85,7 +89,8 @@ impl Server {
 
     /// The requests for completions.
     pub(crate) fn completions(&self) -> Vec<Seen> {
-        self.requests("/chat/completions")
+        let seen = self.seen.lock().unwrap();
+        seen.iter().filter(|seen| completes(&seen.path)).cloned().collect()
     }
 
     /// The requests for a path.
@@ -100,6 +105,7 @@ type Script = std::iter::Peekable<std::vec::IntoIter<Reply>>;
 fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex<Vec<Seen>>) {
     let seen = read(&stream);
     let path = seen.path.clone();
+    let refused = about.refuses_tools && seen.body.get("tools").is_some();
     log.lock().unwrap().push(seen);
     // The other side may be gone: that is what some tests are about.
     let _ = match path.as_str() {
@@ -117,7 +123,11 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
             Some(props) => respond(&mut stream, 200, "", &props.to_string()),
             None => respond(&mut stream, 404, "", "{}"),
         },
-        path if path.ends_with("/chat/completions") => {
+        _ if refused => {
+            let error = json!({"error": {"message": "scripted does not support tools"}});
+            respond(&mut stream, 400, "", &error.to_string())
+        }
+        path if completes(path) => {
             let last = script.len() == 1;
             let reply = if last { script.peek().cloned() } else { script.next() };
             reply.map_or(Ok(()), |reply| complete(stream, &reply))
@@ -126,25 +136,31 @@ fn answer(mut stream: TcpStream, about: &About, script: &mut Script, log: &Mutex
     };
 }
 
+/// Whether answers are given at this path, in some API.
+fn completes(path: &str) -> bool {
+    ["/chat/completions", "/responses", "/messages", "/api/chat"].iter().any(|known| path.ends_with(known))
+}
+
 fn read(stream: &TcpStream) -> Seen {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let (mut length, mut authorization) = (0, None);
+    let (mut length, mut authorization, mut key) = (0, None, None);
     loop {
         line.clear();
         reader.read_line(&mut line).unwrap();
         let Some((name, value)) = line.trim().split_once(": ") else { break };
         match name.to_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap(),
+            "x-api-key" => key = Some(value.to_owned()),
             "authorization" => authorization = Some(value.to_owned()),
             _ => {}
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    Seen { path, authorization, body: serde_json::from_slice(&body).unwrap_or_default() }
+    Seen { path, authorization, key, body: serde_json::from_slice(&body).unwrap_or_default() }
 }
 
 fn respond(stream: &mut TcpStream, status: u16, header: &str, body: &str) -> std::io::Result<()> {

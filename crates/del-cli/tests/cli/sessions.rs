@@ -217,7 +217,7 @@ fn sessions_are_listed_shown_exported_and_removed() {
     assert!(table.contains("scripted  What is␛]0;x␇ in a.txt?\n"), "{table}");
     let first = listed.iter().find(|row| row["title"] != "hello").unwrap();
     let shown = place.run(&["sessions", "show", id(first)]).out;
-    assert!(shown.contains("● read_file(file_path: \"a.txt\")\n  ⎿      1  forty-two\n"), "{shown}");
+    assert!(shown.contains("● read_file(file_path: \"a.txt\")\n  ⎿ 1  forty-two\n"), "{shown}");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     let exported = place.run(&["sessions", "export", id(first), "-o", "out.md"]);
     assert_eq!((exported.code, exported.out.as_str()), (0, ""));

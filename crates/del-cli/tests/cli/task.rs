@@ -34,12 +34,12 @@ fn a_native_call_runs_and_its_result_goes_back() {
     let got = run_in(&files, task(&server, &[]));
     assert_eq!((got.code, got.out.as_str()), (0, "It says forty-two.\n"), "{got:#?}");
     assert!(got.err.contains("● read_file(file_path: \"a.txt\")"), "{got:#?}");
-    assert!(got.err.contains("⎿      1  forty-two"), "{got:#?}");
+    assert!(got.err.contains("⎿ 1  forty-two"), "{got:#?}");
     assert!(!got.err.contains("! "), "nothing was tried again: {got:#?}");
     let requests = server.completions();
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].body["model"], "scripted");
-    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 8, "the core set and `task`");
+    assert_eq!(requests[0].body["tools"].as_array().unwrap().len(), 9, "the core set, `job` and `task`");
     let messages = requests[1].body["messages"].as_array().unwrap();
     let last = messages.last().unwrap();
     assert_eq!((&last["role"], &last["tool_call_id"]), (&json!("tool"), &json!("c1")));
@@ -148,6 +148,34 @@ fn events_are_lines_of_json_and_the_last_one_is_the_result() {
     assert_eq!((&last["is_error"], &last["num_turns"]), (&json!(false), &json!(2)));
     assert_eq!(last["usage"], json!({"input_tokens": 200, "output_tokens": 14}));
     assert_eq!(last["session_id"], lines[0]["session_id"]);
+}
+
+#[test]
+fn a_script_of_thirty_lines_can_follow_a_task() {
+    let files = files();
+    let server = Server::new(vec![
+        calls("c1", "read_file", &json!({"file_path": "a.txt"})),
+        calls("c2", "read_file", &json!({"file_path": "b.txt"})),
+        says("It says forty-two."),
+    ]);
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/follow.py");
+    let own = env!("CARGO_BIN_EXE_del");
+    let mut command = Command::new("python3");
+    command.args([script, own, "What is in a.txt?", "--base-url", server.url()]).env("HOME", files.path());
+    let got = run_in(&files, command);
+    assert_eq!(got.code, 0, "{got:#?}");
+    for said in [
+        "calls read_file with {\"file_path\": \"a.txt\"} (c1)\ndone (c1):      1\tforty-two\n",
+        "failed (c2): Error: ",
+        "It says forty-two.\nends after 3 turns and 300 + 21 tokens\n",
+    ] {
+        assert!(got.out.contains(said), "{said}: {got:#?}");
+    }
+    let mut command = Command::new("python3");
+    command.args([script, own, "x", "--base-url", "http://127.0.0.1:9/v1"]).env("HOME", files.path());
+    let got = run_in(&files, command);
+    assert_eq!(got.code, 1, "{got:#?}");
+    assert!(got.out.contains("error: cannot reach the model server"), "{got:#?}");
 }
 
 #[test]
@@ -267,7 +295,10 @@ fn the_environment_names_a_server_and_an_address_may_lack_its_v1() {
     ask("OPENAI_BASE_URL", "not an address").fails(2, "expected the address of a model server");
     ask("OPENAI_BASE_URL", "ftp://x/v1").fails(2, "expected the address of a model server");
     let models = run(&mut del(&["models", "--json", "--base-url", server.url()]), "").json();
-    assert_eq!(models, json!([{"name": "scripted", "dialect": null}]));
+    assert_eq!(
+        models,
+        json!([{"name": "scripted", "dialect": null, "context": null, "tools": null, "from": null}])
+    );
 }
 
 #[test]

@@ -274,7 +274,7 @@ impl CallReader {
         let into = std::mem::replace(&mut self.into, Into::Nothing);
         match std::mem::replace(&mut self.member, Member::Other) {
             Member::Name => {
-                self.name = string(&self.token).map(Cow::into_owned).filter(|name| !name.is_empty());
+                self.name = owned_string(std::mem::take(&mut self.token)).filter(|name| !name.is_empty());
                 if self.args == Args::Done && self.name.is_some() {
                     return Some(CallProgress::Named);
                 }
@@ -402,6 +402,18 @@ fn usual(key: &str, named: bool) -> Member {
         "id" | "tool_call_id" | "call_id" => Member::Id,
         _ => Member::Other,
     }
+}
+
+/// A JSON string as text, in its own place where nothing is escaped.
+fn owned_string(mut json: String) -> Option<String> {
+    if json.contains('\\') {
+        return string(&json).map(Cow::into_owned);
+    }
+    let quoted = json.len() > 1 && json.starts_with('"') && json.pop() == Some('"');
+    quoted.then(|| {
+        json.remove(0);
+        json
+    })
 }
 
 /// A JSON string as text.

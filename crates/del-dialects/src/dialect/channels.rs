@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 /// How the headers of a channel format are read. How they are written, the pieces of a call say.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Channels {
     /// Opens a message, before its header: `<|start|>`, in all spellings.
     pub start: Vec<String>,
@@ -42,6 +43,7 @@ pub struct Channels {
 /// Headers as they are written. The first message of an answer has no more than that; before any other stand the end of
 /// the one before, the opening mark and the author.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// Before thinking.
     pub reasoning: String,

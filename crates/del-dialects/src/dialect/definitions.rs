@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 /// How tools are shown to the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Definitions {
     /// Before the first.
     pub open: String,
@@ -29,6 +30,7 @@ pub struct Definitions {
 
 /// How a parameter is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParameterForm {
     /// `{key}`, `{type}`, `{description}`, `{required}`, `{optional}` (a question mark), `{schema}`, and `{rest}` of the
     /// schema as elements. A line with one slot that has nothing to say is left out.
@@ -45,6 +47,7 @@ pub struct ParameterForm {
 
 /// The words for types.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeForms {
     /// By the names of JSON Schema; `any` for all others, `array` with `{items}`, and `record`, an object whose
     /// `{parameters}` are known. None where a type is called what the schema calls it.
@@ -61,6 +64,7 @@ pub struct TypeForms {
 
 /// How JSON is spelt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Spelling {
     /// Over several lines, each level by so many spaces.
     pub indent: Option<usize>,

@@ -7,6 +7,7 @@ use crate::schema::Types;
 
 /// A head: where name and id stand, such as `functions.{name}:{index}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HeadForm {
     /// Text and slots, in order.
     pub parts: Vec<Slot>,
@@ -43,6 +44,7 @@ pub enum Slot {
 
 /// A call as one JSON object, such as `{"name": "{name}", "arguments": {args}}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallForm {
     /// Text and slots, in order.
     pub parts: Vec<Slot>,
@@ -62,6 +64,7 @@ pub struct CallForm {
 
 /// One argument between marks, such as `<parameter={key}>\n{value}\n</parameter>\n`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldForm {
     /// Text and slots, in order.
     pub parts: Vec<Slot>,
@@ -99,6 +102,7 @@ pub struct FieldForm {
 
 /// Objects and lists as elements inside an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Nest {
     /// An item of a list: text and slots, in order.
     pub item: Vec<Slot>,

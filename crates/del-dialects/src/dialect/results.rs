@@ -2,6 +2,7 @@
 
 /// How results go back to the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Results {
     /// The role of the message that carries them.
     pub role: String,

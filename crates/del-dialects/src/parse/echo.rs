@@ -39,7 +39,9 @@ impl Engine {
         let plan = io.plan;
         loop {
             let State::Echo(echo) = &mut self.state else { return Flow::Next };
-            let Some((marks, closers)) = &plan.walks[echo.walk].echo else { return self.no_echo(io) };
+            let Some((marks, closers)) = &plan.walks[echo.walk].expected().echo else {
+                return self.no_echo(io);
+            };
             if io.look - io.at > MAX_ECHO {
                 return self.no_echo(io);
             }

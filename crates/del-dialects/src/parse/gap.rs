@@ -53,7 +53,7 @@ impl Engine {
         loop {
             let State::Gap(gap) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[gap.walk];
-            let site = &walk.sites[gap.step];
+            let site = &walk.expected().sites[gap.step];
             if !gap.renamed && walk.repeats_name(gap.step) {
                 let mut end = io.look + white_space(&io.bytes[io.look..]);
                 while end < io.bytes.len() && end - io.look < MAX_SPACE && is_name(io.text, end) {
@@ -115,7 +115,7 @@ impl Engine {
                         self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
                         return Flow::Next;
                     }
-                    if walk.echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
+                    if walk.expected().echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
                         let walk = gap.walk;
                         return self.begin_echo(io, walk);
                     }

@@ -474,7 +474,7 @@ impl Opening {
     pub(super) fn awaits_arguments(&self, walk: &Walk, io: &Io<'_>) -> bool {
         let rest = &io.text[io.at + self.token..];
         self.place == Place::Site
-            && walk.sites[self.step].then == Then::Args
+            && walk.expected().sites[self.step].then == Then::Args
             && rest.contains('\n')
             && rest.trim().is_empty()
     }

@@ -6,6 +6,7 @@ mod sites;
 mod spelling;
 mod thought;
 mod walk;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::codec::reading::MAX_SPACE;
@@ -30,6 +31,8 @@ pub struct Plan {
     /// The same for an answer that begins as one whose marks were taken out: words alone may be headers then.
     pub(super) worded: Option<Automaton>,
     pub(super) marks: Vec<TextMark>,
+    /// Where among them each spelling is.
+    places: HashMap<String, usize>,
     /// A word in text may be the name of a call, as the mark behind it tells.
     pub(super) headed: bool,
     /// Walks that may begin with a name, at the beginning of an answer.
@@ -202,6 +205,7 @@ impl Plan {
             text: Automaton::default(),
             worded: None,
             marks: Vec::new(),
+            places: HashMap::new(),
             headed: false,
             words: Vec::new(),
             thoughts: vec![Thought::default()],
@@ -251,8 +255,9 @@ impl Plan {
     }
 
     fn mark(&mut self, spelling: &str) -> &mut TextMark {
-        let place = self.marks.iter().position(|mark| mark.spelling == spelling).unwrap_or_else(|| {
+        let place = self.places.get(spelling).copied().unwrap_or_else(|| {
             self.marks.push(TextMark { spelling: spelling.to_owned(), ..TextMark::default() });
+            self.places.insert(spelling.to_owned(), self.marks.len() - 1);
             self.marks.len() - 1
         });
         &mut self.marks[place]
@@ -461,10 +466,7 @@ fn introduce(forms: &mut [Walk]) {
         .collect();
     for (place, form) in forms.iter_mut().enumerate() {
         let others = openers.iter().enumerate().filter(|(other, _)| *other != place);
-        let others: Vec<String> = others.flat_map(|(_, marks)| marks.iter().cloned()).collect();
-        if !others.is_empty() {
-            form.beside(others);
-        }
+        form.others = others.flat_map(|(_, marks)| marks.iter().cloned()).collect();
     }
 }
 

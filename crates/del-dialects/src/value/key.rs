@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cursor::Cursor;
 use super::text::Quote;
 use super::words::{is_literal, is_word, key_of, push_unescaped};
-use super::{Family, Progress, Reader, State, Stop, quoted};
+use super::{Family, Progress, Reader, State, Stop, plain, quoted};
 use crate::fault::FaultKind;
 
 /// The longest key, in bytes. An object that begins with more is none, and is not read on for it.
@@ -18,6 +18,18 @@ impl Reader {
             return self.close(on);
         }
         let syntax = on.given.syntax;
+        if syntax.spaced && byte == b'"' {
+            let inside = &on.bytes[on.look + 1..];
+            let len = plain(inside);
+            if len < MAX_KEY && inside.get(len) == Some(&b'"') {
+                self.word.clear();
+                self.word.push_str(&on.given.text[on.look + 1..on.look + 1 + len]);
+                on.look += len + 2;
+                self.keep_key(on);
+                self.enter(State::Pair);
+                return None;
+            }
+        }
         let outer = self.outer_pair(on) == Some(b'=');
         if byte == b',' && !outer {
             self.repair_comma(on);
@@ -77,16 +89,16 @@ impl Reader {
         self.word.clear();
         let len = quote.map_or(0, |quote| quote.len(syntax));
         let inside = &spelt[len..spelt.len() - len];
-        let mut plain = quote == Some(Quote::Double);
+        let mut as_spelt = quote == Some(Quote::Double);
         match quote {
             None if syntax.family == Family::Python && !self.is_outer() => self.word = key_of(inside),
             Some(Quote::Own(_)) | None => self.word.push_str(inside),
-            Some(_) if super::plain(inside.as_bytes()) == inside.len() => self.word.push_str(inside),
+            Some(_) if plain(inside.as_bytes()) == inside.len() => self.word.push_str(inside),
             Some(_) => match serde_json::from_str::<String>(spelt) {
-                Ok(word) if syntax.is_json() && plain => self.word = word,
+                Ok(word) if syntax.is_json() && as_spelt => self.word = word,
                 _ => {
                     let odd = inside.bytes().any(|byte| byte < 0x20);
-                    plain &= syntax.is_json() && !odd && json_escapes(inside);
+                    as_spelt &= syntax.is_json() && !odd && json_escapes(inside);
                     push_unescaped(inside, &mut self.word);
                     if odd {
                         self.notes.add(FaultKind::Repaired, from);
@@ -105,7 +117,7 @@ impl Reader {
         }
         if syntax.spaced {
             on.look = end;
-            if !plain {
+            if !as_spelt {
                 on.look = from;
                 let json = quoted(&self.word);
                 self.replace(on, &json, end - from);
@@ -126,9 +138,7 @@ impl Reader {
     }
 
     fn keep_key(&mut self, on: &Cursor<'_, '_>) {
-        self.keys.begin();
-        self.keys.add(self.word.as_bytes());
-        if self.keys.is_repeated() {
+        if self.keys.is_repeated(self.word.as_bytes()) {
             self.notes.add_markup(FaultKind::DuplicateKey, on.look);
         }
     }

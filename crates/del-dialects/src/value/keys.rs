@@ -5,70 +5,79 @@ use std::collections::HashSet;
 /// The keys of the objects that are open, as hashes of their spelling.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Keys {
-    levels: Vec<Level>,
+    /// Those of the innermost object come last. Before those of each object stands where the object around it begins.
+    hashes: Vec<u64>,
+    /// Where those of the innermost object begin.
+    from: usize,
+    /// How many objects are open.
     open: usize,
-    /// The key that is being read.
-    hash: u64,
+    /// The same in sets, for each open object that has many: how many objects are open in it, itself among them.
+    many: Vec<(usize, HashSet<u64>)>,
 }
 
-/// The keys of one object: the first few in a row, more of them in a set.
-#[derive(Debug, Default, Clone)]
-struct Level {
-    few: Vec<u64>,
-    many: HashSet<u64>,
-}
-
+/// So many keys are compared one by one.
 const FEW: usize = 16;
-const SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl Keys {
     pub(super) fn clear(&mut self) {
-        self.open = 0;
+        self.leave_all(0);
     }
 
     pub(super) fn enter(&mut self) {
-        if self.open == self.levels.len() {
-            self.levels.push(Level::default());
-        }
-        let level = &mut self.levels[self.open];
-        level.few.clear();
-        level.many.clear();
+        self.hashes.reserve(FEW);
+        self.hashes.push(self.from as u64);
+        self.from = self.hashes.len();
         self.open += 1;
     }
 
     pub(super) fn leave(&mut self) {
-        self.open = self.open.saturating_sub(1);
+        let Some(around) = self.from.checked_sub(1) else { return };
+        if self.many.last().is_some_and(|(open, _)| *open == self.open) {
+            self.many.pop();
+        }
+        self.from = self.hashes.get(around).and_then(|from| usize::try_from(*from).ok()).unwrap_or(0);
+        self.hashes.truncate(around);
+        self.open -= 1;
+    }
+
+    /// Leaves all but so many objects.
+    pub(super) fn leave_all(&mut self, but: usize) {
+        while self.open > but {
+            self.leave();
+        }
+    }
+
+    /// How many objects are open.
+    pub(super) fn open(&self) -> usize {
+        self.open
     }
 
     /// True where no key was read yet.
     pub(super) fn is_first(&self) -> bool {
-        self.open.checked_sub(1).and_then(|at| self.levels.get(at)).is_none_or(|level| level.few.is_empty())
+        self.from == self.hashes.len()
     }
 
-    pub(super) fn begin(&mut self) {
-        self.hash = SEED;
-    }
-
-    /// More bytes of the key.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    /// The key is whole; true when its object has it already.
-    pub(super) fn is_repeated(&mut self) -> bool {
-        let Some(level) = self.open.checked_sub(1).and_then(|at| self.levels.get_mut(at)) else {
+    /// A key of the innermost object is whole; true when the object has it already.
+    pub(super) fn is_repeated(&mut self, key: &[u8]) -> bool {
+        if self.open == 0 {
             return false;
-        };
-        if level.few.contains(&self.hash) || level.many.contains(&self.hash) {
-            return true;
         }
-        if level.few.len() < FEW {
-            level.few.push(self.hash);
-        } else {
-            level.many.insert(self.hash);
+        let (hash, own) = (hash(key), &self.hashes[self.from..]);
+        if own.len() < FEW {
+            let repeated = own.contains(&hash);
+            if !repeated {
+                self.hashes.push(hash);
+            }
+            return repeated;
         }
-        false
+        if self.many.last().is_none_or(|(open, _)| *open != self.open) {
+            self.many.push((self.open, own.iter().copied().collect()));
+        }
+        self.many.last_mut().is_some_and(|(_, set)| !set.insert(hash))
     }
+}
+
+fn hash(key: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    key.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }

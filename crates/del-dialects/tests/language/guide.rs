@@ -9,7 +9,7 @@ use crate::{descriptions, places, tree, walk};
 
 /// The guide for people who describe dialects.
 fn guide() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../CONTRIBUTING.md");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/description.md");
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -36,8 +36,8 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn the_index_of_the_guide_names_dialects_that_do_so() {
     let guide = guide();
-    let (_, rest) = guide.split_once("### By question\n").unwrap();
-    let (index, _) = rest.split_once("\n### ").unwrap();
+    let (_, rest) = guide.split_once("## By question\n").unwrap();
+    let (index, _) = rest.split_once("\n## ").unwrap();
     let rows = index.lines().filter(|line| line.starts_with("| ")).skip(2);
     let all: BTreeMap<&str, (&str, Value)> =
         Dialects::sources().iter().map(|(name, text)| (*name, (*text, tree(text)))).collect();

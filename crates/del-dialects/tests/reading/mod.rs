@@ -57,15 +57,11 @@ pub fn parser(dialect: Option<&str>, turn: Turn) -> Parser {
     }
 }
 
-/// Where a turn starts.
-pub fn starting(mut turn: Turn, starts: Start) -> Turn {
-    turn.starts = starts;
-    turn
-}
-
-/// A turn with limits.
-pub fn limited(limits: Limits) -> Turn {
-    Turn { limits, ..turn() }
+/// The usual limits but for what `change` does to them.
+pub fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    limits
 }
 
 /// An event that owns its text. Neighbours of one kind are merged, so that chunking cannot show.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use del_dialects::dialect::Frame;
 use del_dialects::{CallResult, Dialects, End, Start};
 
-use crate::reading::{broken_marks, every_dialect, names_decide, read, sample, starting, turn};
+use crate::reading::{broken_marks, every_dialect, names_decide, read, sample, turn};
 
 fn result(text: &str, ok: bool) -> CallResult {
     CallResult { id: Some("a1b2c3d4e".into()), name: "get_weather".into(), text: text.into(), ok }
@@ -28,7 +28,7 @@ fn rule_13_text_of_others_holds_no_mark() {
             return;
         }
         for start in [Start::Text, Start::Reasoning] {
-            let (message, _) = read(dialect.parser(starting(turn(), start)), [neutral.as_ref()], End::End);
+            let (message, _) = read(dialect.parser(turn().starting(start)), [neutral.as_ref()], End::End);
             assert_eq!(message.calls, [], "{}: {neutral:?}", dialect.name);
         }
     });

@@ -4,7 +4,7 @@ use del_dialects::{Dialect, Dialects, End, Event, Span, Start};
 
 use crate::reading::{
     Both, Dice, Log, Merged, Raw, all_marks, call, chunks, dialects_of, every_dialect, every_parser, jumble,
-    lawful, parser, read, sample, starting, tools, turn,
+    lawful, parser, read, sample, tools, turn,
 };
 
 #[test]
@@ -29,7 +29,7 @@ fn rule_02_any_text_gives_ordered_events_and_faults_with_ranges() {
             for end in [End::End, End::Cut] {
                 let start = if round % 5 == 0 { Start::Reasoning } else { Start::Text };
                 let mut raw = Raw::default();
-                let mut parser = parser(name, starting(turn(), start));
+                let mut parser = parser(name, turn().starting(start));
                 for piece in dice.split(&text) {
                     parser.push(piece, &mut raw);
                 }

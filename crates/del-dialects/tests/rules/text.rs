@@ -5,7 +5,7 @@ use del_dialects::{End, Part, Start};
 use crate::faults;
 use crate::reading::{
     all_marks, as_meant, borders, call, chunks, dialects_of, distinct_marks, every_dialect, every_parser,
-    kept, parser, read, sample, starting, tools, turn, writes_json,
+    kept, parser, read, sample, tools, turn, writes_json,
 };
 
 #[test]
@@ -78,7 +78,7 @@ fn rule_07_reasoning_never_reaches_text() {
                 (format!("{begin}secret{end}Hello."), Start::Reasoning),
             ] {
                 for pieces in [vec![text.as_str()], chunks(&text, 1)] {
-                    let (message, _) = read(dialect.parser(starting(turn(), start)), pieces, End::End);
+                    let (message, _) = read(dialect.parser(turn().starting(start)), pieces, End::End);
                     let got = (message.reasoning.as_str(), message.content.as_str());
                     assert_eq!(got, ("secret", "Hello."), "{} {text:?} {start:?}", dialect.name);
                 }

@@ -4,7 +4,7 @@ use del_dialects::{Call, End, FaultKind, Limits};
 
 use crate::faults;
 use crate::reading::{
-    as_meant, borders, call, chunks, cost, dialects_of, every_dialect, every_parser, kept, limited, parser,
+    as_meant, borders, call, chunks, cost, dialects_of, every_dialect, every_parser, kept, limits, parser,
     read, sample, sample_calls, tools, turn,
 };
 
@@ -36,7 +36,7 @@ fn rule_12_depth_calls_and_arguments_have_limits() {
             let text = dialect.render_calls(calls, &tools()).unwrap_or_else(|error| panic!("{error}"));
             for chars in [1, 7, 1000] {
                 let (message, events) =
-                    read(dialect.parser(limited(limits.clone())), chunks(&text, chars), End::End);
+                    read(dialect.parser(turn().limited(limits.clone())), chunks(&text, chars), End::End);
                 let known = faults(&events);
                 assert_eq!(
                     kept(dialect, as_meant(message.calls, &calls[..expected])),
@@ -48,9 +48,9 @@ fn rule_12_depth_calls_and_arguments_have_limits() {
                 assert_eq!(message.content.trim(), "", "{} {what}", dialect.name);
             }
         };
-        check("depth", Limits { depth: 10, ..Limits::default() }, &deep, 1);
-        check("calls", Limits { calls: 2, ..Limits::default() }, &three, 2);
-        check("arguments", Limits { arguments: 200, ..Limits::default() }, &big, 1);
+        check("depth", limits(|limits| limits.depth = 10), &deep, 1);
+        check("calls", limits(|limits| limits.calls = 2), &three, 2);
+        check("arguments", limits(|limits| limits.arguments = 200), &big, 1);
     });
 }
 
@@ -61,9 +61,9 @@ fn rule_12_names_have_a_limit() {
             let long = "n".repeat(letters);
             let sample = dialect.render_calls(&[call("get_weather", "{}")], &tools()).unwrap();
             let text = sample.replace("get_weather", &long);
-            let limits = Limits { name: 60, ..Limits::default() };
+            let limits = limits(|limits| limits.name = 60);
             for chars in [1, 7, 10_000] {
-                let mut turn = limited(limits.clone());
+                let mut turn = turn().limited(limits.clone());
                 crate::reading::declare(&mut turn, &[call(&long, "{}")]);
                 let (message, _) = read(dialect.parser(turn), chunks(&text, chars), End::End);
                 assert_eq!(message.calls.len(), usize::from(fits), "{} {letters}", dialect.name);
@@ -85,8 +85,8 @@ fn rule_12_what_is_held_is_bounded() {
         for opening in openings {
             for flood in ["x", " ", "\n", "{", "[", "\\", "\"", "<", "'", "a=", "{\"a\":"] {
                 let text = format!("{opening}{}", flood.repeat(3 * HELD / flood.len()));
-                let limits = Limits { held: HELD, ..Limits::default() };
-                let (_, most) = cost(parser(name, limited(limits)), chunks(&text, 300));
+                let limits = limits(|limits| limits.held = HELD);
+                let (_, most) = cost(parser(name, turn().limited(limits)), chunks(&text, 300));
                 assert!(most <= HELD + 1200, "{name:?} holds {most} bytes of {opening:?} and {flood:?}");
             }
         }

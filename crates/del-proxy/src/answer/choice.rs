@@ -43,6 +43,8 @@ struct Told {
     begins: usize,
     /// The calls that do not count.
     broken: Vec<Report>,
+    /// How many faults there were of each kind.
+    faults: BTreeMap<&'static str, usize>,
     dialect: Option<String>,
 }
 
@@ -162,6 +164,11 @@ impl Choice {
         &self.told.broken
     }
 
+    /// How many faults there were of each kind.
+    pub(super) fn faults(&self) -> &BTreeMap<&'static str, usize> {
+        &self.told.faults
+    }
+
     /// The dialect of the first call.
     pub(super) fn dialect(&self) -> Option<&str> {
         self.told.dialect.as_deref()
@@ -245,6 +252,7 @@ impl Sink for Teller<'_> {
                 }
             }
             Event::Fault(fault) => {
+                *self.told.faults.entry(fault.kind.as_str()).or_default() += 1;
                 if let Some(call) = fault.call.filter(|_| fault.kind.changes_arguments()) {
                     self.told.guessed.entry(call).or_insert(fault.kind);
                 }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{
-    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, ToClient, Told, ToldChoice,
+    Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
+    Usage,
 };
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
-use super::{Asking, CHANGED, REFUSED, Reader};
+use super::{Asking, CHANGED, REFUSED, Reader, Summary};
 
 /// Turns the bytes of a streamed answer into those for the client. Where either is cut cannot show in what it says.
 #[derive(Debug)]
@@ -25,6 +26,10 @@ pub struct Stream {
     blocks: Option<Blocks>,
     /// What the first choice asks for, once the model has nothing to say before it gets that.
     asking: Option<Asking>,
+    /// What the server said last of what it cost.
+    usage: Option<Usage>,
+    /// Why the first choice ended.
+    reason: Option<String>,
     over: bool,
     whole: bool,
 }
@@ -35,7 +40,7 @@ const MOST_CHOICES: usize = 128;
 impl Stream {
     /// From a server of chat completions to a client of theirs. `ids` are for calls that have none.
     pub fn new(reader: Reader, ids: Ids) -> Self {
-        Self::between(reader, ids, FromServer::Chat, Box::new(Chat::new(0, false)))
+        Self::between(reader, ids, FromServer::chat(), Box::new(Chat::new(0, false)))
     }
 
     /// From a server of one API to a client of another.
@@ -49,6 +54,8 @@ impl Stream {
             choices: BTreeMap::new(),
             blocks: None,
             asking: None,
+            usage: None,
+            reason: None,
             over: false,
             whole: false,
         }
@@ -115,6 +122,24 @@ impl Stream {
     /// The tools that were called although they may not be, and whose calls did not go out.
     pub fn refused(&self) -> impl Iterator<Item = &str> {
         self.choices.values().flat_map(Choice::refused).map(String::as_str)
+    }
+
+    /// What can be told of it so far.
+    pub(crate) fn summary(&self) -> Summary {
+        let (dialect, calls) = self.calls();
+        let mut summary = Summary {
+            dialect: dialect.map(str::to_owned),
+            calls,
+            changed: self.changed().count(),
+            refused: self.refused().count(),
+            usage: self.usage,
+            reason: self.reason.clone(),
+            ..Summary::default()
+        };
+        for (kind, count) in self.choices.values().flat_map(Choice::faults) {
+            *summary.faults.entry(kind).or_default() += count;
+        }
+        summary
     }
 
     /// True when the answer came to its end, and nothing broke it off.
@@ -201,34 +226,53 @@ impl Stream {
     fn event(&mut self, data: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let one_line = one_line(data);
         let data = one_line.as_deref().unwrap_or(data);
-        match self.server.event(data).map_err(|error| error.to_string())? {
-            Heard::Nothing => {}
-            Heard::Done => {
+        let mut server = std::mem::take(&mut self.server);
+        let is_chat = server.is_chat();
+        let done = match server.event(data) {
+            Ok(Heard::Nothing) => Ok(()),
+            Ok(Heard::Done) => {
                 self.flush(End::End, true, out);
                 self.done(out);
+                Ok(())
             }
-            Heard::Chunk(chunk) => {
-                if let Some(error) = &chunk.error {
-                    self.fail(&error.message, Some(data), out);
-                    return Ok(());
-                }
-                let mut choices = Vec::with_capacity(chunk.choices.len());
-                for (place, delta) in chunk.choices.iter().enumerate() {
-                    choices.extend(self.choice(delta, place)?);
-                }
-                // The end of an answer that goes on is nobody's business.
-                if self.asking.is_some() {
-                    self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
-                    return Ok(());
-                }
-                let raw = self.server.is_chat().then_some(data);
-                self.tell(&Told { raw, chunk: &chunk, choices }, out);
+            Ok(Heard::Chunk(chunk, text)) => {
+                self.chunk(&chunk, is_chat.then_some(Raw { json: data, text }), data, out)
             }
+            Err(error) => Err(error.to_string()),
+        };
+        self.server = server;
+        done
+    }
+
+    fn chunk(
+        &mut self,
+        chunk: &Chunk,
+        raw: Option<Raw<'_>>,
+        data: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        if let Some(error) = &chunk.error {
+            self.fail(&error.message, Some(data), out);
+            return Ok(());
         }
+        self.usage = chunk.usage.or(self.usage);
+        let mut choices = Vec::with_capacity(chunk.choices.len());
+        for (place, delta) in chunk.choices.iter().enumerate() {
+            choices.extend(self.choice(delta, place)?);
+        }
+        // The end of an answer that goes on is nobody's business.
+        if self.asking.is_some() {
+            self.tell(&Told { raw: None, chunk: &Chunk::default(), choices }, out);
+            return Ok(());
+        }
+        self.tell(&Told { raw, chunk, choices }, out);
         Ok(())
     }
 
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
+        if let Some(reason) = told.choices.iter().find_map(|new| new.reason.as_ref()) {
+            self.reason.get_or_insert_with(|| reason.clone());
+        }
         if let Some(blocks) = &mut self.blocks {
             let first = told.choices.iter().filter(|new| new.index == 0);
             first.flat_map(|new| &new.pieces).for_each(|piece| blocks.add(piece));

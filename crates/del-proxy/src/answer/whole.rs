@@ -2,12 +2,12 @@
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
-use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, ToClient, Told, ToldChoice};
+use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
 use super::stream::is_plain;
-use super::{Asking, Reader};
+use super::{Asking, Reader, Summary};
 
 /// An answer for the client.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Answer {
     pub refused: Vec<String>,
     /// How many calls are in it.
     pub calls: usize,
+    /// The same, and all else that can be told without a word of what it says.
+    pub summary: Summary,
     /// What the first choice asks for, where that is definitions alone.
     pub asking: Option<Asking>,
     /// The message of the first choice, as chat completions have it.
@@ -45,7 +47,7 @@ pub enum Trouble {
 
 /// Turns a completion into that for the client. Members that are not known here stay what they are.
 pub fn translate(reader: &Reader, ids: Ids, body: &str) -> Result<Answer, Trouble> {
-    translate_between(reader, ids, body, FromServer::Chat, &mut Chat::new(0, false))
+    translate_between(reader, ids, body, FromServer::chat(), &mut Chat::new(0, false))
 }
 
 /// Turns the answer of a server of one API into that for a client of another.
@@ -68,6 +70,7 @@ pub fn translate_between(
         broken: Vec::new(),
         refused: Vec::new(),
         calls: 0,
+        summary: Summary { usage: chunk.usage, ..Summary::default() },
         asking: None,
         message: Map::new(),
     };
@@ -83,6 +86,9 @@ pub fn translate_between(
         if place == 0 && !reader.before.is_empty() {
             pieces.insert(0, Piece::Text(reader.before.clone()));
         }
+        for (kind, count) in choice.faults() {
+            *answer.summary.faults.entry(kind).or_default() += count;
+        }
         answer.changed.extend(choice.changed().map(str::to_owned));
         answer.guesses.extend(choice.guesses().map(|(id, kind)| (id.to_owned(), kind)));
         answer.broken.extend_from_slice(choice.broken());
@@ -92,9 +98,17 @@ pub fn translate_between(
         choices.push(ToldChoice { index: delta.choice, place: Some(place), first: true, pieces, reason });
     }
     if let Some(first) = choices.first() {
+        answer.summary.reason.clone_from(&first.reason);
         answer.message = Blocks::of(&first.pieces).message();
     }
-    let raw = server.is_chat().then_some(body);
+    answer.summary += Summary {
+        dialect: answer.dialect.clone(),
+        calls: answer.calls,
+        changed: answer.changed.len(),
+        refused: answer.refused.len(),
+        ..Summary::default()
+    };
+    let raw = server.is_chat().then_some(Raw { json: body, text: None });
     answer.body = client.whole(&Told { raw, chunk: &chunk, choices });
     Ok(answer)
 }

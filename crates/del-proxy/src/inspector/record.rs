@@ -12,7 +12,7 @@ use http_body::{Body as _, Frame, SizeHint};
 
 use super::Inspector;
 use crate::answer::Reader;
-use crate::upstream::ServerApi;
+use del_wire::ServerApi;
 
 /// A request and all that came of it.
 #[derive(Debug)]

@@ -104,6 +104,15 @@ fn same(calls: &[Call], others: &[Call]) -> bool {
         && calls.iter().zip(others).all(|(a, b)| a.name == b.name && value(a) == value(b))
 }
 
+/// Names, of which there may be dozens.
+fn some_of(names: &[&str]) -> String {
+    const MOST: usize = 5;
+    match names.len().checked_sub(MOST) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more, which the table shows,", names[..MOST].join(", ")),
+    }
+}
+
 /// Why all dialects together read what they read, in sentences.
 fn explained(text: &str, all: &Message, rows: &[Row<'_>]) -> Vec<String> {
     let Some(winner) = all.dialect.as_deref() else {
@@ -135,7 +144,7 @@ fn explained(text: &str, all: &Message, rows: &[Row<'_>]) -> Vec<String> {
         lines.push(format!(
             "Alone, {} would read the same calls. Among dialects that share a mark, those whose opening is complete \
              come first, and of these the one with the lower rank.",
-            others.join(", ")
+            some_of(&others)
         ));
     }
     let differ = rows.iter().filter(|row| !row.same && !row.calls.is_empty()).count();

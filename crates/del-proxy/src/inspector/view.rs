@@ -106,7 +106,7 @@ impl Said {
         let mut server = turn.api.reader();
         let mut assembly = Assembly::new();
         let whole = String::from_utf8_lossy(bytes);
-        let streams = !whole.trim_start().starts_with('{') || turn.api == crate::upstream::ServerApi::Ollama;
+        let streams = !whole.trim_start().starts_with('{') || turn.api == del_wire::ServerApi::Ollama;
         if streams {
             let mut decoder = Decoder::new();
             let mut frames = |frame: Frame<'_>| {
@@ -130,8 +130,9 @@ impl Said {
     }
 
     fn event(&mut self, server: &mut FromServer, data: &str, calls: &mut Assembly) {
-        if let Ok(Heard::Chunk(chunk)) = server.event(data) {
-            self.error = chunk.error.map(|error| error.message).or_else(|| self.error.take());
+        if let Ok(Heard::Chunk(chunk, _)) = server.event(data) {
+            let error = chunk.error.as_ref().map(|error| error.message.clone());
+            self.error = error.or_else(|| self.error.take());
             chunk.choices.iter().for_each(|delta| self.delta(delta, calls));
         }
     }

@@ -8,12 +8,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::{Constrain, Mode, ToolsMode};
-use del_wire::{ApiError, ApiErrorKind, Ids, ToClient};
+use del_wire::{ApiError, ApiErrorKind, Ids, Mendings, ToClient};
 use serde_json::{Map, Value, json};
 
 use super::injected::{Injected, recall};
 use super::streamed::{Afterwards, Coming, Next, Streamed};
 use super::{Proxy, Setup, insert, query, text};
+use crate::account::{Account, Record};
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{Api, response_id, unique};
 use crate::held::Held;
@@ -24,7 +25,8 @@ use crate::refusal::Refusal;
 use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
-use crate::upstream::{ServerApi, end_to_end};
+use crate::upstream::end_to_end;
+use del_wire::ServerApi;
 
 /// A request and what is known of it.
 #[derive(Debug)]
@@ -41,6 +43,8 @@ pub(super) struct Exchange {
     pub(super) conversation: Option<Vec<Value>>,
     /// The tools that run here.
     injected: Option<Injected>,
+    /// What was wrong with the conversation so far.
+    mended: Mendings,
     /// Where it is kept for whoever looks.
     entry: Option<Arc<Entry>>,
     /// What the model has said in this answer, and how often it asked for definitions.
@@ -78,10 +82,14 @@ const MOST_ROUNDS: u32 = 5;
 pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
 const LONGEST_ERROR: usize = 1 << 20;
+/// What observers are told of an answer that the model server broke off.
+pub(super) const BROKEN_OFF: &str = "upstream_broke_off";
 /// Names the dialect of an answer's calls.
 pub(super) const DIALECT: &str = "x-del-dialect";
 /// Names the kinds of tools that were left out, as nobody here has them.
 pub(super) const DROPPED: &str = "x-del-dropped-tools";
+/// Says what was wrong with the conversation so far, and how often.
+const MENDED: &str = "x-del-mended-history";
 
 impl Exchange {
     /// Reads the body of a request.
@@ -133,8 +141,17 @@ impl Exchange {
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
         }
-        // With tools that run here, the model is told all of each.
-        request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid && injected.is_none());
+        let mended = request.mend(&route, setup.settings.dialects)?;
+        proxy.metrics.mended(&mended);
+        if let Some(account) = Account::of(&parts) {
+            account.note(|record| {
+                record.model = Some(request.model().to_owned());
+                record.route = Some(route.settings.models.join(",")).filter(|models| !models.is_empty());
+                record.streams = request.streams();
+                record.mended = mended.clone();
+            });
+        }
+        request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid);
         let said = String::new();
         Ok(Self {
             proxy,
@@ -146,6 +163,7 @@ impl Exchange {
             request,
             conversation,
             injected,
+            mended,
             entry: None,
             said,
             rounds: 0,
@@ -161,15 +179,28 @@ impl Exchange {
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
     pub(super) async fn run(self) -> Result<Response<Body>, Refusal> {
+        let mended = self.mended.to_string();
+        let mut answer = self.patiently().await?;
+        if !mended.is_empty() {
+            insert(answer.headers_mut(), MENDED, &mended);
+        }
+        Ok(answer)
+    }
+
+    async fn patiently(self) -> Result<Response<Body>, Refusal> {
         if !self.request.streams() {
             return self.answer().await;
         }
         let mut client = self.api.client(&self.about, "0");
+        let account = Account::of(&self.parts).cloned();
         let manner = Manner {
             content_type: client.content_type(),
             keep_alive: client.keep_alive(),
             after: self.setup.settings.keep_alive,
             failure: Box::new(move |refusal| {
+                if let Some(account) = account {
+                    account.note(|record| record.error = Some(refusal.kind()));
+                }
                 let mut out = Vec::new();
                 client.fail(&refusal.to_string(), None, &mut out);
                 out
@@ -200,6 +231,7 @@ impl Exchange {
         if route.chats() && self.api == Api::Chat && !of_tools {
             let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
             let tap = self.entry.as_ref().map(|entry| entry.ask(&body, route.api, None));
+            self.sends(way.mode);
             let passed = proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await?;
             return Ok(match tap {
                 Some(tap) => {
@@ -298,7 +330,7 @@ impl Exchange {
     }
 
     /// The model asks for definitions: it gets them, or all of them where it asked too often.
-    fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
+    pub(super) fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
         if !asking.said.is_empty() {
             let between = if self.said.is_empty() { "" } else { "\n\n" };
             self.said = [&self.said, between, &asking.said].concat();
@@ -338,7 +370,11 @@ impl Exchange {
         let sent = self.setup.sent(&self.parts.headers, body);
         // What another API has there means nothing to the server.
         let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
+        self.sends(way.mode);
         let response = turn.ask(Question::Answer(&query), &sent).await;
+        if let Ok(response) = &response {
+            self.note(|record| record.upstream = Some(response.body().place().to_owned()));
+        }
         if let Some(tap) = &tap {
             match &response {
                 Ok(response) => tap.head(response.status()),
@@ -346,6 +382,19 @@ impl Exchange {
             }
         }
         Ok(response?.map(|body| body.watched_by(tap)))
+    }
+
+    /// Notes something for those who are told of requests.
+    pub(super) fn note(&self, note: impl FnOnce(&mut Record)) {
+        if let Some(account) = Account::of(&self.parts) {
+            account.note(note);
+        }
+    }
+
+    fn sends(&self, mode: Mode) {
+        if let Some(account) = Account::of(&self.parts) {
+            account.sends(mode, self.route.api);
+        }
     }
 
     pub(super) fn reader(&self, mode: Mode) -> Reader {
@@ -430,6 +479,7 @@ impl Exchange {
         let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
+        self.note(|record| record.summary += answer.summary.clone());
         if let Some(asking) = answer.asking {
             return Ok(Outcome::Asking(asking));
         }
@@ -459,7 +509,16 @@ impl Exchange {
     fn afterwards(&self, id: &str) -> Afterwards {
         let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
         let proxy = Arc::clone(&self.proxy);
+        let account = Account::of(&self.parts).cloned();
         Box::new(move |stream| {
+            if let Some(account) = account {
+                account.note(|record| {
+                    record.summary += stream.summary();
+                    if !stream.is_whole() {
+                        record.error = Some(BROKEN_OFF);
+                    }
+                });
+            }
             let metrics = &proxy.metrics;
             let (dialect, calls) = stream.calls();
             metrics.called(dialect, calls);

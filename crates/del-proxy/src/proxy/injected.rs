@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use del_wire::Asked;
-use serde_json::{Map, Value};
+use del_dialects::CallResult;
+use del_wire::{Asked, failed};
+use serde_json::{Value, json};
 
 use crate::memory::Memory;
 use crate::refusal::Refusal;
@@ -96,10 +97,10 @@ fn open(messages: &[Value]) -> Vec<&str> {
 }
 
 /// A result, as a message.
-pub(super) fn result(call: &str, text: &str) -> Value {
-    Value::Object(Map::from_iter([
-        ("role".to_owned(), "tool".into()),
-        ("tool_call_id".to_owned(), call.into()),
-        ("content".to_owned(), text.into()),
-    ]))
+pub(super) fn message_of(result: &CallResult) -> Value {
+    let mut message = json!({"role": "tool", "tool_call_id": result.id, "content": result.text});
+    if !result.ok {
+        message[failed::MEMBER] = json!(true);
+    }
+    message
 }

@@ -10,18 +10,21 @@ use axum::response::IntoResponse;
 use del_agent::Mode;
 use del_agent::guard::{Guard, Verdict};
 use del_agent::prompt::{broken_calls, repeated};
-use del_dialects::{Call, FaultKind, ReadCall, Report};
+use del_dialects::{Call, CallResult, FaultKind, ReadCall, Report};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::driven::Driven;
 use super::exchange::{
-    DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer, no_call,
+    BROKEN_OFF, DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer,
+    no_call,
 };
-use super::injected::{Injected, place, result};
+use super::injected::{Injected, message_of, place};
 use super::insert;
 use super::runs::Runs;
-use crate::answer::{Answer, CHANGED, REFUSED, Relay, Series, Stream, is_plain, translate_between};
+use crate::answer::{
+    Answer, Asking, CHANGED, REFUSED, Reader, Relay, Series, Stream, is_plain, translate_between,
+};
 use crate::api::{Api, response_id, unique};
 use crate::execution::Executor;
 use crate::refusal::Refusal;
@@ -32,9 +35,9 @@ const EXECUTED: &str = "x-del-executed";
 /// Names the tools that the model was not offered, as the client has others of the same names.
 const NOT_INJECTED: &str = "x-del-not-injected";
 /// The result of a call at which it ended.
-const NOT_RUN: &str = "Error: not run, for there were too many turns already.";
+const NOT_RUN: &str = "Not run, for there were too many turns already.";
 /// The result of a call that has none.
-const NO_RESULT: &str = "Error: the tool gave no result.";
+const NO_RESULT: &str = "The tool gave no result.";
 /// How often in a row the model is told that it wrote no call that can be read.
 const REPAIRS: u32 = 3;
 
@@ -66,12 +69,15 @@ struct Turns {
 }
 
 /// One answer of the model.
+#[derive(Default)]
 struct Heard {
     message: Map<String, Value>,
     guesses: Vec<(String, FaultKind)>,
     broken: Vec<Report>,
     refused: Vec<String>,
     dialect: Option<String>,
+    /// It asks for definitions, and does nothing else.
+    asking: Option<Asking>,
 }
 
 /// How it goes on.
@@ -166,8 +172,12 @@ impl Turns {
             // The client was told.
             Ok(None) => {
                 self.exchange.proxy.metrics.failures.inc();
+                self.exchange.note(|record| record.error = Some(BROKEN_OFF));
             }
-            Err(refusal) => self.series().fail(&refusal.to_string(), None, &mut out),
+            Err(refusal) => {
+                self.exchange.note(|record| record.error = Some(refusal.kind()));
+                self.series().fail(&refusal.to_string(), None, &mut out);
+            }
         }
         self.send(&mut out).await;
     }
@@ -192,7 +202,13 @@ impl Turns {
             };
             self.turn += 1;
             self.series().begin(self.exchange.request.demands_call());
-            let Some(heard) = self.hear(response).await? else { return Ok(None) };
+            let Some(mut heard) = self.hear(response).await? else { return Ok(None) };
+            if let Some(asking) = heard.asking.take() {
+                // Nothing was done that would count as a turn, and rounds have a limit of their own.
+                self.turn -= 1;
+                self.exchange.define(asking)?;
+                continue;
+            }
             if let Next::End(reason) = self.heard(heard).await? {
                 return Ok(Some(reason));
             }
@@ -201,12 +217,16 @@ impl Turns {
 
     async fn hear(&self, response: Response<Timed>) -> Result<Option<Heard>, Refusal> {
         let (exchange, api) = (&self.exchange, self.exchange.route.api);
-        let reader = exchange.reader(self.way.mode);
+        // What the model said before has gone to the series.
+        let reader = Reader { before: String::new(), ..exchange.reader(self.way.mode) };
         let mut relay = Relay(Arc::clone(&self.series));
         let mut body = response.into_body();
         if self.out.is_none() {
             let text = super::text(body, LONGEST_ANSWER).await?;
             let answer = translate_between(&reader, ids(), &text, api.reader(), &mut relay);
+            if let Ok(answer) = &answer {
+                exchange.note(|record| record.summary += answer.summary.clone());
+            }
             return answer.map(|answer| Some(Heard::from(answer))).map_err(no_answer);
         }
         let stream = Stream::between(reader, ids(), api.reader(), Box::new(relay));
@@ -225,6 +245,10 @@ impl Turns {
                 None => stream.end(None, &mut out),
             }
             self.send(&mut out).await;
+        }
+        exchange.note(|record| record.summary += stream.summary());
+        if let Some(asking) = stream.take_asking() {
+            return Ok(Some(Heard { asking: Some(asking), ..Heard::default() }));
         }
         Ok(Heard::of(&stream))
     }
@@ -255,7 +279,7 @@ impl Turns {
         }
         self.repairs = 0;
         if theirs.is_empty() && self.turn >= self.most_turns() {
-            self.add_results(&own, &vec![NOT_RUN.to_owned(); own.len()]);
+            self.add_results(own.iter().map(|read| failed(read, NOT_RUN)));
             return Ok(self.give_up(&format!("`{}` was not run", own[0].call.name)));
         }
         if let Some(repeated) = self.work(&own).await? {
@@ -347,7 +371,7 @@ impl Turns {
         let verdicts: Vec<Verdict> = own.iter().map(|read| self.guard.judge(&read.call)).collect();
         for (read, verdict) in own.iter().zip(&verdicts) {
             if let Verdict::Stop { times } = verdict {
-                self.add_results(own, &vec![NOT_RUN.to_owned(); own.len()]);
+                self.add_results(own.iter().map(|read| failed(read, NOT_RUN)));
                 let name = &read.call.name;
                 return Ok(Some(format!(
                     "`{name}` was called {times} times in a row with the same arguments"
@@ -361,23 +385,20 @@ impl Turns {
             .map(|(read, _)| read.clone())
             .collect();
         let mut done = self.run_calls(wanted).await?.into_iter();
-        let results: Vec<String> = verdicts
-            .iter()
-            .map(|verdict| match verdict {
-                Verdict::Tell { times } => repeated(*times),
-                _ => done.next().unwrap_or_else(|| NO_RESULT.to_owned()),
-            })
-            .collect();
-        self.add_results(own, &results);
+        self.add_results(own.iter().zip(&verdicts).map(|(read, verdict)| match verdict {
+            Verdict::Tell { times } => failed(read, &repeated(*times)),
+            _ => done.next().unwrap_or_else(|| failed(read, NO_RESULT)),
+        }));
         Ok(None)
     }
 
     /// Runs calls, and tells meanwhile what is done.
-    async fn run_calls(&mut self, calls: Vec<ReadCall>) -> Result<Vec<String>, Refusal> {
+    async fn run_calls(&mut self, calls: Vec<ReadCall>) -> Result<Vec<CallResult>, Refusal> {
         if calls.is_empty() {
             return Ok(Vec::new());
         }
         self.executed.extend(calls.iter().map(|read| read.call.name.clone()));
+        self.exchange.note(|record| record.executed.clone_from(&self.executed));
         let mut at_work = self.runs.start(calls);
         while let Some(line) = at_work.next_line().await {
             let mut out = std::mem::take(&mut self.pending);
@@ -390,13 +411,11 @@ impl Turns {
         })?;
         let failed = results.iter().filter(|result| !result.ok).count();
         self.exchange.proxy.metrics.executed(results.len(), failed);
-        Ok(results.into_iter().map(|result| result.text).collect())
+        Ok(results)
     }
 
-    fn add_results(&mut self, calls: &[ReadCall], results: &[String]) {
-        for (read, text) in calls.iter().zip(results) {
-            self.added.push(result(read.call.id.as_deref().unwrap_or_default(), text));
-        }
+    fn add_results(&mut self, results: impl Iterator<Item = CallResult>) {
+        self.added.extend(results.map(|result| message_of(&result)));
     }
 
     /// What headers say of an answer that comes at once.
@@ -428,15 +447,22 @@ impl Heard {
             broken: stream.broken().cloned().collect(),
             refused: stream.refused().filter(|name| is_plain(name)).map(str::to_owned).collect(),
             dialect: stream.calls().0.map(str::to_owned),
+            asking: None,
         })
     }
 }
 
 impl From<Answer> for Heard {
     fn from(answer: Answer) -> Self {
-        let Answer { message, guesses, broken, refused, dialect, .. } = answer;
-        Self { message, guesses, broken, refused, dialect }
+        let Answer { message, guesses, broken, refused, dialect, asking, .. } = answer;
+        Self { message, guesses, broken, refused, dialect, asking }
     }
+}
+
+/// The result of a call that did not run.
+fn failed(read: &ReadCall, text: &str) -> CallResult {
+    let Call { id, name, .. } = &read.call;
+    CallResult { id: id.clone(), name: name.clone(), text: text.to_owned(), ok: false }
 }
 
 /// The calls of a message.

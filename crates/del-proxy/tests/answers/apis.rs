@@ -15,14 +15,15 @@ use crate::cases::{Dice, cases, tools};
 use crate::client::{is_object, reader, says};
 
 /// A block of a message: its kind, and what it says. Of a call that is its name and its arguments.
-type Block = (String, String);
+pub(crate) type Block = (String, String);
 
 /// A message, and the reason of its end.
-type Message = (Vec<Block>, String);
+pub(crate) type Message = (Vec<Block>, String);
 
-type Api = (&'static str, fn() -> Box<dyn ToClient>, fn(&str) -> Message, fn(&Value) -> Message);
+/// A name, who writes for its clients, and what they read: of a stream, and of what comes at once.
+pub(crate) type Api = (&'static str, fn() -> Box<dyn ToClient>, fn(&str) -> Message, fn(&Value) -> Message);
 
-const APIS: [Api; 3] = [
+pub(crate) const APIS: [Api; 3] = [
     ("anthropic", || Box::new(Messages::new("msg_1", "m")), anthropic_stream, anthropic_whole),
     ("responses", || Box::new(Responses::new("resp_1", 1, &Map::new())), responses_stream, responses_whole),
     ("ollama", || Box::new(Ollama::new("m", "now", false)), ollama_stream, ollama_whole),
@@ -177,13 +178,13 @@ fn every_dialect_gives_the_same_message_in_each_api() {
             let mut dice = Dice(case.text.len() as u64);
             for (api, client, of_stream, of_whole) in APIS {
                 let whole =
-                    translate_between(&reader, Ids::default(), &body, FromServer::Chat, &mut *client());
+                    translate_between(&reader, Ids::default(), &body, FromServer::chat(), &mut *client());
                 let whole = of_whole(&serde_json::from_str(&whole.unwrap().body).unwrap());
                 for round in 0..2 {
                     let pieces = if round == 0 { dice.pieces(&case.text) } else { vec![case.text.as_str()] };
                     let bytes = says(pieces.iter().copied(), case.finish());
                     let mut stream =
-                        Stream::between(reader.clone(), Ids::default(), FromServer::Chat, client());
+                        Stream::between(reader.clone(), Ids::default(), FromServer::chat(), client());
                     let mut out = Vec::new();
                     for piece in dice.bytes(bytes.as_bytes()) {
                         stream.push(piece, &mut out);

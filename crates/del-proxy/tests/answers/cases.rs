@@ -20,7 +20,7 @@ pub(crate) struct Case {
     #[serde(default)]
     tools: String,
     #[serde(default)]
-    canonical: bool,
+    pub(crate) canonical: bool,
 }
 
 impl Case {

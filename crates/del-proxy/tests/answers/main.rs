@@ -4,4 +4,5 @@
 mod apis;
 mod cases;
 mod client;
+mod cuts;
 mod streams;

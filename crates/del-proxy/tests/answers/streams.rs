@@ -70,6 +70,48 @@ fn what_is_not_known_stays() {
 }
 
 #[test]
+fn a_text_that_was_held_stands_in_the_chunk_with_which_it_comes() {
+    let chunk = |text: &str, number: u32| {
+        json!({"id": "i", "own": number, "choices": [{"index": 0, "delta": {"content": text, "own": number},
+            "logprobs": null, "finish_reason": null}]})
+    };
+    let alike = |text: &str| json!({"id": "i", "choices": [choice(&json!({"content": text}), None)]});
+    let chunks = [
+        chunk("Yes.", 1),
+        chunk("<tool_", 2),
+        chunk("\"x", 3),
+        alike("a"),
+        alike("<tool_"),
+        alike("\ny"),
+        alike("<tool_"),
+        alike("z"),
+        end("stop"),
+    ];
+    let received = read(&chunks, true);
+    let told: Vec<(Value, Value, Value)> = received
+        .events
+        .iter()
+        .map(|event| {
+            let delta = &event["choices"][0]["delta"];
+            (event["own"].clone(), delta["own"].clone(), delta["content"].clone())
+        })
+        .collect();
+    let null = Value::Null;
+    let expected = [
+        (json!(1), json!(1), json!(null)),
+        (json!(1), null.clone(), json!("Yes.")),
+        (json!(2), json!(2), null.clone()),
+        (json!(3), json!(3), json!("<tool_\"x")),
+        (null.clone(), null.clone(), json!("a")),
+        (null.clone(), null.clone(), json!("<tool_\ny")),
+        (null.clone(), null.clone(), json!("<tool_z")),
+    ];
+    assert_eq!(told[..expected.len()], expected);
+    assert_eq!(told.len(), expected.len() + 1);
+    assert_eq!(received.only().finish.as_deref(), Some("stop"));
+}
+
+#[test]
 fn usage_beside_choices_is_told_once() {
     let mut last = end("stop");
     last["usage"] = json!({"prompt_tokens": 3});

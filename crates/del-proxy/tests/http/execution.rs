@@ -422,3 +422,50 @@ async fn hanging_up_ends_what_runs() {
         assert_eq!(word.await.unwrap(), Ok("stopped"), "stream: {stream}");
     }
 }
+
+/// Asks for the definition of the tool that runs here, looks, asks for the client's, and calls that.
+fn careful() -> Model {
+    Model::new(|seen| {
+        let body = seen.body();
+        let defined = |name: &str| {
+            body["tools"].as_array().unwrap().iter().any(|tool| tool["function"]["name"] == name)
+        };
+        let asks = |name: &str| {
+            let function = json!({"name": "request_tools", "arguments": json!({"query": name}).to_string()});
+            json!([{"index": 0, "id": "r", "type": "function", "function": function}])
+        };
+        let saw = body["messages"].to_string().contains("saw ");
+        match (defined("look"), saw, defined("get_weather")) {
+            (false, ..) => answers(seen, "I need a tool.", &asks("look")),
+            (true, false, _) => answers(seen, "Let me look.", &calls(&[("look", "Paris")])),
+            (true, true, false) => answers(seen, "One more.", &asks("get_weather")),
+            (true, true, true) => answers(seen, "And now yours.", &calls(&[("get_weather", "Rome")])),
+        }
+    })
+}
+
+#[tokio::test]
+async fn the_model_asks_for_the_definitions_of_tools_that_run_here_as_of_others() {
+    let hybrid = |settings: &mut Settings| settings.routes[0].tools_mode = ToolsMode::Hybrid;
+    let asked = with(question(), json!({"tools": [tool("get_weather")]}));
+    let text = "I need a tool.\n\nLet me look.\n\nOne more.\n\nAnd now yours.";
+    let theirs = vec![("get_weather".to_owned(), "{\"city\":\"Rome\"}".to_owned())];
+    for stream in [false, true] {
+        let bench = bench(careful(), hybrid).await;
+        let told = if stream {
+            let response = bench.stand.post(&streamed(asked.clone())).send().await.unwrap();
+            let events = response.text().await.unwrap();
+            let data = events.lines().filter_map(|line| line.strip_prefix("data: "));
+            let data: Vec<Value> = data.map(|data| serde_json::from_str(data).unwrap_or_default()).collect();
+            assembled(&data)
+        } else {
+            crate::stand::told(&bench.stand.ask(&asked).await)
+        };
+        assert_eq!(told, (text.to_owned(), theirs.clone(), "tool_calls".to_owned()));
+        assert_eq!(bench.log.lock().unwrap().len(), 1, "one call ran here");
+        let seen = bench.stand.model.seen();
+        assert_eq!(seen.len(), 4);
+        let tools = |seen: &Seen| seen.body()["tools"].as_array().unwrap().len();
+        assert_eq!(seen.iter().map(tools).collect::<Vec<_>>(), [1, 2, 2, 3]);
+    }
+}

@@ -84,6 +84,7 @@ parameters! {
     OPERATIONS = "operations", Kind::List, ["edits", "changes", "actions"];
     DRY_RUN = "dry_run", Kind::Flag, ["preview"];
     STOP_ON_ERROR = "stop_on_error", Kind::Flag, ["failfast"];
+    BACKGROUND = "background", Kind::Flag, ["runinbackground", "isbackground"];
     TIMEOUT_MS = "timeout_ms", Kind::Integer { min: 1, max: u64::MAX }, ["timeoutmillis", "timeoutmilliseconds"];
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use del_judge::{Ground, Judgement, Verdict};
 use serde_json::{Value, json};
 
-use crate::arguments::{Arguments, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
+use crate::arguments::{Arguments, BACKGROUND, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
 use crate::context::Context;
 use crate::environment;
 use crate::outcome::{Code, Failure, ToolResult};
@@ -28,6 +28,8 @@ const DEFAULT_TIMEOUT: u64 = 120;
 /// For what runs without a question.
 const SILENT_TIMEOUT: u64 = 30;
 const MAX_TIMEOUT: u64 = 600;
+/// Nothing runs in the background for longer, in seconds.
+const LONGEST_JOB: u64 = 24 * 60 * 60;
 /// Reasons for a question that it shows.
 const SHOWN_REASONS: usize = 4;
 
@@ -35,7 +37,7 @@ pub(crate) static TOOL: Entry = Entry {
     name: "run_command",
     aliases: &["bash", "shell", "executecommand", "exec", "runshellcommand", "runterminalcmd", "executebash"],
     class: Class::Execute,
-    parameters: &[&COMMAND, &WORKING_DIRECTORY, &TIMEOUT, &TIMEOUT_MS],
+    parameters: &[&COMMAND, &WORKING_DIRECTORY, &TIMEOUT, &TIMEOUT_MS, &BACKGROUND],
     definition: include_str!("../../schemas/engine/run_command.json"),
     core: Some(("run_command", include_str!("../../schemas/core/run_command.json"))),
     del: true,
@@ -47,6 +49,8 @@ struct RunCommand {
     directory: PathBuf,
     shell: PathBuf,
     timeout: u64,
+    /// It goes on while the model does something else.
+    background: bool,
     ground: Ground,
     judgement: Judgement,
 }
@@ -56,6 +60,7 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let directory = arguments.text(&WORKING_DIRECTORY).filter(|directory| !directory.trim().is_empty());
     let milliseconds = arguments.number(&TIMEOUT_MS).map(|ms| ms.div_ceil(1000).clamp(1, MAX_TIMEOUT));
     let timeout = arguments.number(&TIMEOUT).or(milliseconds);
+    let (command, background) = in_background(command, arguments.flag(&BACKGROUND) == Some(true), context);
     if command.trim().is_empty() {
         return Err(Failure::new(Code::BadType, "the command is empty."));
     }
@@ -72,10 +77,39 @@ fn prepare(mut arguments: Arguments, context: &Context) -> Prepared {
     let directory = context.workspace.absolute(&place);
     let root = Ground::new(context.workspace.root());
     let ground = root.at(&directory).unwrap_or_else(|| Ground::new(&directory));
-    let judgement = context.judge.judge(&command, &ground);
-    let usual = if judgement.plan.is_some() { SILENT_TIMEOUT } else { DEFAULT_TIMEOUT };
+    let mut judgement = context.judge.judge(&command, &ground);
+    if background && judgement.verdict == Verdict::Safe {
+        // What runs without a question has to end soon, and without a shell.
+        judgement.verdict = Verdict::Ask;
+        judgement.reasons = vec!["it goes on in the background".to_owned()];
+        judgement.plan = None;
+    }
+    let usual = match () {
+        () if background => LONGEST_JOB,
+        () if judgement.plan.is_some() => SILENT_TIMEOUT,
+        () => DEFAULT_TIMEOUT,
+    };
     let timeout = timeout.unwrap_or(usual);
-    Ok(Box::new(RunCommand { command, directory, shell: shell::shell(), timeout, ground, judgement }))
+    Ok(Box::new(RunCommand {
+        command,
+        directory,
+        shell: shell::shell(),
+        timeout,
+        background,
+        ground,
+        judgement,
+    }))
+}
+
+/// The command itself, and whether it is to run in the background.
+fn in_background(command: String, wanted: bool, context: &Context) -> (String, bool) {
+    if context.jobs.is_none() {
+        return (command, false);
+    }
+    match shell::in_background(&command) {
+        Some(itself) => (itself.to_owned(), true),
+        None => (command, wanted),
+    }
 }
 
 impl Job for RunCommand {
@@ -91,7 +125,12 @@ impl Job for RunCommand {
             timeout: self.timeout,
             judgement: self.judgement.clone(),
         };
-        let mut question = Question::new(TOOL.name, subject).with_editable(COMMAND.name, &self.command);
+        let editable = if self.background { format!("{} &", self.command) } else { self.command.clone() };
+        let mut question = Question::new(TOOL.name, subject).with_editable(COMMAND.name, &editable);
+        if self.background {
+            let note = "it runs in the background, until it ends or the session does".to_owned();
+            question.remarks.push(note);
+        }
         if context.sandbox.level() == Level::None {
             question.cautions.push("this system cannot confine the command".to_owned());
         }
@@ -104,6 +143,9 @@ impl Job for RunCommand {
 
     fn run(self: Box<Self>, context: &Context, control: &Control<'_>) -> Result<ToolResult, Failure> {
         control.check()?;
+        if let Some(jobs) = context.jobs.as_ref().filter(|_| self.background) {
+            return jobs.start(&self.command, &self.spec(context), context);
+        }
         let mut output = Output::new(context);
         let take = &mut |stream, bytes: &[u8]| output.take(stream, bytes, control);
         let ended = match &self.judgement.plan {
@@ -143,7 +185,14 @@ impl RunCommand {
         control: &Control<'_>,
         take: &mut dyn FnMut(Stream, &[u8]),
     ) -> Result<Ended, Failure> {
-        let spec = Spec {
+        process::run(&self.spec(context), &context.sandbox, control, take).map_err(|error| {
+            let cause = format!("cannot start {}: {error}.", self.shell.display());
+            Failure::new(Code::System, cause)
+        })
+    }
+
+    fn spec(&self, context: &Context) -> Spec {
+        Spec {
             program: self.shell.clone(),
             arguments: vec!["-c".into(), self.command.clone().into()],
             directory: self.directory.clone(),
@@ -151,11 +200,7 @@ impl RunCommand {
             input: Vec::new(),
             timeout: Duration::from_secs(self.timeout),
             reach: Reach::Write,
-        };
-        process::run(&spec, &context.sandbox, control, take).map_err(|error| {
-            let cause = format!("cannot start {}: {error}.", self.shell.display());
-            Failure::new(Code::System, cause)
-        })
+        }
     }
 
     fn result(&self, context: &Context, output: Output, ended: Ended) -> ToolResult {

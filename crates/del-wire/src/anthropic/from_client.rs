@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
 use crate::error::WireError;
+use crate::failed;
 
 /// Members that mean nothing beside a chat completion, or that are read here.
 const KNOWN: &[&str] = &[
@@ -138,8 +139,13 @@ fn user(content: &Value, messages: &mut Vec<Value>) {
     let mut parts = Vec::new();
     for block in blocks {
         if block["type"] == "tool_result" {
-            let (result, images) = result(&block["content"], block["is_error"] == true);
-            messages.push(json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result}));
+            let (result, images) = result(&block["content"]);
+            let mut message =
+                json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result});
+            if block["is_error"] == true {
+                message[failed::MEMBER] = json!(true);
+            }
+            messages.push(message);
             // A result of the other API is text alone.
             parts.extend(images);
         } else {
@@ -156,19 +162,15 @@ fn user(content: &Value, messages: &mut Vec<Value>) {
 }
 
 /// The text of a result, and its images.
-fn result(content: &Value, failed: bool) -> (String, Vec<Value>) {
-    let (said, images) = match content {
+fn result(content: &Value) -> (String, Vec<Value>) {
+    match content {
         Value::Array(blocks) => {
             let images = blocks.iter().filter(|block| block["text"].is_null()).filter_map(part).collect();
             let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
             (texts.join("\n"), images)
         }
         other => (text(other), Vec::new()),
-    };
-    if failed && !said.to_lowercase().starts_with("error") {
-        return (format!("Error: {said}"), images);
     }
-    (said, images)
 }
 
 /// A block as a content part; `None` for one that has no place there.

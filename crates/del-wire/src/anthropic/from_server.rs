@@ -1,5 +1,9 @@
 //! Answers of servers that speak Anthropic's messages.
 
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
 use crate::chunk::{CallDelta, Chunk, Delta, Finish, Usage};
 use crate::error::{ApiError, WireError};
 use crate::fields::Fields;
@@ -9,19 +13,32 @@ use crate::from_server::Heard;
 #[derive(Debug, Default)]
 pub struct Messages {
     usage: Usage,
+    /// The thought that is under way.
+    thought: Option<Thought>,
+}
+
+/// A thought and its seal.
+#[derive(Debug, Default)]
+struct Thought {
+    text: String,
+    seal: String,
 }
 
 const EXPECTED: &str = "a message of Anthropic's API, or an event of one";
 
 impl Messages {
-    pub(crate) fn event(&mut self, data: &str) -> Result<Heard, WireError> {
+    pub(crate) fn event(&mut self, data: &str) -> Result<Heard<'static>, WireError> {
         let fields = Fields::read(data, "event")?;
         let kind = fields.text("type")?.unwrap_or_default();
         let index = fields.number("index").and_then(|index| u32::try_from(index).ok());
         let chunk = match kind.as_str() {
             "error" => Chunk { error: Some(ApiError::from_stream(data)), ..Chunk::default() },
             "message_stop" => return Ok(Heard::Done),
-            "ping" | "content_block_stop" => return Ok(Heard::Nothing),
+            "ping" => return Ok(Heard::Nothing),
+            "content_block_stop" => match self.thought.take().and_then(Thought::sealed) {
+                Some(block) => of(Delta { thinking_blocks: vec![block], ..Delta::default() }),
+                None => return Ok(Heard::Nothing),
+            },
             // A server may answer at once all the same.
             "message" => self.whole(data)?,
             "message_start" => {
@@ -35,11 +52,21 @@ impl Messages {
                 chunk
             }
             "content_block_start" => match fields.object("content_block")? {
-                Some(block) => of(self::block(&block, index)?),
+                Some(block) => {
+                    let delta = self::block(&block, index)?;
+                    self.thought =
+                        (block.text("type")?.as_deref() == Some("thinking")).then(Thought::default);
+                    self.think(&delta);
+                    of(delta)
+                }
                 None => return Ok(Heard::Nothing),
             },
             "content_block_delta" => match fields.object("delta")? {
-                Some(delta) => of(self::delta(&delta, index)?),
+                Some(delta) => {
+                    let delta = self::delta(&delta, index)?;
+                    self.think(&delta);
+                    of(delta)
+                }
                 None => return Ok(Heard::Nothing),
             },
             "message_delta" => {
@@ -53,7 +80,15 @@ impl Messages {
             "" => return Err(WireError::shape("type", EXPECTED, data)),
             _ => return Ok(Heard::Nothing),
         };
-        Ok(Heard::Chunk(Box::new(chunk)))
+        Ok(Heard::Chunk(Cow::Owned(chunk), None))
+    }
+
+    /// Keeps what is added to a thought.
+    fn think(&mut self, delta: &Delta) {
+        if let Some(Thought { text, seal }) = &mut self.thought {
+            text.push_str(delta.reasoning.as_deref().unwrap_or_default());
+            seal.push_str(delta.signature.as_deref().unwrap_or_default());
+        }
     }
 
     pub(crate) fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
@@ -64,7 +99,10 @@ impl Messages {
         let blocks = fields.list("content")?.ok_or_else(|| WireError::shape("content", EXPECTED, body))?;
         let mut delta = Delta::default();
         for (place, json) in blocks.into_iter().enumerate() {
-            let more = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;
+            let mut more = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;
+            let (text, seal) =
+                (more.reasoning.clone().unwrap_or_default(), more.signature.clone().unwrap_or_default());
+            more.thinking_blocks.extend(Thought { text, seal }.sealed());
             for (all, more) in [
                 (&mut delta.content, more.content),
                 (&mut delta.reasoning, more.reasoning),
@@ -74,6 +112,7 @@ impl Messages {
                     all.get_or_insert_default().push_str(&more);
                 }
             }
+            delta.thinking_blocks.extend(more.thinking_blocks);
             delta.calls.extend(more.calls);
         }
         finish(&fields, &mut delta)?;
@@ -93,6 +132,14 @@ impl Messages {
             self.usage.cached = cached;
         }
         self.usage.completion = number("output_tokens").unwrap_or(self.usage.completion);
+    }
+}
+
+impl Thought {
+    /// The thought as the server wants it back. Without a seal it takes none.
+    fn sealed(self) -> Option<Value> {
+        let Self { text, seal } = self;
+        (!seal.is_empty()).then(|| json!({"type": "thinking", "thinking": text, "signature": seal}))
     }
 }
 
@@ -118,6 +165,10 @@ fn block(block: &Fields<'_>, index: Option<u32>) -> Result<Delta, WireError> {
         "thinking" => {
             delta.reasoning = block.text("thinking")?;
             delta.signature = block.text("signature")?.filter(|seal| !seal.is_empty());
+        }
+        // A thought that is shown to nobody.
+        "redacted_thinking" => {
+            delta.thinking_blocks.push(json!({"type": kind, "data": block.text("data")?}));
         }
         "tool_use" => {
             // It is empty in a stream, and comes later.

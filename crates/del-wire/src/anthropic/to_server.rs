@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::failed;
+
 /// The API wants a limit; this one is for requests that have none.
-const MOST_TOKENS: u64 = 8192;
+pub(crate) const MOST_TOKENS: u64 = 8192;
 
 /// The body. Members that the API does not have are left out, for it refuses them.
 pub fn write(body: &Map<String, Value>) -> Value {
@@ -100,7 +102,12 @@ fn assistant(message: &Value) -> Vec<Value> {
 }
 
 fn result(message: &Value) -> Value {
-    json!({"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content(&message["content"])})
+    let (id, said) = (&message["tool_call_id"], content(&message["content"]));
+    let mut result = json!({"type": "tool_result", "tool_use_id": id, "content": said});
+    if message[failed::MEMBER] == true {
+        result["is_error"] = json!(true);
+    }
+    result
 }
 
 /// The blocks of text in a content; the API takes no empty ones.

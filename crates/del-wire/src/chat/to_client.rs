@@ -7,14 +7,17 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use crate::chunk::Delta;
 use crate::fields::Fields;
-use crate::told::{Blocks, Piece, ToClient, Told, ToldChoice, comments};
+use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
 
 /// Writes chat completions.
 #[derive(Debug)]
 pub struct Chat {
     /// The members of the last chunk but its choices, as JSON, for chunks that the server did not send.
     envelope: String,
+    /// What stands around the text in chunks that have nothing else to tell.
+    silent: String,
     /// The client knows functions, not tools.
     legacy: bool,
     /// For answers of servers that do not say it.
@@ -31,7 +34,7 @@ const CHUNK: &str = "chat.completion.chunk";
 impl Chat {
     /// Nothing yet. `created` is the time in seconds; a `legacy` client knows functions, not tools.
     pub fn new(created: u64, legacy: bool) -> Self {
-        Self { envelope: String::new(), legacy, created }
+        Self { envelope: String::new(), silent: String::new(), legacy, created }
     }
 
     fn envelope(&self, told: &Told<'_>, fields: Option<&Fields<'_>>, object: &str) -> String {
@@ -63,6 +66,34 @@ impl Chat {
             }
         }
         out
+    }
+
+    /// Passes on a chunk as the server wrote it, but for a text in it that comes at another time. True where that can be.
+    fn pass(&self, told: &Told<'_>, raw: &Raw<'_>, out: &mut Vec<u8>) -> bool {
+        let event = |parts: &[&str], out: &mut Vec<u8>| {
+            out.extend_from_slice(b"data: ");
+            for part in parts {
+                out.extend_from_slice(part.as_bytes());
+            }
+            out.extend_from_slice(b"\n\n");
+            true
+        };
+        match (told.choices.as_slice(), told.chunk.choices.as_slice()) {
+            ([], []) => event(&[raw.json], out),
+            ([new], [delta]) if !new.first && new.reason.is_none() => {
+                if delta.finish.is_none() && is_same(new, delta) {
+                    return event(&[raw.json], out);
+                }
+                match (new.pieces.as_slice(), raw.around()) {
+                    ([Piece::Text(text)], Some((before, behind))) => {
+                        event(&[before, &json!(text).to_string(), behind], out)
+                    }
+                    ([], Some((before, behind))) => self.silent.strip_prefix(before) == Some(behind),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
     }
 
     fn event(&self, choice: &str, usage: Option<&str>, out: &mut Vec<u8>) {
@@ -113,16 +144,12 @@ impl Chat {
 
 impl ToClient for Chat {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
-        if let Some(raw) = told.raw
-            && (told.chunk.choices.is_empty() && told.choices.is_empty() || is_unchanged(told))
-        {
-            out.extend_from_slice(b"data: ");
-            out.extend_from_slice(raw.as_bytes());
-            out.extend_from_slice(b"\n\n");
+        if told.raw.as_ref().is_some_and(|raw| self.pass(told, raw, out)) {
             return;
         }
-        let fields = told.raw.and_then(|raw| Fields::read(raw, "chunk").ok());
-        if told.raw.is_some() || self.envelope.is_empty() {
+        let raw = told.raw.as_ref().map(|raw| raw.json);
+        let fields = raw.and_then(|raw| Fields::read(raw, "chunk").ok());
+        if raw.is_some() || self.envelope.is_empty() {
             self.envelope = self.envelope(told, fields.as_ref(), CHUNK);
         }
         let given =
@@ -130,6 +157,11 @@ impl ToClient for Chat {
         let mut choices = Vec::new();
         for new in &told.choices {
             self.choices(new, new.place.and_then(|place| given.get(place).copied()), &mut choices);
+        }
+        if choices.is_empty()
+            && let Some((before, behind)) = told.raw.as_ref().and_then(Raw::around)
+        {
+            self.silent = [before, behind].concat();
         }
         let usage = match &fields {
             Some(fields) => fields.get("usage").map(str::to_owned),
@@ -161,7 +193,14 @@ impl ToClient for Chat {
     }
 
     fn whole(&mut self, told: &Told<'_>) -> String {
-        let fields = told.raw.and_then(|raw| Fields::read(raw, "completion").ok());
+        let raw = told.raw.as_ref().map(|raw| raw.json);
+        if let (Some(raw), [new], [delta]) = (raw, told.choices.as_slice(), told.chunk.choices.as_slice())
+            && is_same(new, delta)
+            && new.reason == delta.reason
+        {
+            return raw.to_owned();
+        }
+        let fields = raw.and_then(|raw| Fields::read(raw, "completion").ok());
         let given =
             fields.as_ref().and_then(|fields| fields.list("choices").ok().flatten()).unwrap_or_default();
         let choices = told.choices.iter().map(|new| {
@@ -196,13 +235,9 @@ impl ToClient for Chat {
 }
 
 /// Nothing but text is new, and it is what the server wrote.
-fn is_unchanged(told: &Told<'_>) -> bool {
-    let ([new], [delta]) = (told.choices.as_slice(), told.chunk.choices.as_slice()) else { return false };
-    let same = match new.pieces.as_slice() {
-        [Piece::Text(text)] => delta.content.as_ref() == Some(text) && delta.reasoning.is_none(),
-        _ => false,
-    };
-    same && !new.first && new.reason.is_none() && delta.calls.is_empty() && delta.finish.is_none()
+fn is_same(new: &ToldChoice, delta: &Delta) -> bool {
+    let more = delta.reasoning.is_some() || delta.signature.is_some() || !delta.calls.is_empty();
+    !more && matches!(new.pieces.as_slice(), [Piece::Text(text)] if delta.content.as_ref() == Some(text))
 }
 
 /// Members of a choice, and of its delta or message, that are not known here: names and JSON.

@@ -2,11 +2,14 @@
 
 use serde_json::{Map, Value};
 
+use crate::failed;
+
 /// The body, without what only other APIs have.
 pub fn write(mut body: Map<String, Value>) -> Value {
     if let Some(Value::Array(messages)) = body.get_mut("messages") {
         for message in messages.iter_mut().filter_map(Value::as_object_mut) {
             message.shift_remove("thinking_blocks");
+            failed::tell(message);
         }
     }
     body.shift_remove("thinking");

@@ -42,27 +42,39 @@ struct PlainDelta<'a> {
     function_call: Option<IgnoredAny>,
 }
 
-impl Plain<'_> {
+impl<'a> Plain<'a> {
     /// `None` for every other text: what that is, or what is wrong with it, shows when all of it is read.
-    pub(super) fn read(json: &str) -> Option<Chunk> {
-        let plain: Plain<'_> = serde_json::from_str(json).ok()?;
-        let [PlainChoice { index, delta, finish_reason }] = plain.choices;
+    pub(super) fn read(json: &'a str) -> Option<Self> {
+        let plain: Self = serde_json::from_str(json).ok()?;
+        let [PlainChoice { delta, finish_reason, .. }] = &plain.choices;
         let more = [
-            plain.usage,
-            plain.error,
+            &plain.usage,
+            &plain.error,
             finish_reason,
-            delta.reasoning_content,
-            delta.reasoning,
-            delta.thinking,
-            delta.tool_calls,
-            delta.function_call,
+            &delta.reasoning_content,
+            &delta.reasoning,
+            &delta.thinking,
+            &delta.tool_calls,
+            &delta.function_call,
         ];
-        if more.iter().any(Option::is_some) || plain.object.is_some_and(|object| object == "error") {
-            return None;
+        let other = more.iter().any(|member| member.is_some());
+        (!other && plain.object.as_deref() != Some("error")).then_some(plain)
+    }
+
+    /// The text that it adds, as it stands in the JSON, where it is there as it is.
+    pub(super) fn spelling(&self) -> Option<&'a str> {
+        let [PlainChoice { delta, .. }] = &self.choices;
+        match delta.content {
+            Cow::Borrowed(text) => Some(text),
+            Cow::Owned(_) => None,
         }
+    }
+
+    pub(super) fn into_chunk(self) -> Chunk {
+        let [PlainChoice { index, delta, .. }] = self.choices;
         let delta = Delta { choice: index, content: Some(delta.content.into_owned()), ..Delta::default() };
-        let (id, model) = (plain.id.map(Cow::into_owned), plain.model.map(Cow::into_owned));
-        Some(Chunk { id, model, choices: vec![delta], ..Chunk::default() })
+        let (id, model) = (self.id.map(Cow::into_owned), self.model.map(Cow::into_owned));
+        Chunk { id, model, choices: vec![delta], ..Chunk::default() }
     }
 }
 
@@ -89,7 +101,7 @@ mod tests {
         ] {
             let json = with(delta, beside);
             let all = Chunk::of(&Fields::read(&json, "chunk").unwrap(), &json).unwrap();
-            let quick = Plain::read(&json);
+            let quick = Plain::read(&json).map(Plain::into_chunk);
             assert_eq!(quick.is_some(), plain, "{json}");
             assert_eq!(quick.unwrap_or_else(|| all.clone()), all);
             assert_eq!((all.choices[0].choice, all.id.as_deref()), (2, Some("i")));

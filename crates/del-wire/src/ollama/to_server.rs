@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::failed;
+
 /// The body. Members that the API does not have stay in it, for it ignores them.
 pub fn write(body: &Map<String, Value>) -> Value {
     const OPTIONS: [(&str, &str); 11] = [
@@ -69,7 +71,10 @@ fn message(given: &Value, names: &mut HashMap<String, String>) -> Value {
         "function" => "tool",
         role => role,
     };
-    let (text, images) = content(&given["content"]);
+    let (mut text, images) = content(&given["content"]);
+    if given[failed::MEMBER] == true {
+        failed::add_words(&mut text);
+    }
     let mut out = json!({"role": role, "content": text});
     if !images.is_empty() {
         out["images"] = json!(images);

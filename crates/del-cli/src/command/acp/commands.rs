@@ -9,6 +9,7 @@ use super::desk::{Worker, stop_reason};
 use crate::colour::Paint;
 use crate::command::undo;
 use crate::instructions::INIT;
+use crate::prompts::Prompt;
 use crate::session::thousands;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +41,20 @@ pub(super) struct Command<'a> {
     rest: &'a str,
 }
 
-/// The commands, for the editor's list.
-pub(super) fn available() -> AvailableCommandsUpdate {
-    let command = |(_, name, behind, about): &(Name, &'static str, &str, &str)| {
-        let input = (!behind.is_empty())
-            .then(|| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(*behind)));
-        AvailableCommand::new(*name, *about).input(input)
+/// The commands, and those in files, for the editor's list.
+pub(super) fn available(prompts: &[Prompt]) -> AvailableCommandsUpdate {
+    let input = |hint: &str| {
+        let input = || AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint));
+        (!hint.is_empty()).then(input)
     };
-    AvailableCommandsUpdate::new(COMMANDS.iter().map(command).collect())
+    let command = |(_, name, behind, about): &(Name, &'static str, &str, &str)| {
+        AvailableCommand::new(*name, *about).input(input(behind))
+    };
+    let in_file = |prompt: &Prompt| {
+        let hint = if prompt.hint.is_empty() { "what it is about" } else { prompt.hint.as_str() };
+        AvailableCommand::new(prompt.name.clone(), prompt.description.clone()).input(input(hint))
+    };
+    AvailableCommandsUpdate::new(COMMANDS.iter().map(command).chain(prompts.iter().map(in_file)).collect())
 }
 
 /// The command that a question is, if it is one.

@@ -22,14 +22,15 @@ use del_agent::{Done, Failure};
 use super::editor::{Editor, Stop};
 use super::{commands, prompt, setup, shown};
 use crate::age::stamp;
-use crate::arguments::Common;
+use crate::arguments::{Cli, Common};
 use crate::consent::Asked;
 use crate::exit::{self, Exit};
 use crate::hands::Switch;
 use crate::interrupt::Interrupt;
 use crate::keeping;
+use crate::prompts;
 use crate::record::Store;
-use crate::session::{Session, SessionOptions};
+use crate::session::Session;
 
 /// Requests that one question may cost.
 const MAX_TURNS: u32 = 50;
@@ -41,7 +42,6 @@ pub(super) struct Desks {
 }
 
 struct Shared {
-    options: SessionOptions,
     common: Common,
     open: Mutex<HashMap<String, Desk>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -72,14 +72,9 @@ pub(super) enum Job {
 }
 
 impl Desks {
-    pub(super) fn new(options: SessionOptions, common: Common) -> Self {
-        let shared = Shared {
-            options,
-            common,
-            open: Mutex::default(),
-            threads: Mutex::default(),
-            editor: Mutex::default(),
-        };
+    pub(super) fn new(common: Common) -> Self {
+        let shared =
+            Shared { common, open: Mutex::default(), threads: Mutex::default(), editor: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
 
@@ -227,14 +222,14 @@ impl Desks {
         given: &[McpServer],
         kept: Option<&SessionId>,
     ) -> Result<(Worker, Receiver<Job>)> {
-        let Shared { options, common, open, editor: capabilities, .. } = &*self.shared;
+        let Shared { common, open, editor: capabilities, .. } = &*self.shared;
         let (servers, left_out) = setup::servers(given);
         for name in left_out {
             crate::say(format!(
                 "the MCP server '{name}' is left out: expected stdio or streamable HTTP, got SSE"
             ));
         }
-        let options = options.clone().for_a_host(directory, more, servers);
+        let options = Cli::for_host(directory)?.for_a_host(directory, more, servers);
         let mut session = Session::open(&options, common, MAX_TURNS)?;
         if let Some(id) = kept {
             let store =
@@ -272,7 +267,8 @@ fn work<R: agent_client_protocol::JsonRpcResponse>(
                 worker.recall();
             }
             let answered = responder.respond(response(&worker));
-            worker.editor.update(SessionUpdate::AvailableCommandsUpdate(commands::available()));
+            let available = commands::available(worker.session.prompts());
+            worker.editor.update(SessionUpdate::AvailableCommandsUpdate(available));
             worker.serve(&jobs);
             answered
         }
@@ -322,13 +318,23 @@ impl Worker {
         let first = self.session.entries().is_empty();
         let outcome = match commands::read(&text) {
             Some(command) => self.command(command),
-            None => self.ask(&text),
+            None => self.ask_what(&text),
         };
         if first && let Some(title) = text.lines().map(str::trim).find(|line| !line.is_empty()) {
             let title: String = title.chars().take(80).collect();
             self.editor.update(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title)));
         }
         outcome.map_err(|error| refusal(&error))
+    }
+
+    /// Asks, or asks what a command in a file says.
+    fn ask_what(&mut self, text: &str) -> Result<StopReason> {
+        let prompts = Arc::clone(self.session.prompts());
+        let Some((prompt, rest)) = prompts::named(&prompts, text) else { return self.ask(text) };
+        self.session.hands.let_only_those_of(prompt);
+        let outcome = self.ask(&prompt.filled(rest));
+        self.session.hands.only = None;
+        outcome
     }
 
     pub(super) fn ask(&mut self, text: &str) -> Result<StopReason> {

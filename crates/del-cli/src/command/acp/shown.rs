@@ -109,7 +109,7 @@ pub(super) fn entries(entries: &[Entry], directory: &Path) -> Vec<SessionUpdate>
     for entry in entries {
         match entry {
             Entry::User { text, .. } => updates.push(SessionUpdate::UserMessageChunk(chunk(text))),
-            Entry::Assistant { text, calls } => {
+            Entry::Assistant { text, calls, .. } => {
                 if !text.is_empty() {
                     updates.push(SessionUpdate::AgentMessageChunk(chunk(text)));
                 }

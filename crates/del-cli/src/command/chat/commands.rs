@@ -13,6 +13,7 @@ use super::word::{self, Name};
 use super::{Chat, Next, say};
 use crate::clipboard;
 use crate::command::{sessions, undo};
+use crate::config::Config;
 use crate::consent::editing::{self, Edited};
 use crate::exit;
 use crate::instructions::INIT;
@@ -32,8 +33,14 @@ impl Chat {
             Name::Unsafe => self.set(Approval::Yolo),
             Name::Mode => self.mode(rest),
             Name::Permissions => self.permissions(rest),
-            Name::Status => self.tell_status(),
-            Name::Context => self.tell_context(),
+            Name::Status => {
+                self.session.count_now();
+                self.tell_status();
+            }
+            Name::Context => {
+                self.session.count_now();
+                self.tell_context();
+            }
             Name::Compact => self.compact(rest)?,
             Name::Clear => {
                 self.session.clear();
@@ -45,6 +52,7 @@ impl Chat {
             Name::Tools => self.tools()?,
             Name::Mcp => self.servers()?,
             Name::Hooks => self.hooks(),
+            Name::Jobs => self.jobs(rest),
             Name::Plan => self.plan(),
             Name::Show => self.show(rest),
             Name::Thinking => match self.thought.as_str() {
@@ -150,6 +158,16 @@ impl Chat {
             Some(model) if !known => model.clone(),
             _ => name.to_owned(),
         };
+        if let Some(profile) = name.strip_prefix('@') {
+            if let Err(error) = self.session.take_profile(profile) {
+                self.fail(&exit::line(&error));
+                return Ok(());
+            }
+            let (model, server) = (&self.session.settings.model, &self.session.server);
+            let from = format!("{} at {} ({})", visible(model), visible(&server.base), server.api.name());
+            say(&format!("the model is {from} from now on; its dialect is {}", self.session.dialect()));
+            return Ok(());
+        }
         if !name.is_empty() {
             return self.take_model(&name);
         }
@@ -165,6 +183,9 @@ impl Chat {
         for (place, model) in self.session.server.models.iter().enumerate() {
             let mark = if model == current { "*" } else { " " };
             say(&format!("{mark} {:>2}  {}", place + 1, visible(model)));
+        }
+        for profile in Config::load()?.profiles() {
+            say(&format!("      @{}", visible(profile)));
         }
         Ok(())
     }
@@ -237,6 +258,46 @@ impl Chat {
         for hook in hooks {
             let whose = if hook.of_project { " (the project's)" } else { "" };
             say(&format!("{}{whose}", visible(&hook.to_string())));
+        }
+    }
+
+    /// Lists the commands in the background, shows what one wrote, or ends one.
+    fn jobs(&mut self, rest: &str) {
+        let Some(jobs) = self.session.hands.toolbox.jobs() else {
+            return say("no command can run in the background here");
+        };
+        let (end, number) = match rest.strip_prefix("end") {
+            Some(number) => (true, number.trim()),
+            None => (false, rest),
+        };
+        if number.is_empty() && !end {
+            let states = jobs.states();
+            if states.is_empty() {
+                say("nothing runs in the background; `!command &` does");
+            }
+            for state in states {
+                say(&visible(&state.to_string()));
+                if !state.last.is_empty() {
+                    say(&self.paint.dim(format!("       {}", visible(&state.last))));
+                }
+            }
+            return;
+        }
+        match number.parse().ok().and_then(|id| Some((id, jobs.get(id)?))) {
+            Some((id, _)) if end => {
+                if !jobs.end(id) {
+                    say(&format!("job {id} is over already"));
+                }
+                self.session.hands.hear_jobs();
+            }
+            Some((id, state)) => {
+                let output = jobs.read_all(id).unwrap_or_default();
+                if !output.is_empty() {
+                    self.stage.line(visible(&output).trim_end());
+                }
+                say(&self.paint.dim(visible(&state.to_string())));
+            }
+            None => self.fail(&format!("expected the number of a job, or `end` and one; got {rest}")),
         }
     }
 

@@ -35,6 +35,11 @@ impl Chat {
             self.stage.aside("\n");
         }
         let data = result.data.unwrap_or_default();
+        if let Some(job) = data["job"].as_u64() {
+            return say(&format!(
+                "it runs in the background as job {job}; `/jobs {job}` shows what it writes"
+            ));
+        }
         match data["exit_code"].as_i64() {
             Some(0) => {}
             Some(code) => say(&self.paint.dim(format!("exit code {code}"))),

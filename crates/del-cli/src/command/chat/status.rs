@@ -64,7 +64,7 @@ impl Chat {
         let counted = if usage.prompt > 0 { "" } else { " (the server does not say)" };
         for (what, said) in [
             ("model", session.settings.model.clone()),
-            ("server", session.server.base.clone()),
+            ("server", format!("{} ({})", session.server.base, session.server.api.name())),
             ("calls", format!("{:?}, {}", session.mode(), session.dialect()).to_lowercase()),
             ("mode", name(approval).to_owned()),
             ("sandbox", session.hands.toolbox.sandbox().to_string()),

@@ -38,6 +38,7 @@ pub(super) enum Name {
     Mcp,
     Hooks,
     Plan,
+    Jobs,
     Show,
     Thinking,
     Diff,
@@ -85,7 +86,7 @@ const fn command(
     Command { names, takes, behind, about, name }
 }
 
-pub(super) const COMMANDS: [Command; 32] = [
+pub(super) const COMMANDS: [Command; 33] = [
     command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
@@ -131,7 +132,7 @@ pub(super) const COMMANDS: [Command; 32] = [
         &["model", "models"],
         Takes::Word,
         "[NAME]",
-        "the models there are, or take another",
+        "the models there are, or take another; `/model @PROFILE` one of another server",
     ),
     command(
         Name::Dialect,
@@ -156,6 +157,13 @@ pub(super) const COMMANDS: [Command; 32] = [
         Takes::Nothing,
         "",
         "what the model wants to do, and what is done",
+    ),
+    command(
+        Name::Jobs,
+        &["jobs", "ps", "shells"],
+        Takes::Text,
+        "[N]",
+        "commands in the background (`&`), what number N wrote; `/jobs end N` ends it",
     ),
     command(Name::Show, &["show"], Takes::Word, "[N]", "all of the last result, or of the last but N"),
     command(Name::Thinking, &["thinking", "think"], Takes::Nothing, "", "what the model thought last"),

@@ -51,6 +51,8 @@ pub(super) struct Bench<'a> {
     pub(super) interrupt: &'a Interrupt,
     /// What the model's template says of tools.
     pub(super) words: Option<Words>,
+    /// Members of every request.
+    pub(super) extra: Map<String, Value>,
     /// How long one answer may take.
     pub(super) patience: Duration,
     /// What is offered: the tools of the questions, perhaps among others.
@@ -193,7 +195,9 @@ impl Bench<'_> {
             dialect: way.dialect.clone(),
             words: self.words.clone(),
             constrain: if way.constrained { Constrain::On } else { Constrain::Off },
-            server: del_agent::Server { llama_cpp: self.server.llama_cpp(), takes_tools: None },
+            api: self.server.api,
+            extra: self.extra.clone(),
+            server: del_agent::Server { takes_tools: None, counts: false, ..self.server.for_agent() },
             max_turns: if way.tools_mode == ToolsMode::Hybrid { HYBRID_TURNS } else { TURNS },
             max_tokens: Some(LONGEST),
             ..Settings::default()
@@ -242,8 +246,8 @@ impl Bench<'_> {
                     return Ok(if silent { Ok(()) } else { verdict });
                 }
                 Effect::Failed(failure) => return self.failed(&failure, verdict),
-                // Nothing is under way that could go on.
-                Effect::Continue => step(Input::Cancel),
+                // Nothing is under way that could go on, and nothing is counted.
+                Effect::Continue | Effect::Count(_) => step(Input::Cancel),
             };
         }
     }

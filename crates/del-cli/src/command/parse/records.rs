@@ -82,15 +82,13 @@ pub(super) fn read(reader: &Reader, request: &mut Request) -> Result<Message, Re
             message: format!("`text`: {error}"),
         });
     };
-    let turn = Turn {
-        tools: request.tools.take().unwrap_or_else(|| Arc::clone(&reader.turn.tools)),
-        starts: match request.starts_in_reasoning {
-            Some(true) => Start::Reasoning,
-            Some(false) => Start::Text,
-            None => reader.turn.starts,
-        },
-        limits: reader.turn.limits.clone(),
+    let tools = request.tools.take().unwrap_or_else(|| Arc::clone(&reader.turn.tools));
+    let starts = match request.starts_in_reasoning {
+        Some(true) => Start::Reasoning,
+        Some(false) => Start::Text,
+        None => reader.turn.starts,
     };
+    let turn = Turn::new(tools).starting(starts).limited(reader.turn.limits.clone());
     let end = if request.cut { End::Cut } else { reader.end };
     Ok(reader.read_text(reader.catalog.parser(choice, turn), &request.text, end))
 }

@@ -28,6 +28,8 @@ pub(super) struct Table {
     pub(super) words: Words,
     /// Where it begins.
     pub(super) line: usize,
+    /// All of its keys, also those whose values are wrong.
+    pub(super) keys: Vec<String>,
 }
 
 /// Something that is wrong in a file, and where.
@@ -86,7 +88,8 @@ impl File {
                         .push(Wrong { line: at, message: format!("expected [[{name}]], got another value") });
                     continue;
                 };
-                list.push(Table { words: words(found, &options, &[], &line, wrongs), line: at });
+                let keys = found.iter().map(|(key, _)| key.get_ref().to_string()).collect();
+                list.push(Table { words: words(found, &options, &[], &line, wrongs), line: at, keys });
             }
         }
         file

@@ -12,8 +12,9 @@ use del_dialects::Dialect;
 use del_proxy::{ClientKey, RouteSettings, Settings};
 
 use super::file::{File, Table, Wrong, Wrongs};
+use super::observers::LogOption;
 use super::words::Words;
-use super::{KeyOptions, Listening, Options, RouteOptions, RouteTable, ServerApiOption, values};
+use super::{KeyOptions, Listening, Options, RouteOptions, RouteTable, values};
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
 use crate::exit::Exit;
@@ -98,7 +99,7 @@ impl Plan {
             for server in servers {
                 first.get_or_insert_with(|| server.base.clone());
                 let mut upstream = server.into_upstream(options.connect_timeout)?;
-                upstream.api = options.upstream_api.into();
+                upstream.api = options.upstream_api.0;
                 upstream.engine = options.engine.of(upstream.engine);
                 upstream.first_byte = options.first_byte_timeout;
                 upstream.between_bytes = options.idle_timeout;
@@ -124,10 +125,16 @@ impl Plan {
             keep_alive: listening.keep_alive,
             health_interval: listening.health_interval,
             metrics: listening.metrics,
+            tells_content: listening.log_content,
             keys: self.keys.iter().map(|(key, secret)| client_key(key, secret)).collect(),
             ..Settings::new(routes)
         };
         Ok(Asked { settings, away, first: first.unwrap_or_default() })
+    }
+
+    /// What is written of requests.
+    pub(super) fn log(&self) -> LogOption {
+        self.listening.log
     }
 
     /// The servers of a route. Several, and those of a file, may come later.
@@ -137,7 +144,7 @@ impl Plan {
             model: options.model.clone(),
             api_key_env: options.upstream_key_env.clone(),
             names: ["--upstream", "--upstream-key-env"],
-            anthropic: options.upstream_api == ServerApiOption::Anthropic,
+            api: Some(options.upstream_api),
         };
         if options.upstream.len() < 2 && !(self.patient && options.upstream.len() == 1) {
             return Ok(vec![Server::find(&asked(options.upstream.first())).await?]);
@@ -308,9 +315,16 @@ impl Check {
     fn read<T: Args>(&mut self, table: &Table, needed: &[&str]) -> Option<T> {
         let missing: Vec<&str> =
             needed.iter().copied().filter(|name| table.words.get(name).is_none()).collect();
-        for name in &missing {
-            // A value that is there and wrong was told already.
-            let message = format!("expected a usable `{name}` in this table, got none");
+        // What is wrong with a value that is there was told already.
+        let absent = missing.iter().filter(|name| !table.keys.iter().any(|key| key == *name));
+        for name in absent {
+            let expected = match *name {
+                "models" => "names of models",
+                "upstream" => "the address of a model server",
+                "env" => "the name of a variable",
+                _ => "a text",
+            };
+            let message = format!("{name}: expected {expected}, got none");
             self.wrongs.push(Wrong { line: table.line, message });
         }
         if missing.is_empty() { table.words.read().ok() } else { None }

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use clap::Arg;
 
+use crate::arguments::reference::meaning;
+
 use super::file::{arguments, key_of};
 use super::{KeyOptions, Listening, RouteOptions, RouteTable};
 
@@ -14,22 +16,8 @@ const BEGIN: &str = "<!-- keys: written by `UPDATE_README=1 cargo test -p del-cl
 const END: &str = "<!-- end of keys -->";
 
 fn row(out: &mut String, arg: &Arg) {
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let (about, said) = match help.split_once(" [default: ") {
-        Some((about, said)) => (about, said.trim_end_matches(']')),
-        None => (help.as_str(), ""),
-    };
-    let defaults: Vec<String> =
-        arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
-    let default = if defaults.is_empty() { said.to_owned() } else { defaults.join(", ") };
-    let values: Vec<String> =
-        arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
-    let values = if values.is_empty() || !arg.get_action().takes_values() {
-        String::new()
-    } else {
-        format!(": {}", values.join(", "))
-    };
-    writeln!(out, "| `{}` | {about}{values} | {default} |", key_of(arg)).unwrap();
+    let (about, default) = meaning(arg);
+    writeln!(out, "| `{}` | {about} | {default} |", key_of(arg)).unwrap();
 }
 
 fn table(out: &mut String, title: &str, args: &[Arg]) {

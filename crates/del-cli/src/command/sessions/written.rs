@@ -27,10 +27,10 @@ pub(super) fn transcript(kept: &Kept, paint: Paint) -> String {
             Entry::User { text: question, .. } => {
                 writeln!(text, "\n{}", paint.bold(format!("> {}", visible(question))))
             }
-            Entry::Summary { text: note } | Entry::Note { text: note } => {
+            Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 writeln!(text, "{}", paint.yellow(format!("! {}", visible(note))))
             }
-            Entry::Assistant { text: answer, calls } => {
+            Entry::Assistant { text: answer, calls, .. } => {
                 if !answer.is_empty() {
                     let _ = writeln!(text, "{}", visible(answer));
                 }
@@ -62,10 +62,10 @@ pub(crate) fn markdown(kept: &Kept) -> String {
             Entry::User { text: question, .. } => {
                 let _ = writeln!(text, "\n## Question\n\n{question}");
             }
-            Entry::Summary { text: note } | Entry::Note { text: note } => {
+            Entry::Summary { text: note, .. } | Entry::Note { text: note } => {
                 let _ = writeln!(text, "\n## Note to the model\n\n{note}");
             }
-            Entry::Assistant { text: answer, calls } => {
+            Entry::Assistant { text: answer, calls, .. } => {
                 text.push_str("\n## Answer\n");
                 if !answer.is_empty() {
                     let _ = writeln!(text, "\n{answer}");

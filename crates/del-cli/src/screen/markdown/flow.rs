@@ -51,8 +51,9 @@ impl Style {
 pub(super) struct Flow {
     width: usize,
     colour: bool,
-    /// What begins the rows after the first.
+    /// What begins the rows after the first, and how it looks.
     indent: String,
+    indented: Style,
     /// Columns that are used in the row, and how many of them before its first word.
     column: usize,
     start: usize,
@@ -70,6 +71,7 @@ impl Flow {
             width,
             colour,
             indent: String::new(),
+            indented: Style::PLAIN,
             column: 0,
             start: 0,
             gap: 0,
@@ -92,7 +94,7 @@ impl Flow {
         self.width = width;
     }
 
-    /// Begins a row with this, and the rows that it goes on in with `indent`.
+    /// Begins a row with this, and the rows that it goes on in with `indent`, in the same style.
     pub(super) fn begin(&mut self, head: &str, style: Style, indent: String) {
         self.style(style);
         self.out.push_str(head);
@@ -100,6 +102,7 @@ impl Flow {
         self.column = head.width();
         self.start = self.column;
         self.indent = indent;
+        self.indented = style;
     }
 
     pub(super) fn push(&mut self, c: char, style: Style) {
@@ -147,11 +150,7 @@ impl Flow {
         let word = std::mem::take(&mut self.word);
         let wide = word.iter().map(|(c, _)| *c).collect::<String>().width();
         if self.column + self.gap + wide > self.width && self.column > self.start {
-            self.style(Style::PLAIN);
-            self.out.push('\n');
-            self.out.push_str(&self.indent);
-            self.column = self.indent.width();
-            self.start = self.column;
+            self.go_on();
         } else {
             let space = word.first().map_or(Style::PLAIN, |(_, style)| *style);
             // A line under words is under the space between them as well.
@@ -177,15 +176,24 @@ impl Flow {
     fn letter(&mut self, c: char, style: Style) {
         let wide = c.width().unwrap_or(0);
         if self.column + wide > self.width {
-            self.style(Style::PLAIN);
-            self.out.push('\n');
-            self.out.push_str(&self.indent);
-            self.column = self.indent.width();
-            self.start = self.column;
+            self.go_on();
         }
         self.style(style);
         self.out.push(c);
         self.column += wide;
+    }
+
+    /// Goes on in the next row.
+    fn go_on(&mut self) {
+        self.style(Style::PLAIN);
+        self.out.push('\n');
+        if !self.indent.is_empty() {
+            self.style(self.indented);
+            self.out.push_str(&self.indent);
+            self.style(Style::PLAIN);
+        }
+        self.column = self.indent.width();
+        self.start = self.column;
     }
 
     fn style(&mut self, style: Style) {

@@ -68,13 +68,13 @@ fn writing_and_running_need_a_rule() {
         vec![calling("write_file", &arguments), saying("Well.")]
     };
     let (_, results) = run(folder.path(), write(), &[]);
-    assert!(results[0].starts_with("Denied") && !made.exists(), "{results:?}");
+    assert!(results[0].starts_with("Error: Denied") && !made.exists(), "{results:?}");
     let (_, results) = run(folder.path(), write(), &["--allow-tool", "write_file(made.txt)"]);
     assert!(made.exists(), "{results:?}");
     std::fs::remove_file(&made).unwrap();
     let touch = || vec![calling("run_command", &json!({"command": "touch made.txt"})), saying("Well.")];
     let (_, results) = run(folder.path(), touch(), &[]);
-    assert!(results[0].starts_with("Denied") && !made.exists(), "{results:?}");
+    assert!(results[0].starts_with("Error: Denied") && !made.exists(), "{results:?}");
     let (_, results) = run(folder.path(), touch(), &["--allow-tool", "run_command(touch:*)"]);
     assert!(made.exists(), "{results:?}");
     let outside = vec![calling("read_file", &json!({"file_path": "/etc/passwd"})), saying("Well.")];

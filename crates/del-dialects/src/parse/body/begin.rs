@@ -62,7 +62,7 @@ impl Engine {
         };
         let most = io.at + opening.start() + MAX_BARE;
         let window = &io.bytes[..io.bytes.len().min(most)];
-        let marks = &io.plan.walks[reading.walk].proof;
+        let marks = &io.plan.walks[reading.walk].expected().proof;
         let mut hit = marks.find(scan, window, &mut io.look, &mut io.again);
         if hit.is_none() && io.last() {
             hit = marks.take(scan, &mut io.look, &mut io.again);
@@ -123,10 +123,10 @@ impl Engine {
     pub(super) fn at_once(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let number = reading.walk;
-        let name = if let Kind::Call(reader) = &reading.kind { reader.name.clone() } else { None };
+        let name = if let Kind::Call(reader) = &reading.kind { reader.name.as_deref() } else { None };
         let told = reading.pending.as_ref().is_some_and(|opening| {
             // An object that says nothing but the name of a tool, and is all that the answer says so far.
-            let tool = name.as_deref().and_then(|name| self.tool(name));
+            let tool = name.and_then(|name| self.tool(name));
             opening.has_token(io.plan) || (!opening.is_doubtful() && tool.is_some_and(takes_nothing))
         });
         if io.plan.walks[number].is_bare() && !told {

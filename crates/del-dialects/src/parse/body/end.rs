@@ -107,7 +107,7 @@ impl Engine {
         while hit.is_none() && io.look < io.bytes.len() {
             let from = io.look;
             let Some(skip) = skip else {
-                hit = walk.rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
+                hit = walk.expected().rescue.find(scan, io.bytes, &mut io.look, &mut io.again);
                 let named = hit.filter(|hit| walk.named_closer() == Some(&io.text[hit.start..hit.end]));
                 match named.map(|hit| (hit.start, repeats(&self.call.name, &io.text[hit.end..], io.last()))) {
                     Some((_, Some(false))) => hit = None,
@@ -126,14 +126,14 @@ impl Engine {
             let end = skip.follow(piece).map(|len| from + len);
             let bytes = &io.bytes[..end.unwrap_or(from + piece.len())];
             io.again += (bytes.len() - from) as u64;
-            hit = walk.rescue.find(scan, bytes, &mut io.look, &mut io.again);
+            hit = walk.expected().rescue.find(scan, bytes, &mut io.look, &mut io.again);
             if let (Some(end), None) = (end, hit) {
                 (io.at, io.look) = (end, end);
                 self.state = State::Gap(Gap::behind_broken(number, walk.args + 1));
                 return Flow::Next;
             }
         }
-        let free = io.look - walk.rescue.pending(scan);
+        let free = io.look - walk.expected().rescue.pending(scan);
         match hit {
             None => {
                 io.at = free;

@@ -94,7 +94,7 @@ impl<'a> On<'a, '_> {
 
     /// What a reader of values is given.
     fn given(&self, syntax: &'a Syntax) -> value::Given<'a> {
-        value::Given { syntax, marks: &self.walk.marks, text: self.text, end: self.end }
+        value::Given { syntax, marks: &self.walk.expected().values, text: self.text, end: self.end }
     }
 
     fn skip_white_space(&mut self) {

@@ -32,7 +32,8 @@ pub(super) fn site(
     tried: &mut Vec<(usize, u64)>,
 ) -> Settled {
     let again = opening.from == From::Gap && opening.step == 0;
-    let site = if again { &walk.again } else { &walk.sites[opening.step] };
+    let expected = walk.expected();
+    let site = if again { &expected.again } else { &expected.sites[opening.step] };
     if opening.scan.is_fresh() {
         let most = (io.at + opening.token + MAX_SPACE + 1).clamp(io.look, io.bytes.len());
         io.look += white_space(&io.bytes[io.look..most]);
@@ -87,7 +88,7 @@ pub(super) fn site(
                 }
                 // Without a mark of its own, a bracket is data.
                 Then::Head(step) if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) => {
-                    nameless(&walk.sites[step + 1], walk, &io.bytes[io.look..])
+                    nameless(&walk.expected().sites[step + 1], walk, &io.bytes[io.look..])
                 }
                 Then::Args if begins(walk, byte) => {
                     opening.missed |= walk.misses(opening.step, walk.args);
@@ -202,7 +203,7 @@ fn attributes(opening: &mut Opening, walk: &Walk, step: usize, io: &mut Io<'_>, 
     let from = opening.token;
     let most = io.at + from + MAX_ATTRIBUTES;
     let window = &io.bytes[..io.bytes.len().min(most)];
-    let marks = &walk.sites[step + 1].marks;
+    let marks = &walk.expected().sites[step + 1].marks;
     let Some(hit) = marks.find(&mut opening.scan, window, &mut io.look, &mut io.again) else {
         return if window.len() == most { Settled::Nothing } else { Settled::More };
     };
@@ -261,7 +262,7 @@ impl Walk {
     /// Where a mark that follows the name begins in what could be a name as a whole: `get_weather@@`. A mark of one
     /// character ends it, and so does one that goes on behind it; inside it they are parts of the name.
     fn mark_in_name(&self, behind: usize, text: &str) -> Option<usize> {
-        let spellings = self.sites[behind].targets.iter().flat_map(|target| match target {
+        let spellings = self.expected().sites[behind].targets.iter().flat_map(|target| match target {
             Target::Step(step) | Target::Closer(step) => self.spellings(*step),
             _ => Default::default(),
         });

@@ -6,6 +6,7 @@ use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::dialect::{Channels, Codec, Literal, Mark, Need, Slot, is_token};
 use crate::scan::Automaton;
+use crate::value::Marks;
 
 /// What may stand at a place.
 #[derive(Debug, Default)]
@@ -46,8 +47,38 @@ pub(in crate::parse) enum Then {
     Args,
 }
 
+/// What may stand at each place of a dialect.
+#[derive(Debug)]
+pub(in crate::parse) struct Expected {
+    /// At each step: on the way to the arguments, and behind them.
+    pub(in crate::parse) sites: Vec<Site>,
+    /// Behind a call, to open the next one.
+    pub(in crate::parse) again: Site,
+    /// Around a value that is no field.
+    pub(in crate::parse) values: Marks,
+    /// For a block of lists with marks around it: its marks, and how many of them close it.
+    pub(in crate::parse) echo: Option<(Automaton, usize)>,
+    /// The marks behind the arguments, which prove a call that is opened by a word alone.
+    pub(in crate::parse) proof: Automaton,
+    /// Where reading may go on after a broken call.
+    pub(in crate::parse) rescue: Automaton,
+}
+
+impl Expected {
+    pub(super) fn of(walk: &Walk) -> Self {
+        Self {
+            sites: (0..=walk.steps.len()).map(|step| walk.site(step)).collect(),
+            again: walk.again(),
+            values: walk.marks_of_values(),
+            echo: walk.echo(),
+            proof: walk.proof(),
+            rescue: walk.rescue(),
+        }
+    }
+}
+
 impl Site {
-    pub(in crate::parse) fn new(mut spellings: Vec<(String, Target)>, then: Then) -> Self {
+    fn new(mut spellings: Vec<(String, Target)>, then: Then) -> Self {
         // Of equal spellings the first counts.
         let mut known: Vec<String> = Vec::new();
         spellings.retain(|(spelling, _)| {
@@ -102,7 +133,7 @@ impl Walk {
         openers
     }
 
-    pub(in crate::parse) fn site(&self, step: usize) -> Site {
+    fn site(&self, step: usize) -> Site {
         let mut spellings: Vec<(String, Target)> = Vec::new();
         let then;
         if step > self.args {
@@ -185,15 +216,28 @@ impl Walk {
         }
     }
 
-    pub(in crate::parse) fn again(&self) -> Site {
+    fn again(&self) -> Site {
         let mut spellings: Vec<(String, Target)> = Vec::new();
         for (place, mark) in self.marks_from(self.call).into_iter().chain(self.marks_from(0)) {
             spellings.extend(mark.read.iter().map(|spelling| (spelling.clone(), Target::Step(place))));
         }
-        Site::new(spellings, self.sites[self.call].then)
+        Site::new(spellings, self.then(self.call))
     }
 
-    pub(super) fn echo(&self) -> Option<(Automaton, usize)> {
+    /// What may stand behind a value that is not closed.
+    fn marks_of_values(&self) -> Marks {
+        let spellings = |marks: Vec<&Mark>| -> Vec<String> {
+            marks.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
+        };
+        let closers = spellings(self.closers().map(|(_, mark)| mark).collect());
+        let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call));
+        let mut next = spellings(openers.map(|(_, mark)| mark).collect());
+        next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
+        next.extend(self.dialect.ends.iter().cloned());
+        Marks::new(&self.syntax, &closers, &next)
+    }
+
+    fn echo(&self) -> Option<(Automaton, usize)> {
         let (open, close) = (&self.dialect.block.open, self.dialect.block.close.last()?);
         let token = |mark: &Mark| mark.read.iter().all(|spelling| is_token(spelling));
         let listed = open.len() == 2 && open[1].read.iter().any(|mark| mark == "[");
@@ -202,7 +246,17 @@ impl Walk {
             .then(|| (Automaton::new(spellings()), close.read.len()))
     }
 
-    pub(in crate::parse) fn rescue(&self) -> Automaton {
+    fn proof(&self) -> Automaton {
+        let closers = self.closers().flat_map(|(_, mark)| mark.read.iter().map(String::as_str));
+        let quotes = match self.dialect.codec() {
+            Codec::Object(Literal::Loose(loose)) => &loose.quotes[..],
+            _ => &[],
+        };
+        let quotes = quotes.iter().map(String::as_str).filter(|quote| is_token(quote));
+        Automaton::new(closers.chain(quotes).filter(|mark| is_distinct(mark)))
+    }
+
+    fn rescue(&self) -> Automaton {
         let without_id;
         let mut spellings: Vec<&str> = Vec::new();
         if let Some(channels) = self.channels() {

@@ -1,9 +1,9 @@
 //! One dialect, as the reader walks it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::heading::Heading;
-use super::sites::{Site, Then};
+use super::sites::{Expected, Then};
 use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
 use crate::codec::fields::{Closers, FieldMarks};
 use crate::codec::lines::LineMarks;
@@ -11,8 +11,7 @@ use crate::dialect::{
     Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_plain_tag,
     is_token,
 };
-use crate::scan::Automaton;
-use crate::value::{Marks, Syntax};
+use crate::value::Syntax;
 
 /// One dialect, as the reader walks it.
 #[derive(Debug)]
@@ -27,22 +26,12 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) args: usize,
     /// The first step that closes the block.
     pub(in crate::parse) close: usize,
-    /// What may stand at each step: on the way to the arguments, and behind them.
-    pub(in crate::parse) sites: Vec<Site>,
-    /// What may stand behind a call, to open the next one.
-    pub(in crate::parse) again: Site,
     pub(in crate::parse) body: Body,
-    /// How values are written that are no fields, and the delimiters around them.
+    /// How values are written that are no fields.
     pub(in crate::parse) syntax: Syntax,
-    pub(in crate::parse) marks: Marks,
-    /// For a block of lists with marks around it: its marks, and how many of them close it.
-    pub(in crate::parse) echo: Option<(Automaton, usize)>,
-    /// The marks behind the arguments, which prove a call that is opened by a word alone.
-    pub(in crate::parse) proof: Automaton,
     /// What opens calls of the other forms of this dialect.
     pub(in crate::parse) others: Vec<String>,
-    /// Finds where reading may go on after a broken call.
-    pub(in crate::parse) rescue: Automaton,
+    expected: OnceLock<Expected>,
     /// Of a format of channels, all that concerns headers.
     pub(in crate::parse) heading: Option<Heading>,
 }
@@ -94,15 +83,10 @@ impl Walk {
             call,
             args,
             close,
-            sites: Vec::new(),
-            again: Site::default(),
             body: Body::Literals,
             syntax: Syntax::json().clone(),
-            marks: Marks::default(),
-            echo: None,
-            proof: Automaton::default(),
             others: Vec::new(),
-            rescue: Automaton::default(),
+            expected: OnceLock::new(),
             alone: false,
             heading,
             dialect,
@@ -113,19 +97,13 @@ impl Walk {
             Codec::Call(form) => Syntax::of_call(form),
             _ => Syntax::json().clone(),
         };
-        walk.marks = walk.marks_of_values();
-        walk.sites = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
-        walk.again = walk.again();
-        walk.rescue = walk.rescue();
-        walk.echo = walk.echo();
-        let closers = walk.closers().flat_map(|(_, mark)| mark.read.iter().map(String::as_str));
-        let quotes = match walk.dialect.codec() {
-            Codec::Object(Literal::Loose(loose)) => &loose.quotes[..],
-            _ => &[],
-        };
-        let quotes = quotes.iter().map(String::as_str).filter(|quote| is_token(quote));
-        walk.proof = Automaton::new(closers.chain(quotes).filter(|mark| is_distinct(mark)));
         walk
+    }
+
+    /// What may stand at each of its places: made when the first call of it may begin, as most dialects of a plan stay
+    /// unread.
+    pub(in crate::parse) fn expected(&self) -> &Expected {
+        self.expected.get_or_init(|| Expected::of(self))
     }
 
     /// What begins thinking.
@@ -147,14 +125,6 @@ impl Walk {
         let ends = self.dialect.reasoning.iter().flat_map(|reasoning| &reasoning.end);
         let begun = self.thought_begins().next().is_some();
         ends.filter(move |mark| begun && (self.alone || !is_wordy(mark)))
-    }
-
-    /// Goes on beside other forms of the same dialect, which these marks open.
-    pub(in crate::parse) fn beside(&mut self, others: Vec<String>) {
-        self.others = others;
-        for step in self.args + 1..=self.steps.len() {
-            self.sites[step] = self.site(step);
-        }
     }
 
     pub(in crate::parse) fn is_bare(&self) -> bool {
@@ -376,19 +346,6 @@ impl Walk {
         let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
         let others: Vec<String> = results.chain(self.dialect.ends.iter().cloned()).collect();
         Box::new(FieldMarks::text(&closers, &others))
-    }
-
-    /// What may stand behind a value that is not closed.
-    fn marks_of_values(&self) -> Marks {
-        let spellings = |marks: Vec<&Mark>| -> Vec<String> {
-            marks.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
-        };
-        let closers = spellings(self.closers().map(|(_, mark)| mark).collect());
-        let openers = self.marks_from(0).into_iter().chain(self.marks_from(self.call));
-        let mut next = spellings(openers.map(|(_, mark)| mark).collect());
-        next.extend(self.dialect.results.invented.iter().map(|[open, _]| open.clone()));
-        next.extend(self.dialect.ends.iter().cloned());
-        Marks::new(&self.syntax, &closers, &next)
     }
 
     /// The marks behind the arguments.

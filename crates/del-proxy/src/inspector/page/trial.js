@@ -36,10 +36,13 @@ export function form(main) {
   text.focus();
 }
 
+// So many dialects that read the same calls are shown; the others are folded away.
+const MOST_ALIKE = 5;
+
 function result(answer, ask) {
-  const name = (row) => el('button', { type: 'button', onclick: () => ask(row.name) }, row.name);
   const rows = answer.dialects.filter((row) => row.calls > 0);
   const silent = answer.dialects.length - rows.length;
+  const folded = rows.filter((row) => row.same && row.name !== answer.winner).slice(MOST_ALIKE);
   return [
     el('h2', {}, answer.shown === 'auto' ? 'All dialects together' : `${answer.shown}, read alone`),
     el('p', { class: 'won' }, answer.winner ? ['The calls are in ', el('b', {}, answer.winner), '.'] : 'There is no call.'),
@@ -47,12 +50,18 @@ function result(answer, ask) {
     el('h3', {}, answer.shown === 'auto' ? 'What was read' : `What ${answer.shown} reads`),
     ...reading(answer.reading),
     el('h2', {}, 'Every dialect, read alone'),
-    el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, 'Dialect'), el('th', {}, 'Reads'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Faults'))),
-      el('tbody', {}, rows.map((row) => el('tr', { 'aria-current': row.name === answer.winner ? 'true' : null },
-        el('td', {}, name(row)), el('td', {}, row.same ? el('span', { class: 'good' }, 'the same calls') : visible(`otherwise: ${row.names.join(', ')}`)),
-        el('td', { class: 'number' }, String(row.calls)), el('td', { class: 'number' }, String(row.faults))))))),
+    table(rows.filter((row) => !folded.includes(row)), answer.winner, ask),
+    folded.length ? el('details', { 'data-name': 'alike' }, el('summary', {}, `${count(folded.length, 'dialect')} more read the same calls`), table(folded, answer.winner, ask)) : '',
     el('p', { class: 'sub' }, silent ? `${count(silent, 'dialect')} ${rows.length ? 'more ' : ''}read no call.` : ''),
   ];
+}
+
+function table(rows, winner, ask) {
+  const name = (row) => el('button', { type: 'button', onclick: () => ask(row.name) }, row.name);
+  return el('div', { class: 'scroll' }, el('table', {}, el('thead', {}, el('tr', {}, el('th', {}, 'Dialect'), el('th', {}, 'Reads'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Faults'))),
+    el('tbody', {}, rows.map((row) => el('tr', { 'aria-current': row.name === winner ? 'true' : null },
+      el('td', {}, name(row)), el('td', {}, row.same ? el('span', { class: 'good' }, 'the same calls') : visible(`otherwise: ${row.names.join(', ')}`)),
+      el('td', { class: 'number' }, String(row.calls)), el('td', { class: 'number' }, String(row.faults)))))));
 }
 
 function report(found) {

@@ -1,0 +1,76 @@
+//! Commands in the background.
+
+use serde_json::json;
+
+use crate::consent::Terminal;
+use crate::del::{Run, del, directory, run};
+use crate::server::{Reply, Server, calls, says};
+
+/// Does what the script says, with nothing to ask; what was told to the model last.
+fn work(script: Vec<Reply>, options: &[&str]) -> (Run, String) {
+    let server = Server::new(script);
+    let files = directory(&[]);
+    let given = ["-p", "Begin.", "--base-url", server.url(), "--sandbox", "off"];
+    let got = run(del(&[&given, options].concat()).current_dir(files.path()), "");
+    let last = server.completions().pop().unwrap().body["messages"].to_string();
+    (got, last)
+}
+
+fn command(text: &str) -> Reply {
+    calls("c1", "run_command", &json!({"command": text}))
+}
+
+fn job(arguments: &serde_json::Value) -> Reply {
+    calls("c2", "job", arguments)
+}
+
+#[test]
+fn a_model_starts_a_job_waits_for_it_and_reads_it() {
+    let script =
+        vec![command("echo fin; echo ished &"), job(&json!({"id": 1, "wait": 60})), says("It is done.")];
+    let (got, told) = work(script, &["--unsafe"]);
+    assert_eq!((got.code, got.out.trim()), (0, "It is done."), "{got:#?}");
+    assert!(told.contains("in the background as job 1") && told.contains("fin\\nished"), "{told}");
+    assert!(told.contains("exit code 0: echo fin; echo ished; its output: /"), "{told}");
+}
+
+#[test]
+fn what_still_runs_ends_with_the_session_and_that_is_said() {
+    let (got, _) = work(vec![command("sleep 1000 &"), says("It runs.")], &["--unsafe"]);
+    assert_eq!(got.code, 0, "{got:#?}");
+    assert!(got.err.contains("ended with the session: job 1, sleep 1000"), "{}", got.err);
+    let script = vec![command("sleep 1000 &"), job(&json!({"end": true})), says("It is over.")];
+    let (got, told) = work(script, &["--unsafe"]);
+    assert!(told.contains("ended by request") && !got.err.contains("with the session"), "{got:#?} {told}");
+}
+
+#[test]
+fn a_job_needs_the_same_consent_as_any_command() {
+    let (got, told) = work(vec![command("touch made &"), says("No.")], &[]);
+    assert!(got.code == 0 && told.contains("Denied"), "{told}");
+}
+
+#[test]
+fn the_user_starts_lists_and_ends_jobs() {
+    let server = Server::new(vec![says("I see.")]);
+    let home = directory(&[]);
+    let folder = home.path().to_str().unwrap();
+    let arguments = ["--base-url", server.url(), "--color", "never", "--working-dir", folder];
+    let mut terminal = Terminal::with(&home, &arguments, 100, &[]);
+    terminal.until("> ");
+    for (keys, says) in [
+        ("!echo going; sleep 1000 &\r", "runs in the background as job 1"),
+        ("/jobs 1\r", "job 1 runs for"),
+        ("/jobs\r", "echo going; sleep 1000"),
+        ("/jobs end 1\r", "ended by request"),
+        ("/jobs end 1\r", "job 1 is over already"),
+        ("/jobs 7\r", "expected the number of a job"),
+        ("What of it?\r", "I see."),
+    ] {
+        terminal.write(keys);
+        terminal.until(says);
+        terminal.until("> ");
+    }
+    let asked = server.completions()[0].body["messages"].to_string();
+    assert!(asked.contains("[job 1 is over after") && asked.contains("ended by request"), "{asked}");
+}

@@ -1,0 +1,67 @@
+//! A task of many files: how often it asks, and how it is taken back.
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::consent::Terminal;
+use crate::del::{del, directory, run};
+use crate::server::{Server, calls, says};
+
+/// Ten files, each with a name that is to be another.
+fn ten_files() -> TempDir {
+    let names: Vec<String> = (0..10).map(|n| format!("src/part{n}.py")).collect();
+    let files: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), "def old():\n    return old\n")).collect();
+    directory(&[&files[..], &[("check.sh", "! grep -rq old src\n")]].concat())
+}
+
+#[test]
+fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
+    let files = ten_files();
+    let call = |n: usize, name: &str, arguments: serde_json::Value| calls(&format!("c{n}"), name, &arguments);
+    let path = |n: usize| format!("src/part{n}.py");
+    // As a model would go about it: it searches, reads, edits, and runs the check before and behind.
+    let mut script = vec![
+        call(100, "grep_search", json!({"pattern": "old"})),
+        call(101, "run_command", json!({"command": "grep -rn old src | head -n 3"})),
+        call(102, "run_command", json!({"command": "sh check.sh"})),
+    ];
+    for n in 0..10 {
+        script.push(call(n, "read_file", json!({"file_path": path(n)})));
+        let edit =
+            json!({"file_path": path(n), "old_string": "old", "new_string": "new", "replace_all": true});
+        script.push(call(20 + n, "edit_file", edit));
+    }
+    script.push(call(103, "run_command", json!({"command": "sh check.sh"})));
+    script.push(says("All ten are changed."));
+    let server = Server::new(script);
+    let arguments = ["--base-url", server.url(), "--color", "never", "--approval-mode", "auto-edit"];
+    let mut terminal = Terminal::with(&files, &arguments, 100, &[]);
+    terminal.until("ends");
+    terminal.until("> ");
+    terminal.write("Rename old to new.\r");
+    terminal.until("Do this?");
+    terminal.write("a");
+    let seen = terminal.until("All ten are changed.");
+    assert!(!seen.contains("Do this?"), "{seen:?}");
+    let changed = |name: &str| {
+        (0..10)
+            .filter(|n| std::fs::read_to_string(files.path().join(path(*n))).unwrap().contains(name))
+            .count()
+    };
+    assert_eq!((changed("new"), changed("old")), (10, 0));
+    terminal.until("> ");
+    terminal.write("/undo all\r");
+    terminal.until("undone: ");
+    terminal.until("> ");
+    assert_eq!((changed("new"), changed("old")), (0, 10));
+    terminal.write("/redo\r");
+    terminal.until("undone: ");
+    terminal.until("> ");
+    assert_eq!((changed("new"), changed("old")), (10, 0));
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
+    // Another way to the same, from outside of the conversation.
+    let undone = run(del(&["undo", "--session"]).current_dir(files.path()).env("HOME", files.path()), "");
+    assert_eq!((undone.code, changed("old")), (0, 10), "{undone:#?}");
+}

@@ -1,0 +1,37 @@
+//! What a client says of the conversation so far.
+
+use std::sync::Arc;
+
+use del_dialects::Dialects;
+use del_wire::{History, Mendings};
+use serde_json::Value;
+
+use super::Request;
+use crate::refusal::Refusal;
+use crate::route::Route;
+
+impl Request {
+    /// Mends it, where there is something that a server might refuse. A request in which nothing is wrong goes on as it came.
+    pub(crate) fn mend(&mut self, route: &Route, dialects: &'static Dialects) -> Result<Mendings, Refusal> {
+        if !self.facts.past {
+            return Ok(Mendings::default());
+        }
+        self.asked()?;
+        let tools = self.tools.as_ref().map(Arc::clone).unwrap_or_default();
+        let history = History { dialects, dialect: route.settings.dialect.as_ref(), tools: &tools };
+        let Some(Ok(asked)) = self.asked.get_mut() else { return Ok(Mendings::default()) };
+        let Some(Value::Array(messages)) = asked.body.get_mut("messages") else {
+            return Ok(Mendings::default());
+        };
+        let mendings = history.mend(messages);
+        if !mendings.is_empty() {
+            self.bytes = None;
+        }
+        Ok(mendings)
+    }
+}
+
+/// True where messages, as JSON, may hold more than what users say.
+pub(super) fn is_in(messages: &str) -> bool {
+    ["\"assistant\"", "\"tool\""].iter().any(|role| messages.contains(role))
+}

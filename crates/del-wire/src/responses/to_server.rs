@@ -1,0 +1,152 @@
+//! A request for a server of responses.
+
+use serde_json::{Map, Value, json};
+
+use crate::failed;
+
+/// The body. Members that the API does not have are left out, for it refuses them.
+pub fn write(body: &Map<String, Value>) -> Value {
+    const ALIKE: [&str; 13] = [
+        "model",
+        "temperature",
+        "top_p",
+        "stream",
+        "parallel_tool_calls",
+        "metadata",
+        "user",
+        "include",
+        "reasoning",
+        "prompt_cache_key",
+        "safety_identifier",
+        "service_tier",
+        "top_logprobs",
+    ];
+    let given = |name: &str| body.get(name).filter(|value| !value.is_null());
+    let mut out = Map::new();
+    for name in ALIKE {
+        if let Some(value) = given(name) {
+            out.insert(name.to_owned(), value.clone());
+        }
+    }
+    // Each request has the whole conversation, so that nothing has to be kept at the server.
+    out.insert("store".to_owned(), given("store").cloned().unwrap_or(json!(false)));
+    if let Some(limit) = given("max_completion_tokens").or_else(|| given("max_tokens")) {
+        out.insert("max_output_tokens".to_owned(), limit.clone());
+    }
+    if let Some(effort) = given("reasoning_effort") {
+        let reasoning = out.entry("reasoning").or_insert_with(|| json!({"summary": "auto"}));
+        reasoning["effort"] = effort.clone();
+    }
+    if let Some(format) = given("response_format") {
+        out.insert("text".to_owned(), json!({"format": flat(format, "json_schema")}));
+    }
+    let (instructions, input) = conversation(body);
+    if !instructions.is_empty() {
+        out.insert("instructions".to_owned(), json!(instructions));
+    }
+    out.insert("input".to_owned(), Value::Array(input));
+    if let Some(tools) = given("tools").and_then(Value::as_array).filter(|tools| !tools.is_empty()) {
+        out.insert("tools".to_owned(), tools.iter().map(tool).collect());
+        if let Some(choice) = given("tool_choice") {
+            out.insert("tool_choice".to_owned(), flat(choice, "function"));
+        }
+    }
+    Value::Object(out)
+}
+
+/// A tool. Without a word on it, the API takes schemas for strict ones and refuses those that are not.
+fn tool(tool: &Value) -> Value {
+    let mut flat = flat(tool, "function");
+    if flat["type"] == "function" && flat.get("strict").is_none() {
+        flat["strict"] = json!(false);
+    }
+    flat
+}
+
+/// An object whose member `inner` lies in it rather than beneath it.
+fn flat(value: &Value, inner: &str) -> Value {
+    let mut flat = value.clone();
+    if let Some(object) = flat.as_object_mut()
+        && let Some(Value::Object(members)) = object.shift_remove(inner)
+    {
+        object.extend(members);
+    }
+    flat
+}
+
+/// The instructions that the conversation begins with, and the items of the rest.
+fn conversation(body: &Map<String, Value>) -> (String, Vec<Value>) {
+    let (mut instructions, mut items) = (Vec::new(), Vec::new());
+    for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
+        let content = &message["content"];
+        match message["role"].as_str().unwrap_or_default() {
+            "system" | "developer" if items.is_empty() => instructions.push(text(content)),
+            role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
+            "assistant" => assistant(message, &mut items),
+            "tool" | "function" => {
+                let (id, mut output) = (&message["tool_call_id"], text(content));
+                if message[failed::MEMBER] == true {
+                    failed::add_words(&mut output);
+                }
+                items.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
+            }
+            _ => items.push(json!({"role": "user", "content": parts(content)})),
+        }
+    }
+    (instructions.join("\n\n"), items)
+}
+
+fn assistant(message: &Value, items: &mut Vec<Value>) {
+    for block in message["thinking_blocks"].as_array().into_iter().flatten() {
+        if let Some(seal) = block["signature"].as_str() {
+            let thought = block["thinking"].as_str().filter(|thought| !thought.is_empty());
+            let summary: Vec<Value> =
+                thought.iter().map(|text| json!({"type": "summary_text", "text": text})).collect();
+            items.push(json!({"type": "reasoning", "summary": summary, "encrypted_content": seal}));
+        }
+    }
+    let said = text(&message["content"]);
+    if !said.is_empty() {
+        items.push(json!({"role": "assistant", "content": said}));
+    }
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let function = &call["function"];
+        let arguments = match &function["arguments"] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        items.push(json!({
+            "type": "function_call", "call_id": call["id"], "name": function["name"], "arguments": arguments}));
+    }
+}
+
+/// The text of a content.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// What a user says: a text, or texts with images and files.
+fn parts(content: &Value) -> Value {
+    let Some(list) = content.as_array() else { return json!(text(content)) };
+    let part = |part: &Value| match part["type"].as_str()? {
+        "text" => Some(json!({"type": "input_text", "text": part["text"]})),
+        "image_url" => {
+            let image = &part["image_url"];
+            let detail = image["detail"].as_str().unwrap_or("auto");
+            Some(json!({"type": "input_image", "image_url": image["url"], "detail": detail}))
+        }
+        "file" => {
+            let file = &part["file"];
+            Some(json!({"type": "input_file", "filename": file["filename"], "file_data": file["file_data"]}))
+        }
+        _ => None,
+    };
+    list.iter().filter_map(part).collect()
+}
