@@ -62,11 +62,12 @@ pub(crate) fn parse_batch(
 
 /// Rewrites a column of whole answers in the dialect `to`, or with `messages` a column of transcripts, each a JSON list of
 /// messages. What cannot be rewritten without a change of meaning has an error in place of its text; what is missing
-/// stays missing. `drop_thinking` leaves out what the model thought, for a dialect that has no form for it.
+/// stays missing. `drop_thinking` leaves out what the model thought, for a dialect that has no form for it. Calls whose
+/// arguments were mended by a guess are rewritten with `keep_guesses` alone.
 #[pyfunction]
 #[pyo3(
-    signature = (column, to, dialect=Which::Auto, tools=None, *, messages=false, drop_thinking=false, threads=None),
-    text_signature = "(column, to, dialect='auto', tools=None, *, messages=False, drop_thinking=False, threads=None)"
+    signature = (column, to, dialect=Which::Auto, tools=None, *, messages=false, drop_thinking=false, keep_guesses=false, threads=None),
+    text_signature = "(column, to, dialect='auto', tools=None, *, messages=False, drop_thinking=False, keep_guesses=False, threads=None)"
 )]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn convert_batch(
@@ -77,6 +78,7 @@ pub(crate) fn convert_batch(
     tools: Option<&Bound<'_, PyAny>>,
     messages: bool,
     drop_thinking: bool,
+    keep_guesses: bool,
     threads: Option<usize>,
 ) -> PyResult<Answers> {
     let from = match dialect {
@@ -88,6 +90,7 @@ pub(crate) fn convert_batch(
         _ => Target::Text(one(to)?),
     };
     let converter = Converter::new(from, to, !drop_thinking, tools::read(tools)?);
+    let converter = if keep_guesses { converter.with_guesses() } else { converter };
     let cell = if messages { Cell::Messages } else { Cell::Answer };
     let chunks = each_part(py, column, threads, |texts, part| {
         let (mut columns, mut converter) = (Rewritten::default(), converter.clone());

@@ -55,6 +55,17 @@ def test_findings_are_the_faults_and_the_rejects() -> None:
     assert [row and row["text"] is not None for row in texts] == [True, True, False, None]
 
 
+def test_a_guess_is_a_reject_unless_it_is_kept() -> None:
+    guessed = '<tool_call>{"name": "list_dir", "arguments": {"path": "." "deep": 1}}</tool_call>'
+    table = pa.table({"text": [guessed]})
+    (reject,) = findings(ConvertColumn("text", to="qwen3-coder")(table), "converted").to_pylist()
+    assert (reject["what"], reject["kind"]) == ("reject", "guessed_call")
+    kept = ConvertColumn("text", to="qwen3-coder", keep_guesses=True)(table)
+    assert "<parameter=deep>\n1\n" in kept["converted"][0]["text"].as_py()
+    (fault,) = findings(kept, "converted").to_pylist()
+    assert (fault["what"], fault["kind"], fault["changes_arguments"]) == ("fault", "guessed_border", True)
+
+
 def test_transcripts_are_rewritten_and_ids_do_not_depend_on_the_rows_around() -> None:
     messages = json.dumps([{"role": "user", "content": "?"}, {"role": "assistant", "content": CALL}])
     column = ConvertColumn("messages", to="openai-native", messages=True)
@@ -82,7 +93,7 @@ def test_a_file_is_made_once_and_again_when_it_is_cut_off(tmp_path: Path) -> Non
     whole = Path(target).read_bytes()
     assert work_file(source, target, column) == {**reports[0], "finished_before": True}
     Path(target).write_bytes(whole[: len(whole) // 2])
-    Path(target).with_name(".a.parquet.part").write_bytes(b"left by a worker that was killed")
+    Path(target).with_name(".a.parquet.0f.part").write_bytes(b"left by a worker that was killed")
     assert work_file(source, target, column) == reports[0]
     assert Path(target).read_bytes() == whole
     assert work_file(source, target, ParseColumn("text"))["finished_before"] is False

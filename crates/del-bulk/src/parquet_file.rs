@@ -63,7 +63,7 @@ impl Plan {
         let mut given = metadata.schema().as_ref().clone();
         given.metadata.remove(FEATURES);
         let schema = rows.schema(&given)?;
-        let properties = WriterProperties::builder().set_compression(codec(metadata.metadata())).build();
+        let properties = WriterProperties::builder().set_compression(codec(metadata.metadata())?).build();
         let units = units(metadata.metadata());
         Ok(Self { path: path.to_owned(), metadata, schema, properties, units })
     }
@@ -96,14 +96,17 @@ impl Plan {
     }
 }
 
-/// The codec that the file is packed with.
-fn codec(metadata: &ParquetMetaData) -> Compression {
-    let column = metadata.row_groups().first().and_then(|group| group.columns().first());
-    column.map_or(Compression::SNAPPY, |column| match column.compression() {
-        // Only a reader has these.
-        Compression::LZ4 | Compression::LZO | Compression::BROTLI(_) => Compression::SNAPPY,
-        codec => codec,
-    })
+/// The codec that the file is packed with, by its first column.
+fn codec(metadata: &ParquetMetaData) -> Result<Compression, String> {
+    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    let codecs: Vec<Compression> = columns.map(|column| column.compression()).collect();
+    let known = |codec: &&Compression| {
+        matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_))
+    };
+    match codecs.iter().find(|codec| !known(codec)) {
+        Some(other) => Err(format!("expected columns that are plain or packed with Snappy or zstd, got {other}")),
+        None => Ok(codecs.first().copied().unwrap_or(Compression::SNAPPY)),
+    }
 }
 
 fn units(metadata: &ParquetMetaData) -> Vec<Unit> {

@@ -274,7 +274,7 @@ fn transcripts_are_rewritten_in_their_column() {
     assert_eq!((report.tally.rows, report.tally.calls, report.tally.rejected()), (3000, 1500, 0));
     let first = &rows_of(&out.join("a.parquet"))[0];
     let texts = first["text"].as_string::<i32>();
-    assert_eq!(texts.value(4), r#"[TOOL_CALLS][{"name": "f", "arguments": {"n": 4}}]"#);
+    assert_eq!(texts.value(4), r#"[TOOL_CALLS] [{"name": "f", "arguments": {"n": 4}}]"#);
     assert_eq!((texts.value(1), texts.is_null(3)), ("Just 1.", true));
     assert!(first.column_by_name("answer").is_none() && first["error"].null_count() == first.num_rows());
 }

@@ -2,7 +2,8 @@
 //!
 //! A record is an object with `messages` (those of the role `assistant` are rewritten) or with `text`. Everything else in
 //! it stays as it is, byte for byte. A record that cannot be written in the other dialect without a change of meaning is
-//! an error, and never comes out in part.
+//! an error, and never comes out in part; neither does one with a guess in the arguments of a call, for who reads what
+//! comes out could not tell the guess from what the model wrote.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -45,6 +46,7 @@ pub struct Converter {
     from: Source,
     to: Target,
     thinking: bool,
+    guesses: bool,
     tools: Arc<[Tool]>,
     /// The tools of records that had their own.
     own: KnownTools,
@@ -83,6 +85,14 @@ pub enum ConvertError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// The arguments of a call in it were mended by a guess.
+    #[error("expected calls with nothing to guess in them, got one at byte {at}: {why}")]
+    Guessed {
+        /// Where the guess stands in the text.
+        at: u64,
+        /// What had to be guessed.
+        why: &'static str,
+    },
     /// The other dialect has no form for it.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -95,13 +105,27 @@ impl Converter {
     /// `tools` are those of records that bring none of their own: they type raw values. Without `thinking`, what the model
     /// thought is left out, which dialects need that have no form for it.
     pub fn new(from: Source, to: Target, thinking: bool, tools: impl Into<Arc<[Tool]>>) -> Self {
-        Self { from, to, thinking, tools: tools.into(), own: KnownTools::default(), member: None }
+        Self {
+            from,
+            to,
+            thinking,
+            guesses: false,
+            tools: tools.into(),
+            own: KnownTools::default(),
+            member: None,
+        }
     }
 
     /// The same, for records that have what is to be rewritten in the member `name`: a list of messages, or a text.
     #[must_use]
     pub fn of_member(self, name: &str) -> Self {
         Self { member: Some(name.into()), ..self }
+    }
+
+    /// The same, that takes guesses for what the model meant. What comes out does not show them.
+    #[must_use]
+    pub fn with_guesses(self) -> Self {
+        Self { guesses: true, ..self }
     }
 
     /// Rewrites one answer.
@@ -177,6 +201,7 @@ impl Trouble {
         let Self { at, error } = self;
         let code = match &error {
             ConvertError::Broken { .. } => RecordErrorCode::BrokenCall,
+            ConvertError::Guessed { .. } => RecordErrorCode::GuessedCall,
             ConvertError::Render(_) => RecordErrorCode::Unrepresentable,
             ConvertError::Wire(_) => RecordErrorCode::InvalidRequest,
         };
@@ -318,10 +343,14 @@ impl<'c> Record<'c> {
         Ok(collect.into_message())
     }
 
-    /// An answer all of whose calls count.
+    /// An answer all of whose calls count, as the model wrote them.
     fn checked(&mut self, mut answer: Message) -> Result<Message, ConvertError> {
         if let Some(fault) = answer.faults.iter().find(|fault| fault.kind.ends_call()) {
             return Err(ConvertError::Broken { at: fault.span.start, why: fault.kind.message() });
+        }
+        let guess = answer.faults.iter().find(|fault| fault.kind.changes_arguments());
+        if let Some(fault) = guess.filter(|_| !self.converter.guesses) {
+            return Err(ConvertError::Guessed { at: fault.span.start, why: fault.kind.message() });
         }
         self.calls += answer.calls.len() as u64;
         self.faults.extend(answer.faults.iter().map(|fault| fault.kind));

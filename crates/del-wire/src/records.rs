@@ -62,6 +62,8 @@ pub enum RecordErrorCode {
     UnknownDialect,
     /// A call in it is cut off or cannot be read.
     BrokenCall,
+    /// The arguments of a call in it were mended by a guess.
+    GuessedCall,
     /// The other dialect has no form for it.
     Unrepresentable,
 }
@@ -74,6 +76,7 @@ impl RecordErrorCode {
             Self::InvalidRequest => "invalid_request",
             Self::UnknownDialect => "unknown_dialect",
             Self::BrokenCall => "broken_call",
+            Self::GuessedCall => "guessed_call",
             Self::Unrepresentable => "unrepresentable",
         }
     }

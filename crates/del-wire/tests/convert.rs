@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Call, Dialect, Dialects, Message, Tool};
+use del_dialects::{Call, Dialect, Dialects, FaultKind, Message, Tool};
 use del_wire::convert::{Converted, Converter, Source, Target};
 use del_wire::native;
 use serde_json::{Value, json};
@@ -122,6 +122,24 @@ fn what_cannot_be_rewritten_says_why() {
         assert!(refused(from, "qwen3-coder", &cut).starts_with("broken_call: messages[0]: "), "{from}");
     }
     assert!(refused(native::NAME, "hermes", &text("no JSON")).starts_with("invalid_request: text: "));
+}
+
+#[test]
+fn no_guess_comes_out_as_what_the_model_wrote() {
+    // A comma is missing: where the first value ends is a guess.
+    let guessed = HERMES.replace("\"Paris\"", "\"Paris\" \"days\": 2");
+    let line = json!({"messages": [{"role": "assistant", "content": guessed}]}).to_string();
+    assert_eq!(
+        refused("hermes", "qwen3-coder", &line),
+        "guessed_call: messages[0]: expected calls with nothing to guess in them, got one at byte 66: \
+         a delimiter in the arguments is missing or misplaced; where a value ends is a guess"
+    );
+    let mut keeping = Converter::new(from("hermes"), to("qwen3-coder"), true, tools()).with_guesses();
+    let kept = keeping.record(line.as_bytes(), 1).unwrap();
+    assert_eq!((kept.calls, kept.faults), (1, vec![FaultKind::GuessedBorder]));
+    // A trailing comma can mean one thing only.
+    let mended = json!({"text": HERMES.replace("\"Paris\"", "\"Paris\",")}).to_string();
+    assert_eq!(convert("hermes", "qwen3-coder", &mended).faults, [FaultKind::Repaired]);
 }
 
 #[test]

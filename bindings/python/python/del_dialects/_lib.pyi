@@ -268,6 +268,7 @@ def convert_batch(
     *,
     messages: bool = False,
     drop_thinking: bool = False,
+    keep_guesses: bool = False,
     threads: int | None = None,
 ) -> Answers: ...
 def render_prompt(tools: AnyTools, dialect: str | Dialect, *, compact: bool = False) -> str: ...

@@ -4,8 +4,10 @@ An output is written under a hidden name and renamed when it is whole, and says 
 there already, by the same settings and from the same source, is not made again, and one that is cut off is.
 """
 
+import glob
 import json
 import os
+import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any, TypedDict
@@ -29,6 +31,7 @@ class FileReport(TypedDict):
 def pairs(sources: str | Path | list[str] | list[Path], out: str | Path) -> list[tuple[str, str]]:
     """Each file of Parquet that `sources` mean, and the output of the same name below the directory `out`."""
     found: dict[str, str] = {}
+    targets = set()
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         path = Path(source).resolve()
         inner = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
@@ -39,8 +42,9 @@ def pairs(sources: str | Path | list[str] | list[Path], out: str | Path) -> list
             target = str(Path(out).resolve() / name)
             if target == str(file):
                 raise ValueError(f"{file} would be written over; name another directory")
-            if target in found.values():
+            if target in targets:
                 raise ValueError(f"expected files of different names, got {name} twice")
+            targets.add(target)
             found[str(file)] = target
     return list(found.items())
 
@@ -55,7 +59,12 @@ def work_file(source: str, target: str, column: Column) -> FileReport:
     if done is not None:
         return {**done, "finished_before": True}
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    part = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.part")
+    # Another worker may be at the same file, when Ray thinks that one is lost which is not: what each writes is its own, and
+    # who comes later takes away what is there.
+    folder, name = os.path.split(target)
+    for left in Path(folder).glob(f".{glob.escape(name)}.*.part"):
+        left.unlink(missing_ok=True)
+    part = os.path.join(folder, f".{name}.{uuid.uuid4().hex}.part")
     with pq.ParquetFile(source) as given:
         schema = column(given.schema_arrow.empty_table()).schema
         # What these say of columns, they say of those that were there before.

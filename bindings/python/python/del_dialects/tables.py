@@ -10,7 +10,7 @@
 >>> findings(read, keep=["id"]).to_pylist()
 [{'id': 1, 'what': 'fault', 'kind': 'repaired', 'changes_arguments': False, 'message': None}]
 >>> ConvertColumn("text", to="mistral-json")(table)["converted"][0]["text"].as_py()
-'[TOOL_CALLS][{"name": "list_dir", "arguments": {}}]'
+'[TOOL_CALLS] [{"name": "list_dir", "arguments": {}}]'
 """
 
 import json
@@ -105,10 +105,12 @@ class ConvertColumn(Column):
         tools: AnyTools | None = None,
         messages: bool = False,
         drop_thinking: bool = False,
+        keep_guesses: bool = False,
         threads: int | None = 1,
     ) -> None:
         super().__init__(column, into, dialect, tools, threads)
-        self.to, self.messages, self.drop_thinking = to, messages, drop_thinking
+        self.to, self.messages = to, messages
+        self.drop_thinking, self.keep_guesses = drop_thinking, keep_guesses
 
     def made(self, column: Any) -> Answers:
         return convert_batch(
@@ -118,6 +120,7 @@ class ConvertColumn(Column):
             self.tools,
             messages=self.messages,
             drop_thinking=self.drop_thinking,
+            keep_guesses=self.keep_guesses,
             threads=self.threads,
         )
 

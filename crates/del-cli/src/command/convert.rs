@@ -46,6 +46,9 @@ pub(crate) struct Options {
     /// Leave out what the model thought, for a dialect that has no form for it
     #[arg(long)]
     drop_thinking: bool,
+    /// Rewrite calls whose arguments were mended by a guess as well; what comes out does not show the guess
+    #[arg(long)]
+    keep_guesses: bool,
     /// Write records that cannot be rewritten to FILE as they are, in place of an error line in the output
     #[arg(long, value_name = "FILE", requires = "jsonl")]
     rejects: Option<PathBuf>,
@@ -67,6 +70,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let to = target(&options.to, catalog)?;
     let tools = options.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default();
     let converter = Converter::new(from, to, !options.drop_thinking, tools);
+    let converter = if options.keep_guesses { converter.with_guesses() } else { converter };
     #[cfg(feature = "bulk")]
     if let Some(out) = &options.bulk.out {
         return rewrite_files(converter, options, catalog, out);
@@ -78,6 +82,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let text = converter.text(&input.text()?).map_err(|error| {
         let hint = match &error {
             ConvertError::Render(error) if error.is_about_thinking() => "; --drop-thinking leaves it out",
+            ConvertError::Guessed { .. } => "; --keep-guesses rewrites it all the same",
             _ => "",
         };
         Exit::BadInput.because(format!("{error}{hint}"))
@@ -94,7 +99,10 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
 fn rewrite_files(converter: Converter, options: &Options, catalog: Catalog, out: &Path) -> Result<Exit> {
     let column = options.bulk.column.as_deref();
     let settings = [
-        format!("convert {:?} {column:?}", (&options.from, &options.to, options.drop_thinking)),
+        format!(
+            "convert {:?} {column:?}",
+            (&options.from, &options.to, options.drop_thinking, options.keep_guesses)
+        ),
         options.tools.as_deref().map(|path| read_text(path, Exit::BadInput)).transpose()?.unwrap_or_default(),
         bulk::descriptions(catalog),
     ];
