@@ -91,11 +91,13 @@ pub(crate) fn convert_batch(
     };
     let converter = Converter::new(from, to, !drop_thinking, tools::read(tools)?);
     let converter = if keep_guesses { converter.with_guesses() } else { converter };
-    let cell = if messages { Cell::Messages } else { Cell::Answer };
     let chunks = each_part(py, column, threads, |texts, part| {
         let (mut columns, mut converter) = (Rewritten::default(), converter.clone());
         for place in part {
-            let made = texts.get(place).map(|text| converter.cell(cell(text), None, number(text)));
+            let made = texts.get(place).map(|text| {
+                let cell = if messages { Cell::Messages(text) } else { Cell::Answer(text) };
+                converter.cell(cell, None, number(text))
+            });
             columns.add(made.as_ref());
         }
         columns.finish()

@@ -149,16 +149,12 @@ def _found(rows: Any, what: str, kind: Any, changes: Any, message: Any) -> Any:
     import pyarrow as pa
 
     count = len(kind)
-    rows = pa.table(rows) if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
-    columns = {
-        "what": pa.array([what] * count, pa.string()),
-        "kind": kind.cast(pa.string()),
-        "changes_arguments": pa.nulls(count, pa.bool_()) if changes is None else changes,
-        "message": pa.nulls(count, pa.string()) if message is None else message.cast(pa.string()),
-    }
-    for name, column in columns.items():
-        rows = rows.append_column(name, column)
-    return rows
+    found = {name: rows[name] for name in rows.schema.names}
+    found["what"] = pa.array([what] * count, pa.string())
+    found["kind"] = kind.cast(pa.string())
+    found["changes_arguments"] = pa.nulls(count, pa.bool_()) if changes is None else changes
+    found["message"] = pa.nulls(count, pa.string()) if message is None else message.cast(pa.string())
+    return pa.table(found)
 
 
 def _small(kind: Any) -> Any:
