@@ -1,27 +1,31 @@
 //! Columns of answers, from any library that speaks the Arrow `PyCapsule` interface: nothing is copied on its way in or out.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
-use arrow_schema::{DataType, FieldRef};
-use del_dialects::{End, Turn};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{ArrowError, FieldRef};
+use del_bulk::{Columns, Rewritten, Texts, field};
+use del_dialects::{Dialects, End};
+use del_wire::convert::{Cell, Converter, Source, Target};
+use del_wire::native;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyString, PyTuple};
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
 
-use crate::columns::{Columns, field};
-use crate::dialect::Which;
+use crate::dialect::{Which, one};
 use crate::parser::{read, turn};
+use crate::tools;
 
 /// Fewer answers than this are not worth a thread.
 const SHARE: usize = 256;
 
-/// Answers that were read, as a column of Arrow. Every library that takes such columns takes this: `pyarrow.chunked_array`,
+/// Answers that were read or rewritten, as a column of Arrow. Every library that takes such columns takes this: `pyarrow.chunked_array`,
 /// `polars.Series`, …
 #[pyclass(frozen, module = "del_dialects", name = "Answers")]
 pub(crate) struct Answers {
@@ -45,6 +49,77 @@ pub(crate) fn parse_batch(
     threads: Option<usize>,
 ) -> PyResult<Answers> {
     let turn = turn(tools, starts_in)?;
+    let read_one = |text: &str| read(text, &dialect, turn.clone(), End::End);
+    let chunks = each_part(py, column, threads, |texts, part| {
+        let mut columns = Columns::default();
+        for place in part {
+            columns.add(texts.get(place).map(read_one).as_ref());
+        }
+        columns.finish()
+    })?;
+    Ok(Answers { chunks, field: field() })
+}
+
+/// Rewrites a column of whole answers in the dialect `to`, or with `messages` a column of transcripts, each a JSON list of
+/// messages. What cannot be rewritten without a change of meaning has an error in place of its text; what is missing
+/// stays missing. `drop_thinking` leaves out what the model thought, for a dialect that has no form for it. Calls whose
+/// arguments were mended by a guess are rewritten with `keep_guesses` alone.
+#[pyfunction]
+#[pyo3(
+    signature = (column, to, dialect=Which::Auto, tools=None, *, messages=false, drop_thinking=false, keep_guesses=false, threads=None),
+    text_signature = "(column, to, dialect='auto', tools=None, *, messages=False, drop_thinking=False, keep_guesses=False, threads=None)"
+)]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn convert_batch(
+    py: Python<'_>,
+    column: AnyArray,
+    to: &Bound<'_, PyAny>,
+    dialect: Which,
+    tools: Option<&Bound<'_, PyAny>>,
+    messages: bool,
+    drop_thinking: bool,
+    keep_guesses: bool,
+    threads: Option<usize>,
+) -> PyResult<Answers> {
+    let from = match dialect {
+        Which::Auto => Source::Any(Dialects::builtin()),
+        Which::One(dialect) => Source::Text(dialect),
+    };
+    let to = match to.cast::<PyString>() {
+        Ok(name) if name.to_str()? == native::NAME => Target::Native,
+        _ => Target::Text(one(to)?),
+    };
+    let converter = Converter::new(from, to, !drop_thinking, tools::read(tools)?);
+    let converter = if keep_guesses { converter.with_guesses() } else { converter };
+    let chunks = each_part(py, column, threads, |texts, part| {
+        let (mut columns, mut converter) = (Rewritten::default(), converter.clone());
+        for place in part {
+            let made = texts.get(place).map(|text| {
+                let cell = if messages { Cell::Messages(text) } else { Cell::Answer(text) };
+                converter.cell(cell, None, number(text))
+            });
+            columns.add(made.as_ref());
+        }
+        columns.finish()
+    })?;
+    Ok(Answers { chunks, field: Rewritten::field() })
+}
+
+/// A number that the ids of calls are made from: the same for the same text, however the rows were cut into columns.
+fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What `work` makes of the strings of a column: it is given parts of them, on several threads, and the parts are put
+/// together in order.
+fn each_part(
+    py: Python<'_>,
+    column: AnyArray,
+    threads: Option<usize>,
+    work: impl Fn(Texts<'_>, Range<usize>) -> Result<ArrayRef, ArrowError> + Sync,
+) -> PyResult<Vec<ArrayRef>> {
     let threads = match threads {
         Some(0) => return Err(PyValueError::new_err("threads: expected at least 1, got 0")),
         Some(threads) => threads,
@@ -53,83 +128,42 @@ pub(crate) fn parse_batch(
     let column: PyChunkedArray = column.into_chunked_array()?;
     let (chunks, given) = column.into_inner();
     py.detach(|| {
-        let mut answers = Vec::new();
+        let mut made = Vec::new();
         for chunk in chunks {
-            let texts = Texts::of(&chunk).map_err(|got| {
+            let expected = |got: String| {
                 PyTypeError::new_err(format!("column {:?}: expected strings, got {got}", given.name()))
-            })?;
-            answers.extend(read_all(&texts, &dialect, &turn, threads)?);
+            };
+            // Who has made it may not have looked whether it is UTF-8.
+            chunk.to_data().validate_full().map_err(|error| expected(error.to_string()))?;
+            let texts = Texts::of(&chunk).ok_or_else(|| expected(chunk.data_type().to_string()))?;
+            made.extend(on_threads(texts, threads, &work)?);
         }
-        Ok(Answers { chunks: answers, field: field() })
+        Ok(made)
     })
 }
 
-/// A chunk in parts, each read by a thread of its own.
-fn read_all(texts: &Texts, dialect: &Which, turn: &Turn, threads: usize) -> PyResult<Vec<ArrayRef>> {
+/// A chunk in parts, each worked on by a thread of its own.
+fn on_threads(
+    texts: Texts<'_>,
+    threads: usize,
+    work: &(impl Fn(Texts<'_>, Range<usize>) -> Result<ArrayRef, ArrowError> + Sync),
+) -> PyResult<Vec<ArrayRef>> {
     let share = texts.len().div_ceil(threads).max(SHARE);
     let parts: Vec<Range<usize>> =
         (0..texts.len()).step_by(share).map(|begin| begin..(begin + share).min(texts.len())).collect();
-    let one = |part: &Range<usize>| read_part(texts, part.clone(), dialect, turn);
+    let one = |part: &Range<usize>| {
+        work(texts, part.clone()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    };
     if let [part] = parts.as_slice() {
         return Ok(vec![one(part)?]);
     }
     std::thread::scope(|scope| {
-        let readers: Vec<_> = parts.iter().map(|part| scope.spawn(|| one(part))).collect();
-        let read = readers.into_iter().map(|reader| {
-            reader
-                .join()
-                .map_err(|_| PyRuntimeError::new_err("a reading thread has ended before its work"))?
+        let workers: Vec<_> = parts.iter().map(|part| scope.spawn(|| one(part))).collect();
+        let made = workers.into_iter().map(|worker| {
+            worker.join().map_err(|_| PyRuntimeError::new_err("a thread has ended before its work"))?
         });
-        read.collect()
+        made.collect()
     })
-}
-
-fn read_part(texts: &Texts, part: Range<usize>, dialect: &Which, turn: &Turn) -> PyResult<ArrayRef> {
-    let mut columns = Columns::default();
-    for place in part {
-        let message = texts.get(place).map(|text| read(text, dialect, turn.clone(), End::End));
-        columns.add(message.as_ref());
-    }
-    columns.finish().map_err(|error| PyRuntimeError::new_err(error.to_string()))
-}
-
-/// The strings of a chunk, however long their offsets are.
-enum Texts<'a> {
-    Short(&'a StringArray),
-    Long(&'a LargeStringArray),
-    View(&'a StringViewArray),
-}
-
-impl<'a> Texts<'a> {
-    /// The strings of an array, or what it is in their place.
-    fn of(array: &'a ArrayRef) -> Result<Self, String> {
-        // Who has made it may not have looked whether it is UTF-8.
-        array.to_data().validate_full().map_err(|error| error.to_string())?;
-        let any = array.as_any();
-        let texts = match array.data_type() {
-            DataType::Utf8 => any.downcast_ref().map(Self::Short),
-            DataType::LargeUtf8 => any.downcast_ref().map(Self::Long),
-            DataType::Utf8View => any.downcast_ref().map(Self::View),
-            _ => None,
-        };
-        texts.ok_or_else(|| array.data_type().to_string())
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Short(array) => array.len(),
-            Self::Long(array) => array.len(),
-            Self::View(array) => array.len(),
-        }
-    }
-
-    fn get(&self, place: usize) -> Option<&str> {
-        match self {
-            Self::Short(array) => array.is_valid(place).then(|| array.value(place)),
-            Self::Long(array) => array.is_valid(place).then(|| array.value(place)),
-            Self::View(array) => array.is_valid(place).then(|| array.value(place)),
-        }
-    }
 }
 
 #[pymethods]

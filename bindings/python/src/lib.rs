@@ -2,7 +2,6 @@
 //! signature, is written in Python beside it.
 
 mod batch;
-mod columns;
 mod detect;
 mod dialect;
 mod error;
@@ -18,7 +17,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 mod _lib {
     #[pymodule_export]
-    use super::batch::{Answers, parse_batch};
+    use super::batch::{Answers, convert_batch, parse_batch};
     #[pymodule_export]
     use super::detect::{Detection, detect, detect_file};
     #[pymodule_export]

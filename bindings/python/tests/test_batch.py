@@ -1,6 +1,5 @@
 """Columns of answers."""
 
-import pickle
 from typing import Any
 
 import pyarrow as pa
@@ -8,7 +7,6 @@ import pytest
 from cases import CASES, TOOLS
 
 import del_dialects as dd
-from del_dialects.ray import ParseColumn
 
 TEXTS = [case.text for case in CASES]
 
@@ -59,10 +57,17 @@ def test_what_is_no_column_of_strings_is_an_error() -> None:
         dd.parse_batch(broken)
 
 
-def test_a_worker_gets_the_same_tools_and_dialect() -> None:
-    own = dd.Dialect.from_toml(dd.Dialect.get("hermes").toml.replace("tool_call>", "call>"), "own")
-    read = pickle.loads(pickle.dumps(ParseColumn("text", dialect=own, tools=TOOLS)))
-    assert read.tools.names == dd.Tools(TOOLS).names and read.dialect == own
-    table = read(pa.table({"n": [1], "text": ['<call>{"name": "list_dir", "arguments": {}}</call>']}))
-    assert table.column_names == ["n", "text", "answer"]
-    assert table["answer"][0]["calls"][0]["name"].as_py() == "list_dir"
+def test_each_row_is_rewritten_as_by_itself() -> None:
+    """`del convert` has the same code, and its own tests; here it is what comes of it as columns."""
+    tools = dd.Tools(TOOLS)
+    rows = pa.array(dd.convert_batch(pa.array([*TEXTS, None]), "glm45", tools=tools, threads=3)).to_pylist()
+    assert len(rows) == len(TEXTS) + 1 and rows[-1] is None
+    whole = [(text, row) for text, row in zip(TEXTS, rows) if row["error"] is None]
+    assert len(whole) > len(TEXTS) / 2
+    for text, row in whole:
+        again = dd.parse(row["text"], "glm45", tools)
+        assert len(again.calls) == row["calls"], text
+    for row in rows[:-1]:
+        assert (row["text"] is None) == (row["error"] is not None)
+    with pytest.raises(dd.UnknownDialectError):
+        dd.convert_batch(pa.array(["a"]), "none")

@@ -6,13 +6,13 @@ from types import ModuleType
 
 import pytest
 
-import del_dialects.ray
+import del_dialects.tables
 
 FOLDER = Path(__file__).parents[1]
 FILES = [FOLDER / "README.md", FOLDER.parents[1] / "docs/python.md"]
 
 
-@pytest.mark.parametrize("module", [del_dialects, del_dialects.ray], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [del_dialects, del_dialects.tables], ids=lambda module: module.__name__)
 def test_the_module(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 

@@ -1,6 +1,8 @@
 //! The commands, a file each.
 
 pub(crate) mod acp;
+#[cfg(feature = "bulk")]
+pub(crate) mod bulk;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use del_dialects::Tool;
@@ -174,6 +174,17 @@ impl Utf8 {
         self.replaced += 1;
         self.at += bytes as u64;
         each("\u{fffd}")
+    }
+}
+
+/// The file where one at most can be meant.
+pub(crate) fn only(files: &[PathBuf]) -> Result<Option<&Path>> {
+    match files {
+        [] => Ok(None),
+        [file] => Ok(Some(file)),
+        several => {
+            Err(Exit::Usage.because(format!("expected one file, got {}; --out takes several", several.len())))
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod input;
 mod instructions;
 mod interrupt;
 mod keeping;
+mod progress;
 mod project;
 mod prompts;
 mod record;

@@ -2,19 +2,22 @@
 //!
 //! A record is an object with `messages` (those of the role `assistant` are rewritten) or with `text`. Everything else in
 //! it stays as it is, byte for byte. A record that cannot be written in the other dialect without a change of meaning is
-//! an error, and never comes out in part.
+//! an error, and never comes out in part; neither does one with a guess in the arguments of a call, for who reads what
+//! comes out could not tell the guess from what the model wrote.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Part, RenderError, Start, Tool, Turn};
+use del_dialects::{
+    Call, Collect, Dialect, Dialects, End, FaultKind, Message, Part, RenderError, Start, Tool, Turn,
+};
 use serde_json::Value;
 
 use crate::error::WireError;
 use crate::fields::{Fields, list, string};
 use crate::ids::Ids;
 use crate::native::{self, call_json};
-use crate::records::{RecordError, RecordErrorCode, object};
+use crate::records::{RecordError, RecordErrorCode, RecordId, object};
 use crate::tools::{KnownTools, ToolsError};
 
 /// What calls are written in before.
@@ -43,20 +46,32 @@ pub struct Converter {
     from: Source,
     to: Target,
     thinking: bool,
+    guesses: bool,
     tools: Arc<[Tool]>,
     /// The tools of records that had their own.
     own: KnownTools,
+    /// The member that is rewritten where it is neither `messages` nor `text`.
+    member: Option<Arc<str>>,
+}
+
+/// What a table has in a cell.
+#[derive(Debug, Clone, Copy)]
+pub enum Cell<'a> {
+    /// One answer.
+    Answer(&'a str),
+    /// The JSON of a list of messages.
+    Messages(&'a str),
 }
 
 /// What became of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Converted {
-    /// The record's line, without a line end.
-    pub line: String,
+    /// The record's line, without a line end, or what the cell has now.
+    pub text: String,
     /// Its calls.
     pub calls: u64,
-    /// Whether something in it was wrong and was mended.
-    pub mended: bool,
+    /// What was wrong in it and was mended.
+    pub faults: Vec<FaultKind>,
 }
 
 /// Why an answer has no form in the other dialect.
@@ -68,6 +83,14 @@ pub enum ConvertError {
         /// Where it begins in the text.
         at: u64,
         /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The arguments of a call in it were mended by a guess.
+    #[error("expected calls with nothing to guess in them, got one at byte {at}: {why}")]
+    Guessed {
+        /// Where the guess stands in the text.
+        at: u64,
+        /// What had to be guessed.
         why: &'static str,
     },
     /// The other dialect has no form for it.
@@ -82,7 +105,27 @@ impl Converter {
     /// `tools` are those of records that bring none of their own: they type raw values. Without `thinking`, what the model
     /// thought is left out, which dialects need that have no form for it.
     pub fn new(from: Source, to: Target, thinking: bool, tools: impl Into<Arc<[Tool]>>) -> Self {
-        Self { from, to, thinking, tools: tools.into(), own: KnownTools::default() }
+        Self {
+            from,
+            to,
+            thinking,
+            guesses: false,
+            tools: tools.into(),
+            own: KnownTools::default(),
+            member: None,
+        }
+    }
+
+    /// The same, for records that have what is to be rewritten in the member `name`: a list of messages, or a text.
+    #[must_use]
+    pub fn of_member(self, name: &str) -> Self {
+        Self { member: Some(name.into()), ..self }
+    }
+
+    /// The same, that takes guesses for what the model meant. What comes out does not show them.
+    #[must_use]
+    pub fn with_guesses(self) -> Self {
+        Self { guesses: true, ..self }
     }
 
     /// Rewrites one answer.
@@ -97,24 +140,46 @@ impl Converter {
         let tools = self
             .tools_of(&fields)
             .map_err(|error| fail(RecordErrorCode::InvalidRequest, error.to_string()))?;
-        let mut record = Record::new(self, tools, number);
-        let (old, new) = if let Some(messages) = fields.get("messages") {
-            (messages, record.messages(messages))
-        } else if let Some(text) = fields.get("text") {
-            (text, record.string(text).map_err(|error| Trouble { at: "text".to_owned(), error }))
-        } else {
-            let message = "expected `messages` or `text`, got neither".to_owned();
+        let Some((name, json)) = self.rewritten(&fields) else {
+            let message = match &self.member {
+                Some(name) => format!("expected `{name}`, got nothing of that name"),
+                None => "expected `messages` or `text`, got neither".to_owned(),
+            };
             return Err(fail(RecordErrorCode::InvalidRequest, message));
         };
-        let new = new.map_err(|Trouble { at, error }| {
-            let code = match &error {
-                ConvertError::Broken { .. } => RecordErrorCode::BrokenCall,
-                ConvertError::Render(_) => RecordErrorCode::Unrepresentable,
-                ConvertError::Wire(_) => RecordErrorCode::InvalidRequest,
-            };
-            fail(code, format!("{at}: {error}"))
-        })?;
-        Ok(Converted { line: splice(text, old, &new), calls: record.calls, mended: record.mended })
+        let mut record = Record::new(self, tools, number);
+        let list = if self.member.is_some() { json.starts_with('[') } else { name == "messages" };
+        let new = if list {
+            record.messages(name, json)
+        } else {
+            record.string(json).map_err(|error| Trouble { at: name.to_owned(), error })
+        };
+        let new = new.map_err(|trouble| trouble.of(id.clone()))?;
+        Ok(Converted { text: splice(text, json, &new), calls: record.calls, faults: record.faults })
+    }
+
+    /// Rewrites what stands in the cell of the row `number` of a table. `tools` is the JSON of the row's own.
+    pub fn cell(
+        &mut self,
+        cell: Cell<'_>,
+        tools: Option<&str>,
+        number: u64,
+    ) -> Result<Converted, RecordError> {
+        let tools = tools.map_or_else(|| Ok(Arc::clone(&self.tools)), |json| self.own.read(json));
+        let tools = tools.map_err(|error| RecordError::invalid(error.to_string()))?;
+        let mut record = Record::new(self, tools, number);
+        let text = match cell {
+            Cell::Answer(text) => record.text(text).map_err(|error| Trouble { at: String::new(), error }),
+            Cell::Messages(json) => record.messages("messages", json),
+        };
+        let text = text.map_err(|trouble| trouble.of(RecordId::default()))?;
+        Ok(Converted { text, calls: record.calls, faults: record.faults })
+    }
+
+    /// The member that is to be rewritten.
+    fn rewritten<'n, 'f>(&'n self, fields: &Fields<'f>) -> Option<(&'n str, &'f str)> {
+        let names = self.member.as_deref().map_or(vec!["messages", "text"], |name| vec![name]);
+        names.into_iter().find_map(|name| Some((name, fields.get(name)?)))
     }
 
     fn tools_of(&mut self, fields: &Fields<'_>) -> Result<Arc<[Tool]>, ToolsError> {
@@ -131,6 +196,20 @@ struct Trouble {
     error: ConvertError,
 }
 
+impl Trouble {
+    fn of(self, id: RecordId) -> RecordError {
+        let Self { at, error } = self;
+        let code = match &error {
+            ConvertError::Broken { .. } => RecordErrorCode::BrokenCall,
+            ConvertError::Guessed { .. } => RecordErrorCode::GuessedCall,
+            ConvertError::Render(_) => RecordErrorCode::Unrepresentable,
+            ConvertError::Wire(_) => RecordErrorCode::InvalidRequest,
+        };
+        let message = if at.is_empty() { error.to_string() } else { format!("{at}: {error}") };
+        RecordError { id, code, message }
+    }
+}
+
 /// One record on its way.
 struct Record<'c> {
     converter: &'c Converter,
@@ -139,7 +218,7 @@ struct Record<'c> {
     /// Ids that were given to calls and wait for their results.
     waiting: VecDeque<String>,
     calls: u64,
-    mended: bool,
+    faults: Vec<FaultKind>,
 }
 
 impl<'c> Record<'c> {
@@ -150,15 +229,15 @@ impl<'c> Record<'c> {
             ids: Ids::of_line(number),
             waiting: VecDeque::new(),
             calls: 0,
-            mended: false,
+            faults: Vec::new(),
         }
     }
 
-    fn messages(&mut self, json: &str) -> Result<String, Trouble> {
+    fn messages(&mut self, name: &str, json: &str) -> Result<String, Trouble> {
         let mut out = String::with_capacity(json.len());
-        let here = |place: usize| move |error| Trouble { at: format!("messages[{place}]"), error };
-        let messages = list(json, "messages")
-            .map_err(|error| Trouble { at: "messages".to_owned(), error: error.into() })?;
+        let here = |place: usize| move |error| Trouble { at: format!("{name}[{place}]"), error };
+        let messages =
+            list(json, name).map_err(|error| Trouble { at: name.to_owned(), error: error.into() })?;
         for (place, message) in messages.into_iter().enumerate() {
             out.push_str(if place == 0 { "[" } else { ", " });
             let fields = Fields::read(message, "message").map_err(|error| here(place)(error.into()))?;
@@ -264,13 +343,17 @@ impl<'c> Record<'c> {
         Ok(collect.into_message())
     }
 
-    /// An answer all of whose calls count.
+    /// An answer all of whose calls count, as the model wrote them.
     fn checked(&mut self, mut answer: Message) -> Result<Message, ConvertError> {
         if let Some(fault) = answer.faults.iter().find(|fault| fault.kind.ends_call()) {
             return Err(ConvertError::Broken { at: fault.span.start, why: fault.kind.message() });
         }
+        let guess = answer.faults.iter().find(|fault| fault.kind.changes_arguments());
+        if let Some(fault) = guess.filter(|_| !self.converter.guesses) {
+            return Err(ConvertError::Guessed { at: fault.span.start, why: fault.kind.message() });
+        }
         self.calls += answer.calls.len() as u64;
-        self.mended |= !answer.faults.is_empty();
+        self.faults.extend(answer.faults.iter().map(|fault| fault.kind));
         if !self.converter.thinking {
             without_thinking(&mut answer);
         }

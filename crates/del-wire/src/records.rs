@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use del_dialects::{Message, Tool};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer::answer;
 use crate::error::{WireError, excerpt};
@@ -62,6 +62,8 @@ pub enum RecordErrorCode {
     UnknownDialect,
     /// A call in it is cut off or cannot be read.
     BrokenCall,
+    /// The arguments of a call in it were mended by a guess.
+    GuessedCall,
     /// The other dialect has no form for it.
     Unrepresentable,
 }
@@ -74,6 +76,7 @@ impl RecordErrorCode {
             Self::InvalidRequest => "invalid_request",
             Self::UnknownDialect => "unknown_dialect",
             Self::BrokenCall => "broken_call",
+            Self::GuessedCall => "guessed_call",
             Self::Unrepresentable => "unrepresentable",
         }
     }
@@ -83,20 +86,36 @@ impl Request {
     /// Reads a line, without its line end. Unknown members are ignored.
     pub fn read(line: &[u8], known: &mut KnownTools) -> Result<Self, RecordError> {
         let (_, fields, id) = object(line)?;
-        Self::from_fields(&fields, id.clone(), known).map_err(|message| RecordError {
-            id,
-            code: RecordErrorCode::InvalidRequest,
-            message,
-        })
+        Self::from_fields(&fields, "text", &id, known).map_err(|message| RecordError::new(id, message))
     }
 
-    fn from_fields(fields: &Fields<'_>, id: RecordId, known: &mut KnownTools) -> Result<Self, String> {
-        let text = fields.get("text").ok_or("`text` should be a string, got nothing")?;
+    /// Reads a record that keeps all its members and gets one more, `into`. The text stands in the member `column`.
+    pub fn read_to_extend(
+        line: &[u8],
+        column: &str,
+        into: &str,
+        known: &mut KnownTools,
+    ) -> Result<Self, RecordError> {
+        let (_, fields, id) = object(line)?;
+        if fields.has(into) {
+            let message = format!("expected no member `{into}`, for the answer goes there");
+            return Err(RecordError::new(id, message));
+        }
+        Self::from_fields(&fields, column, &id, known).map_err(|message| RecordError::new(id, message))
+    }
+
+    fn from_fields(
+        fields: &Fields<'_>,
+        column: &str,
+        id: &RecordId,
+        known: &mut KnownTools,
+    ) -> Result<Self, String> {
+        let text = fields.get(column).ok_or_else(|| format!("`{column}` should be a string, got nothing"))?;
         // Strict, for offsets count bytes of this text.
-        let text = serde_json::from_str(text).map_err(|error| match string(text, "text") {
+        let text = serde_json::from_str(text).map_err(|error| match string(text, column) {
             Ok(_) => {
                 let got = excerpt(text);
-                format!("`text` should be a string of Unicode characters, got `{got}` ({error})")
+                format!("`{column}` should be a string of Unicode characters, got `{got}` ({error})")
             }
             Err(error) => error.to_string(),
         })?;
@@ -104,7 +123,7 @@ impl Request {
         let tools = fields.get("tools").map(|json| known.read(json)).transpose();
         let tools = tools.map_err(|error| error.to_string())?;
         Ok(Self {
-            id,
+            id: id.clone(),
             text,
             dialect: dialect.filter(|name| name != "auto"),
             tools,
@@ -134,10 +153,29 @@ impl Request {
     }
 }
 
+/// The line of the record `line`, which was read, with the answer as its last member, `into`. It has no line end.
+pub fn extended_line(line: &[u8], into: &str, message: &Message, ids: &mut Ids) -> String {
+    let line = String::from_utf8_lossy(line);
+    let open = line.trim_start_matches('\u{feff}').trim().strip_suffix('}').unwrap_or_default().trim_end();
+    // Its keys are strings, so nothing can fail.
+    let answer = serde_json::to_string(&answer(message, ids)).unwrap_or_default();
+    format!("{open}, {}: {answer}}}", Value::from(into))
+}
+
 impl RecordError {
-    /// The error for a line that is too long to be held.
-    pub fn too_long(message: String) -> Self {
-        Self { id: RecordId::default(), code: RecordErrorCode::InvalidRequest, message }
+    fn new(id: RecordId, message: String) -> Self {
+        Self { id, code: RecordErrorCode::InvalidRequest, message }
+    }
+
+    /// The error for what is not what it should be, and has no id that could be read.
+    pub fn invalid(message: String) -> Self {
+        Self::new(RecordId::default(), message)
+    }
+
+    /// The line of the error with the record that it is about as a text, so that nothing is lost.
+    pub fn line_with(&self, record: &[u8]) -> String {
+        let error = json!({"code": self.code.as_str(), "message": self.message});
+        line(&self.id, &json!({"error": error, "record": String::from_utf8_lossy(record)}))
     }
 
     /// The line of the error, without a line end.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::{Call, Dialect, Dialects, Message, Tool};
+use del_dialects::{Call, Dialect, Dialects, FaultKind, Message, Tool};
 use del_wire::convert::{Converted, Converter, Source, Target};
 use del_wire::native;
 use serde_json::{Value, json};
@@ -50,10 +50,10 @@ fn everything_else_in_a_record_stays_as_it_is() {
         |text: &str| format!(r#"{{"b" : 1.10,  "text":{}, "c": [ ],"d":"\u00e9"}}"#, Value::from(text));
     let converted = convert("hermes", "qwen3-coder", &line(&format!("Let me see.\n{HERMES}")));
     let text = "Let me see.\n\n<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>";
-    assert_eq!((converted.calls, converted.mended), (1, false));
-    let got: Value = serde_json::from_str(&converted.line).unwrap();
+    assert_eq!((converted.calls, converted.faults), (1, vec![]));
+    let got: Value = serde_json::from_str(&converted.text).unwrap();
     assert_eq!(got["text"].as_str().unwrap().replace("\n\n", "\n"), text.replace("\n\n", "\n"));
-    assert_eq!(converted.line, line(got["text"].as_str().unwrap()));
+    assert_eq!(converted.text, line(got["text"].as_str().unwrap()));
 }
 
 #[test]
@@ -63,15 +63,15 @@ fn messages_of_others_are_kept_byte_for_byte() {
         r#"{{"messages": [{{"role":"user",  "content":"<tool_call>?"}},{assistant},{{"role":"tool","content":"ok"}}]}}"#
     );
     let native = convert("hermes", native::NAME, &line);
-    assert!(native.line.contains(r#"{"role":"user",  "content":"<tool_call>?"}"#), "{}", native.line);
-    let record: Value = serde_json::from_str(&native.line).unwrap();
+    assert!(native.text.contains(r#"{"role":"user",  "content":"<tool_call>?"}"#), "{}", native.text);
+    let record: Value = serde_json::from_str(&native.text).unwrap();
     let [_, assistant, result] = &record["messages"].as_array().unwrap()[..] else { panic!("{record}") };
     assert_eq!((&assistant["content"], &assistant["weight"]), (&json!(""), &json!(1)));
     assert_eq!(assistant["tool_calls"][0]["function"]["name"], "get_weather");
     // A result that named no call belongs to the call before it.
     assert_eq!(result["tool_call_id"], assistant["tool_calls"][0]["id"]);
-    let back = convert(native::NAME, "hermes", &native.line);
-    let record: Value = serde_json::from_str(&back.line).unwrap();
+    let back = convert(native::NAME, "hermes", &native.text);
+    let record: Value = serde_json::from_str(&back.text).unwrap();
     assert_eq!(record["messages"][1], json!({"role": "assistant", "content": HERMES, "weight": 1}));
 }
 
@@ -79,11 +79,11 @@ fn messages_of_others_are_kept_byte_for_byte() {
 fn thinking_goes_along_or_is_left_out() {
     let text = format!("<think>\nHm.\n</think>\n\nOne moment.\n{HERMES}");
     let line = json!({"messages": [{"role": "assistant", "content": text}]}).to_string();
-    let native: Value = serde_json::from_str(&convert("hermes", native::NAME, &line).line).unwrap();
+    let native: Value = serde_json::from_str(&convert("hermes", native::NAME, &line).text).unwrap();
     assert_eq!(native["messages"][0]["reasoning_content"], "Hm.");
     assert_eq!(native["messages"][0]["content"], "One moment.");
     let text: Value =
-        serde_json::from_str(&convert("hermes", native::NAME, &json!({ "text": text }).to_string()).line)
+        serde_json::from_str(&convert("hermes", native::NAME, &json!({ "text": text }).to_string()).text)
             .unwrap();
     let inner: Value = serde_json::from_str(text["text"].as_str().unwrap()).unwrap();
     assert_eq!(inner["reasoning_content"], "Hm.");
@@ -91,7 +91,7 @@ fn thinking_goes_along_or_is_left_out() {
     assert!(reason.starts_with("unrepresentable: messages[0]: "), "{reason}");
     let mut without = Converter::new(from("hermes"), to("functionary-v32"), false, tools());
     let record = without.record(line.as_bytes(), 1).unwrap();
-    assert!(!record.line.contains("Hm."), "{}", record.line);
+    assert!(!record.text.contains("Hm."), "{}", record.text);
 }
 
 #[test]
@@ -125,6 +125,24 @@ fn what_cannot_be_rewritten_says_why() {
 }
 
 #[test]
+fn no_guess_comes_out_as_what_the_model_wrote() {
+    // A comma is missing: where the first value ends is a guess.
+    let guessed = HERMES.replace("\"Paris\"", "\"Paris\" \"days\": 2");
+    let line = json!({"messages": [{"role": "assistant", "content": guessed}]}).to_string();
+    assert_eq!(
+        refused("hermes", "qwen3-coder", &line),
+        "guessed_call: messages[0]: expected calls with nothing to guess in them, got one at byte 66: \
+         a delimiter in the arguments is missing or misplaced; where a value ends is a guess"
+    );
+    let mut keeping = Converter::new(from("hermes"), to("qwen3-coder"), true, tools()).with_guesses();
+    let kept = keeping.record(line.as_bytes(), 1).unwrap();
+    assert_eq!((kept.calls, kept.faults), (1, vec![FaultKind::GuessedBorder]));
+    // A trailing comma can mean one thing only.
+    let mended = json!({"text": HERMES.replace("\"Paris\"", "\"Paris\",")}).to_string();
+    assert_eq!(convert("hermes", "qwen3-coder", &mended).faults, [FaultKind::Repaired]);
+}
+
+#[test]
 fn tools_of_a_record_type_its_values() {
     let mut converter = Converter::new(from("qwen3-coder"), to("hermes"), true, Vec::new());
     let text = "<tool_call>\n<function=f>\n<parameter=n>\n3\n</parameter>\n</function>\n</tool_call>";
@@ -132,7 +150,7 @@ fn tools_of_a_record_type_its_values() {
         let tool = json!({"type": "function", "function": {"name": "f", "parameters":
             {"type": "object", "properties": {"n": {"type": kind}}}}});
         let line = json!({"tools": [tool], "text": text}).to_string();
-        let line = converter.record(line.as_bytes(), 1).unwrap().line;
+        let line = converter.record(line.as_bytes(), 1).unwrap().text;
         let record: Value = serde_json::from_str(&line).unwrap();
         record["text"].as_str().unwrap().split("\"n\":").nth(1).unwrap().trim_start().chars().next()
     };
@@ -159,9 +177,9 @@ fn calls_survive_the_way_through_every_dialect() {
         // Not every dialect carries two calls, or text beside them: it says so.
         let Ok(there) = there.record(json!({ "text": source }).to_string().as_bytes(), 1) else { continue };
         let back = Converter::new(Source::Text(Arc::clone(middle)), Target::Native, true, tools())
-            .record(there.line.as_bytes(), 1)
-            .unwrap_or_else(|error| panic!("{}: {error}\n{}", middle.name, there.line));
-        let record: Value = serde_json::from_str(&back.line).unwrap();
+            .record(there.text.as_bytes(), 1)
+            .unwrap_or_else(|error| panic!("{}: {error}\n{}", middle.name, there.text));
+        let record: Value = serde_json::from_str(&back.text).unwrap();
         let message = native::read(record["text"].as_str().unwrap()).unwrap();
         let value =
             |call: &Call| (call.name.clone(), serde_json::from_str::<Value>(&call.arguments).unwrap());
@@ -170,7 +188,7 @@ fn calls_survive_the_way_through_every_dialect() {
             calls.iter().map(value).collect::<Vec<_>>(),
             "{}\n{}",
             middle.name,
-            there.line
+            there.text
         );
         assert_eq!(message.content.trim(), "One moment.", "{}", middle.name);
         carried += 1;

@@ -245,7 +245,7 @@ class Parser:
 
 @final
 class Answers:
-    """Answers that were read, as a column of Arrow."""
+    """Answers that were read or rewritten, as a column of Arrow."""
 
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -258,6 +258,17 @@ def parse_batch(
     tools: AnyTools | None = None,
     *,
     starts_in: Literal["text", "reasoning", "unknown"] = "text",
+    threads: int | None = None,
+) -> Answers: ...
+def convert_batch(
+    column: Column,
+    to: str | Dialect,
+    dialect: str | Dialect = "auto",
+    tools: AnyTools | None = None,
+    *,
+    messages: bool = False,
+    drop_thinking: bool = False,
+    keep_guesses: bool = False,
     threads: int | None = None,
 ) -> Answers: ...
 def render_prompt(tools: AnyTools, dialect: str | Dialect, *, compact: bool = False) -> str: ...

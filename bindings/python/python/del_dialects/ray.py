@@ -1,47 +1,43 @@
-"""Columns of answers in Ray Data, and in whatever hands over tables of pyarrow.
+"""Columns of answers in Ray Data.
 
->>> import pyarrow as pa
->>> table = pa.table({"text": ['<tool_call>{"name": "list_dir", "arguments": {}}</tool_call>', "Hello."]})
->>> read = ParseColumn("text")(table)
->>> read["answer"][0]["calls"].as_py()
-[{'id': None, 'name': 'list_dir', 'arguments': '{}'}]
->>> read["answer"][1]["content"].as_py()
-'Hello.'
+`parse` and `convert` add a column to a dataset of Ray, and `report` makes a second dataset of what was wrong.
+`files` takes files of Parquet through the cluster, one worker a file, and goes on where a run was killed.
 """
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from ._lib import Dialect, Tools, parse_batch
-from ._types import AnyTools
+from .files import pairs, work_file
+from .tables import Column, ConvertColumn, ParseColumn, findings
 
-
-class ParseColumn:
-    """Reads the column `column` of a table, and adds what it finds as the column `into`. For `map_batches` of Ray Data
-    and `map` of Hugging Face datasets; there are as many workers as cores, so each is one thread."""
-
-    def __init__(
-        self,
-        column: str,
-        into: str = "answer",
-        *,
-        dialect: str | Dialect = "auto",
-        tools: AnyTools | None = None,
-        starts_in: Literal["text", "reasoning", "unknown"] = "text",
-        threads: int | None = 1,
-    ) -> None:
-        self.column, self.into = column, into
-        self.dialect, self.tools = dialect, Tools(tools)
-        self.starts_in, self.threads = starts_in, threads
-
-    def __call__(self, table: Any) -> Any:
-        import pyarrow as pa
-
-        answers = parse_batch(
-            table[self.column], self.dialect, self.tools, starts_in=self.starts_in, threads=self.threads
-        )
-        return table.append_column(self.into, pa.chunked_array(answers))
+__all__ = ["ConvertColumn", "ParseColumn", "convert", "files", "parse", "report"]
 
 
 def parse(dataset: Any, column: str, into: str = "answer", **options: Any) -> Any:
-    """A dataset of Ray with the column `into` beside the others; options are those of `ParseColumn`."""
+    """A dataset with the column `into` beside the others; options are those of `ParseColumn`."""
     return dataset.map_batches(ParseColumn(column, into, **options), batch_format="pyarrow", zero_copy_batch=True)
+
+
+def convert(dataset: Any, column: str, into: str = "converted", **options: Any) -> Any:
+    """A dataset with the column `into` beside the others; options are those of `ConvertColumn`."""
+    return dataset.map_batches(ConvertColumn(column, into, **options), batch_format="pyarrow", zero_copy_batch=True)
+
+
+def report(dataset: Any, into: str = "answer", keep: Sequence[str] = ()) -> Any:
+    """A dataset of what was wrong in one that `parse` or `convert` has made: a row for each fault, and for each row that could
+    not be rewritten. Ray works out a dataset anew for each use: `materialize()` the one that it is made of."""
+    return dataset.map_batches(
+        findings, batch_format="pyarrow", zero_copy_batch=True, fn_kwargs={"into": into, "keep": list(keep)}
+    )
+
+
+def files(sources: str | Path | list[str] | list[Path], out: str | Path, column: Column) -> Any:
+    """A dataset of reports, one for each file of Parquet that `sources` mean. When it is worked out, each file gets the column
+    of `ParseColumn` or `ConvertColumn`, and goes to the same name below `out`, which all workers have to see. What an
+    earlier run has finished is not done again."""
+    import ray
+
+    items = [{"source": source, "target": target} for source, target in pairs(sources, out)]
+    dataset = ray.data.from_items(items, override_num_blocks=max(len(items), 1))
+    return dataset.map(lambda item: work_file(item["source"], item["target"], column))

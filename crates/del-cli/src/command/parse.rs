@@ -3,24 +3,36 @@
 mod records;
 
 use std::io::Write;
+#[cfg(feature = "bulk")]
+use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+#[cfg(feature = "bulk")]
+use del_bulk::Parse;
 use del_dialects::{Collect, End, Event, Message, Parser, Sink, Span, Start, Turn};
+#[cfg(feature = "bulk")]
+use del_wire::records::Request;
 use del_wire::{Ids, answer, events, native};
 
 use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
+#[cfg(feature = "bulk")]
+use crate::command::bulk::{self, Files};
 use crate::exit::Exit;
-use crate::input::{Input, read_tools};
+#[cfg(feature = "bulk")]
+use crate::input::read_text;
+use crate::input::{Input, only, read_tools};
 use crate::terminal::shown;
 
 /// Read what a model wrote: text, thinking and tool calls
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The model's output; a line feed that ends the file is not counted as the model's [default: standard input]
-    file: Option<PathBuf>,
+    /// The model's output; a line feed that ends the file is not counted as the model's; with --out any number of files
+    /// and directories [default: standard input]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// The dialect, `auto`, or `openai-native` for an answer of the API itself
     #[arg(long, value_name = "NAME", default_value = "auto")]
     dialect: String,
@@ -37,14 +49,25 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     chunk: Option<u32>,
     /// Print events as JSON lines as they happen
-    #[arg(long, conflicts_with = "jsonl")]
+    #[arg(long, group = "many")]
     events: bool,
     /// Read a request from each line and print an answer for each
-    #[arg(long)]
+    #[arg(long, group = "many")]
     jsonl: bool,
-    /// Print JSON, as always
+    /// Print JSON, as always; with --out the report
     #[arg(long)]
     json: bool,
+    #[cfg(feature = "bulk")]
+    #[command(flatten)]
+    bulk: Files,
+    /// The column that the answers go into [default: answer]
+    #[cfg(feature = "bulk")]
+    #[arg(long, value_name = "NAME", requires = "out")]
+    into: Option<String>,
+    /// How many rows to read at a time [default: one for each core]
+    #[cfg(feature = "bulk")]
+    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -99,7 +122,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         },
         chunk: options.chunk,
     };
-    let input = Input::open(options.file.as_deref())?.of_a_model();
+    #[cfg(feature = "bulk")]
+    if let Some(out) = &options.bulk.out {
+        return read_files(&reader, options, out);
+    }
+    let input = Input::open(only(&options.files)?)?.of_a_model();
     if options.jsonl {
         records::run(&reader, input)?;
     } else if options.events {
@@ -113,6 +140,21 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         writeln!(std::io::stdout().lock(), "{}", shown(&answer))?;
     }
     Ok(Exit::Done)
+}
+
+/// Reads whole files.
+#[cfg(feature = "bulk")]
+fn read_files(reader: &Reader, options: &Options, out: &Path) -> Result<Exit> {
+    let (column, into) = (options.bulk.column.as_deref(), options.into.as_deref());
+    let rows = Parse::new(column.unwrap_or("text"), into.unwrap_or("answer"), |request: &mut Request| {
+        records::read(reader, request)
+    });
+    let settings = [
+        format!("parse {:?} {column:?} {into:?}", (&options.dialect, reader.turn.starts, reader.end)),
+        options.tools.as_deref().map(|path| read_text(path, Exit::BadInput)).transpose()?.unwrap_or_default(),
+        bulk::descriptions(reader.catalog),
+    ];
+    bulk::run(&options.files, out, &rows, &settings, options.threads, options.json)
 }
 
 impl Dialect {

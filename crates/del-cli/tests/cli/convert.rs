@@ -41,6 +41,16 @@ fn thinking_that_has_no_form_is_refused_with_a_way_out() {
 }
 
 #[test]
+fn a_guess_is_refused_with_a_way_out() {
+    let text = HERMES.replace("\"Köln\"", "\"Köln\" \"days\": 2");
+    let refused = run(&mut del(&["convert", "--to", "qwen3-coder"]), &text);
+    assert_eq!((refused.code, refused.out.as_str()), (42, ""), "{refused:#?}");
+    assert!(refused.err.contains("--keep-guesses"), "{refused:#?}");
+    let kept = run(&mut del(&["convert", "--to", "qwen3-coder", "--keep-guesses"]), &text);
+    assert!(kept.code == 0 && kept.out.contains("<parameter=days>\n2\n"), "{kept:#?}");
+}
+
+#[test]
 fn records_keep_their_order_and_no_bad_one_is_lost() {
     let record = |number: usize| json!({"id": number, "text": HERMES}).to_string();
     let mut lines: Vec<String> = (0..5000).map(record).collect();

@@ -4,6 +4,8 @@
 mod acp;
 mod apis;
 mod assistant;
+#[cfg(feature = "bulk")]
+mod bulk;
 mod config;
 mod consent;
 mod conversation;

@@ -1,19 +1,18 @@
 //! `del convert --jsonl`: a record a line in, the same record in another dialect out.
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Result;
 use del_parallel::threads;
 use del_wire::convert::Converter;
 use del_wire::records::RecordError;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::blocks::{self, Block};
 use crate::exit::Exit;
 use crate::input::{Input, plain};
+use crate::progress::bar;
 use crate::say;
 use crate::terminal::show_lines;
 
@@ -52,7 +51,7 @@ pub(super) fn run(
         let mut converter = converter.clone();
         move |block: Block| convert(&mut converter, &block, aside)
     });
-    let progress = progress(input.size());
+    let progress = bar(input.size());
     let mut out = std::io::stdout().lock();
     let mut total = Done::default();
     let mut told = 0;
@@ -95,7 +94,7 @@ pub(super) fn run(
 fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
     let mut done = Done { read: block.size(), ..Done::default() };
     if let Some((line, reason)) = block.too_long() {
-        done.fail(&RecordError::too_long(reason), line, &[], aside);
+        done.fail(&RecordError::invalid(reason), line, &[], aside);
     }
     for (number, line) in block.lines() {
         let record = line.strip_suffix(b"\r").unwrap_or(line);
@@ -106,11 +105,11 @@ fn convert(converter: &mut Converter, block: &Block, aside: bool) -> Done {
         }
         match converter.record(record, number) {
             Ok(converted) => {
-                done.lines.extend_from_slice(converted.line.as_bytes());
+                done.lines.extend_from_slice(converted.text.as_bytes());
                 done.lines.push(b'\n');
                 done.records += 1;
                 done.calls += converted.calls;
-                done.mended += u64::from(converted.mended);
+                done.mended += u64::from(!converted.faults.is_empty());
             }
             Err(error) => done.fail(&error, number, record, aside),
         }
@@ -152,23 +151,4 @@ impl Rejects {
         self.file.flush()?;
         Ok(self.path)
     }
-}
-
-/// A bar where somebody watches, and nothing of the output is in its way.
-fn progress(size: Option<u64>) -> ProgressBar {
-    let watched = std::io::stderr().is_terminal() && !std::io::stdout().is_terminal();
-    let target = if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(size, target);
-    let form = if size.is_some() {
-        "{bar:30} {percent}% · {binary_bytes_per_sec} · {msg} · {eta} left"
-    } else {
-        "{spinner} {binary_bytes} · {binary_bytes_per_sec} · {msg}"
-    };
-    if let Ok(style) = ProgressStyle::with_template(form) {
-        bar.set_style(style);
-    }
-    if watched {
-        bar.enable_steady_tick(Duration::from_millis(200));
-    }
-    bar
 }

@@ -46,7 +46,7 @@ pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
 fn answer_all(reader: &Reader, block: &Block, known: &mut KnownTools) -> Done {
     let mut done = Done::default();
     if let Some((_, reason)) = block.too_long() {
-        done.add(Err(RecordError::too_long(reason)));
+        done.add(Err(RecordError::invalid(reason)));
     }
     for (number, line) in block.lines() {
         done.add(answer(reader, line, number, known));
@@ -69,7 +69,7 @@ fn answer(reader: &Reader, line: &[u8], number: u64, known: &mut KnownTools) -> 
     Ok(request.answer_line(&message, &mut Ids::of_line(number)))
 }
 
-fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> {
+pub(super) fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> {
     let dialect = match request.dialect.as_deref() {
         None => reader.dialect.clone(),
         Some(name) => Dialect::named(name, reader.catalog)

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use del_dialects::Message;
 
 /// The type of an answer. Offsets have 64 bits: a column may hold more text than 32 can count.
-pub(crate) fn field() -> FieldRef {
+pub fn field() -> FieldRef {
     Arc::new(Field::new("answer", DataType::Struct(members()), true))
 }
 
@@ -19,7 +19,7 @@ fn members() -> Fields {
         text("content", false),
         text("reasoning", false),
         Field::new("calls", DataType::LargeList(item(calls())), false),
-        Field::new("faults", DataType::LargeList(item(faults())), false),
+        Field::new("faults", kinds(), false),
     ])
 }
 
@@ -27,11 +27,16 @@ fn calls() -> Fields {
     Fields::from(vec![text("id", true), text("name", false), text("arguments", false)])
 }
 
+/// The type of a list of faults.
+pub(crate) fn kinds() -> DataType {
+    DataType::LargeList(item(faults()))
+}
+
 fn faults() -> Fields {
     Fields::from(vec![text("kind", false), Field::new("changes_arguments", DataType::Boolean, false)])
 }
 
-fn text(name: &str, nullable: bool) -> Field {
+pub(crate) fn text(name: &str, nullable: bool) -> Field {
     Field::new(name, DataType::LargeUtf8, nullable)
 }
 
@@ -40,8 +45,8 @@ fn item(members: Fields) -> FieldRef {
 }
 
 /// The columns of answers, while they are read.
-#[derive(Default)]
-pub(crate) struct Columns {
+#[derive(Debug, Default)]
+pub struct Columns {
     present: Vec<bool>,
     dialect: LargeStringBuilder,
     content: LargeStringBuilder,
@@ -59,7 +64,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Adds an answer, or none.
-    pub(crate) fn add(&mut self, message: Option<&Message>) {
+    pub fn add(&mut self, message: Option<&Message>) {
         let nothing = Message::default();
         self.present.push(message.is_some());
         let message = message.unwrap_or(&nothing);
@@ -80,21 +85,29 @@ impl Columns {
     }
 
     /// The column of the type of [`field`].
-    pub(crate) fn finish(mut self) -> Result<ArrayRef, ArrowError> {
+    pub fn finish(mut self) -> Result<ArrayRef, ArrowError> {
         let call: Vec<ArrayRef> =
             vec![Arc::new(self.id.finish()), Arc::new(self.name.finish()), Arc::new(self.arguments.finish())];
-        let fault: Vec<ArrayRef> =
-            vec![Arc::new(self.kind.finish()), Arc::new(BooleanArray::from(self.changes))];
         let columns: Vec<ArrayRef> = vec![
             Arc::new(self.dialect.finish()),
             Arc::new(self.content.finish()),
             Arc::new(self.reasoning.finish()),
             list(calls(), self.calls, call)?,
-            list(faults(), self.faults, fault)?,
+            list_of_kinds(self.faults, self.kind, self.changes)?,
         ];
         let present = NullBuffer::from(self.present);
         Ok(Arc::new(StructArray::try_new(members(), columns, Some(present))?))
     }
+}
+
+/// A column of lists of so many faults each.
+pub(crate) fn list_of_kinds(
+    lengths: Vec<usize>,
+    mut kinds: LargeStringBuilder,
+    changes: Vec<bool>,
+) -> Result<ArrayRef, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![Arc::new(kinds.finish()), Arc::new(BooleanArray::from(changes))];
+    list(faults(), lengths, columns)
 }
 
 /// A column of lists of so many items each.

@@ -1,0 +1,122 @@
+//! Reading: each row gets a column with what its text says.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use del_dialects::Message;
+use del_wire::Ids;
+use del_wire::records::{RecordError, RecordId, Request, extended_line};
+use del_wire::tools::KnownTools;
+
+use crate::columns::{Columns, field};
+use crate::rows::{ERROR, Errors, Rows, Tally, column, free, strings};
+
+/// Reads the text of each row. What else a request may say (`dialect`, `tools` as JSON, `starts_in`, `finish`) is read
+/// from columns of these names.
+#[derive(Debug, Clone)]
+pub struct Parse<F> {
+    text: Arc<str>,
+    into: Arc<str>,
+    read: F,
+    known: KnownTools,
+}
+
+/// Columns that say how a text is to be read.
+const SAYING: [&str; 4] = ["dialect", "tools", "starts_in", "finish"];
+
+impl<F> Parse<F>
+where
+    F: Fn(&mut Request) -> Result<Message, RecordError> + Clone + Send,
+{
+    /// The text stands in the column `text`, and the answer goes into a new one, `into`.
+    pub fn new(text: &str, into: &str, read: F) -> Self {
+        Self { text: text.into(), into: into.into(), read, known: KnownTools::default() }
+    }
+
+    fn read(
+        &mut self,
+        text: &str,
+        [dialect, tools, starts_in, finish]: [Option<&str>; 4],
+    ) -> Result<Message, RecordError> {
+        let tools = tools.map(|json| self.known.read(json)).transpose();
+        let mut request = Request {
+            id: RecordId::default(),
+            text: text.to_owned(),
+            dialect: dialect.filter(|name| *name != "auto").map(str::to_owned),
+            tools: tools.map_err(|error| RecordError::invalid(error.to_string()))?,
+            starts_in_reasoning: one_of("starts_in", starts_in, ["text", "reasoning"])?,
+            cut: one_of("finish", finish, ["end", "cut"])?.unwrap_or(false),
+        };
+        (self.read)(&mut request)
+    }
+}
+
+impl<F> Rows for Parse<F>
+where
+    F: Fn(&mut Request) -> Result<Message, RecordError> + Clone + Send,
+{
+    fn schema(&self, given: &Schema) -> Result<SchemaRef, String> {
+        strings(given, &self.text)?;
+        for name in SAYING.into_iter().filter(|name| given.column_with_name(name).is_some()) {
+            strings(given, name)?;
+        }
+        free(given, &[&self.into, ERROR])?;
+        let answer = Field::new(&*self.into, field().data_type().clone(), true);
+        let added = [Arc::new(answer), Errors::field()];
+        let fields: Vec<_> = given.fields().iter().cloned().chain(added).collect();
+        Ok(Arc::new(Schema::new_with_metadata(fields, given.metadata().clone())))
+    }
+
+    fn batch(
+        &mut self,
+        given: &RecordBatch,
+        schema: &SchemaRef,
+        _first: u64,
+        tally: &mut Tally,
+    ) -> Result<RecordBatch, ArrowError> {
+        let texts = column(given, &self.text);
+        let saying = SAYING.map(|name| column(given, name));
+        let (mut answers, mut errors) = (Columns::default(), Errors::default());
+        for row in 0..given.num_rows() {
+            let text = texts.and_then(|texts| texts.get(row));
+            let saying = saying.map(|texts| texts.and_then(|texts| texts.get(row)));
+            let read = text.map(|text| self.read(text, saying));
+            let message = read.as_ref().and_then(|read| read.as_ref().ok());
+            let error = read.as_ref().and_then(|read| read.as_ref().err());
+            tally.rows += 1;
+            if let Some(message) = message {
+                tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
+            }
+            if let Some(error) = error {
+                tally.reject(error);
+            }
+            answers.add(message);
+            errors.add(error);
+        }
+        let mut columns = given.columns().to_vec();
+        columns.extend([answers.finish()?, errors.finish()?]);
+        RecordBatch::try_new(Arc::clone(schema), columns)
+    }
+
+    fn line(&mut self, line: &[u8], number: u64, tally: &mut Tally) -> Result<String, RecordError> {
+        let mut request = Request::read_to_extend(line, &self.text, &self.into, &mut self.known)?;
+        let message = (self.read)(&mut request)?;
+        tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
+        Ok(extended_line(line, &self.into, &message, &mut Ids::of_line(number)))
+    }
+}
+
+/// A value with two possible forms: true for the second.
+fn one_of(name: &str, value: Option<&str>, forms: [&str; 2]) -> Result<Option<bool>, RecordError> {
+    match value {
+        None => Ok(None),
+        Some(value) if value == forms[0] => Ok(Some(false)),
+        Some(value) if value == forms[1] => Ok(Some(true)),
+        Some(value) => {
+            let [first, second] = forms;
+            let message = format!("`{name}` should be `{first}` or `{second}`, got `{value}`");
+            Err(RecordError::invalid(message))
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! A run over files: units of work on every core, their results in order, each output put in place when it is whole.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::UNIX_EPOCH;
+
+use del_parallel::{Feed, ordered};
+use parquet::errors::ParquetError;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::ledger::{Known, Ledger, Lock};
+use crate::lines::{self, Block, Blocks};
+use crate::parquet_file::{self, Plan, Unit};
+use crate::rows::{Rows, Tally};
+use crate::source::{Kind, Source};
+
+/// What is to be done.
+#[derive(Debug)]
+pub struct Job {
+    /// The files.
+    pub sources: Vec<Source>,
+    /// The directory for the outputs, which have the names and formats of their sources.
+    pub out: PathBuf,
+    /// All that an output depends on beside its source. Where it differs from what it was, outputs are made anew.
+    pub settings: String,
+    /// How many threads work.
+    pub threads: usize,
+}
+
+/// What has come of a run, with what earlier runs of the same job had done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Outputs that are whole.
+    pub files: u64,
+    /// Those of them that were so before.
+    pub finished_before: u64,
+    /// What was found in them.
+    #[serde(flatten)]
+    pub tally: Tally,
+    /// Files without an output.
+    pub failed: Vec<Failure>,
+}
+
+/// A file that cannot be worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Where it is.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// How far a run has come since it was last told.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// Rows that were worked on.
+    pub rows: u64,
+    /// Rows of them with an error.
+    pub rejected: u64,
+    /// Bytes of files that were worked on, as far as they are known: of packed lines, when the file is at its end.
+    pub bytes: u64,
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum BulkError {
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Arguments(String),
+    /// A file or directory cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// An output cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// What is wrong with a unit: its source, which is a matter of that file, or where it goes, which ends the run.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    Source(String),
+    Target(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Target(error)
+    }
+}
+
+impl From<ParquetError> for Trouble {
+    fn from(error: ParquetError) -> Self {
+        Self::Target(io::Error::other(error))
+    }
+}
+
+/// So many units are under way for each thread.
+const AHEAD: usize = 2;
+
+/// Does the job, and tells `watch` how it gets on. A file that is finished is not done again, nor are the units of one that
+/// an earlier run had done. Files that cannot be read are in the report; the others are done.
+pub fn run(
+    job: &Job,
+    rows: &(impl Rows + Sync),
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Report, BulkError> {
+    check(job)?;
+    let _lock = Lock::take(&job.out)?;
+    thread::scope(|scope| {
+        let workers = (0..job.threads.max(1)).map(|_| {
+            let mut rows = rows.clone();
+            move |task: Task| task.run(&mut rows)
+        });
+        let (mut feed, mut results) = ordered(scope, workers, job.threads.max(1) * AHEAD);
+        scope.spawn(move || {
+            for source in &job.sources {
+                if !feed_file(job, source, rows, &mut feed) {
+                    break;
+                }
+            }
+        });
+        let mut run = Run { report: Report::default(), open: None };
+        // When something fails, the results are dropped, and nothing more is fed.
+        results.try_for_each(|outcome| run.take(outcome, watch))?;
+        Ok(run.report)
+    })
+}
+
+/// No output may stand in the place of a source.
+fn check(job: &Job) -> Result<(), BulkError> {
+    for source in &job.sources {
+        let target = job.out.join(&source.name);
+        let same =
+            target.canonicalize().ok().zip(source.path.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+        if same {
+            let path = target.display();
+            return Err(BulkError::Arguments(format!(
+                "{path} would be written over; name another directory"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Something to do for a file. The tasks of one follow one another: a beginning, its units, and an end.
+enum Task {
+    Unit {
+        work: Work,
+        part: PathBuf,
+    },
+    /// Nothing to do: it only goes through in its place.
+    Pass(Outcome),
+}
+
+enum Work {
+    Group { plan: Arc<Plan>, unit: Unit },
+    Lines { block: Block, packed: bool },
+}
+
+enum Outcome {
+    Finished(Tally, u64),
+    Begun(PathBuf, Ledger),
+    Unit { made: Result<Tally, Trouble>, bytes: u64, part: PathBuf },
+    Ended { kind: Kind, bytes: u64 },
+    Failed(String),
+    Stopped(BulkError),
+}
+
+impl Task {
+    fn run(self, rows: &mut impl Rows) -> Outcome {
+        let (work, part) = match self {
+            Self::Unit { work, part } => (work, part),
+            Self::Pass(outcome) => return outcome,
+        };
+        let (made, bytes) = match work {
+            Work::Group { plan, unit } => (plan.write(unit, rows, &part), unit.bytes),
+            Work::Lines { block, packed } => {
+                (block.write(rows, packed, &part), if packed { 0 } else { block.size() })
+            }
+        };
+        Outcome::Unit { made, bytes, part }
+    }
+}
+
+/// Gives out the tasks of a file. False when nobody wants more.
+fn feed_file(job: &Job, source: &Source, rows: &impl Rows, feed: &mut Feed<Task, Outcome>) -> bool {
+    let read = settings(job, source).map_err(|error| BulkError::Read { path: source.path.clone(), error });
+    let known =
+        read.and_then(|(settings, size)| Ok((Ledger::open(&job.out, &source.name, &settings)?, size)));
+    let (ledger, size) = match known {
+        Ok((Known::Open(ledger), size)) => (ledger, size),
+        Ok((Known::Finished(tally), size)) => return feed.give(Task::Pass(Outcome::Finished(tally, size))),
+        Err(error) => return feed.give(Task::Pass(Outcome::Stopped(error))),
+    };
+    let (parts, done) = (ledger.parts().to_owned(), ledger.units.len());
+    if !feed.give(Task::Pass(Outcome::Begun(source.path.clone(), ledger))) {
+        return false;
+    }
+    let fed = match source.kind {
+        Kind::Parquet => feed_groups(source, rows, &parts, done, feed),
+        Kind::Lines { packed } => feed_lines(source, packed, &parts, done, feed),
+    };
+    let end = match fed {
+        Ok(false) => return false,
+        Ok(true) => {
+            let bytes = if source.kind == (Kind::Lines { packed: true }) { size } else { 0 };
+            Outcome::Ended { kind: source.kind, bytes }
+        }
+        Err(reason) => Outcome::Failed(reason),
+    };
+    feed.give(Task::Pass(end))
+}
+
+fn feed_groups(
+    source: &Source,
+    rows: &impl Rows,
+    parts: &Path,
+    done: usize,
+    feed: &mut Feed<Task, Outcome>,
+) -> Result<bool, String> {
+    let plan = Arc::new(Plan::of(&source.path, rows)?);
+    let left = plan.units.iter().enumerate().skip(done);
+    let task = |(number, unit): (usize, &Unit)| {
+        let work = Work::Group { plan: Arc::clone(&plan), unit: *unit };
+        Task::Unit { work, part: Ledger::part(parts, number) }
+    };
+    Ok(left.map(task).all(|task| feed.give(task)))
+}
+
+fn feed_lines(
+    source: &Source,
+    packed: bool,
+    parts: &Path,
+    done: usize,
+    feed: &mut Feed<Task, Outcome>,
+) -> Result<bool, String> {
+    let unreadable = |error: io::Error| error.to_string();
+    let mut blocks = Blocks::open(&source.path, packed).map_err(unreadable)?;
+    let mut number = 0;
+    while let Some(block) = blocks.next().map_err(unreadable)? {
+        let task = || Task::Unit { work: Work::Lines { block, packed }, part: Ledger::part(parts, number) };
+        if number >= done && !feed.give(task()) {
+            return Ok(false);
+        }
+        number += 1;
+    }
+    Ok(true)
+}
+
+/// All that the output of a file depends on, and the file's size.
+fn settings(job: &Job, source: &Source) -> io::Result<(String, u64)> {
+    let about = source.path.metadata()?;
+    let changed = about.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let path = source.path.canonicalize()?;
+    let all = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "settings": job.settings,
+        "path": path.to_string_lossy(),
+        "size": about.len(),
+        "changed": changed.to_string(),
+    });
+    Ok((all.to_string(), about.len()))
+}
+
+/// A run, as seen from where its results come out.
+struct Run {
+    report: Report,
+    /// The file whose units come now; none once it has failed.
+    open: Option<(PathBuf, Ledger)>,
+}
+
+impl Run {
+    fn take(&mut self, outcome: Outcome, watch: &mut dyn FnMut(Progress)) -> Result<(), BulkError> {
+        match outcome {
+            Outcome::Unit { made: Ok(tally), bytes, part } => {
+                watch(Progress { rows: tally.rows, rejected: tally.rejected(), bytes });
+                let Some((_, ledger)) = &mut self.open else { return Ok(()) };
+                ledger.note(tally).map_err(|error| BulkError::Write { path: part, error })
+            }
+            Outcome::Unit { made: Err(Trouble::Source(reason)), .. } => self.fail(reason),
+            Outcome::Unit { made: Err(Trouble::Target(error)), part, .. } => {
+                Err(BulkError::Write { path: part, error })
+            }
+            Outcome::Finished(tally, bytes) => {
+                watch(Progress { rows: tally.rows, rejected: tally.rejected(), bytes });
+                self.report.finished_before += 1;
+                self.finished(&tally);
+                Ok(())
+            }
+            Outcome::Begun(file, ledger) => {
+                self.open = Some((file, ledger));
+                Ok(())
+            }
+            Outcome::Ended { kind, bytes } => {
+                watch(Progress { bytes, ..Progress::default() });
+                self.end(kind)
+            }
+            Outcome::Failed(reason) => self.fail(reason),
+            Outcome::Stopped(error) => Err(error),
+        }
+    }
+
+    fn end(&mut self, kind: Kind) -> Result<(), BulkError> {
+        let Some((_, ledger)) = self.open.take() else { return Ok(()) };
+        let tally = ledger.finish(|parts, whole| match kind {
+            Kind::Parquet => parquet_file::join(parts, whole),
+            Kind::Lines { .. } => Ok(lines::join(parts, whole)?),
+        })?;
+        self.finished(&tally);
+        Ok(())
+    }
+
+    fn finished(&mut self, tally: &Tally) {
+        self.report.files += 1;
+        self.report.tally.add(tally);
+    }
+
+    /// The file whose units come now has no output. What is done of it is kept.
+    fn fail(&mut self, reason: String) -> Result<(), BulkError> {
+        let Some((file, ledger)) = self.open.take() else { return Ok(()) };
+        self.report.failed.push(Failure { file, reason });
+        ledger.leave()
+    }
+}
