@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The plugins in the parser modules of vLLM and SGLang, from their published wheels: every case of every dialect, whole and
+# The plugins in the parser modules of vLLM, SGLang and LMDeploy, from their published wheels: every case of every dialect, whole and
 # in pieces, has to be read as Del reads it alone. A wheel of vLLM has 340 MB; each is fetched once, and only its Python files
 # are kept, under .cache/engines. The plugins are those of the wheel that check.sh has built.
 set -euo pipefail
