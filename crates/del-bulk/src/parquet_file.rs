@@ -13,7 +13,9 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 
@@ -98,13 +100,15 @@ impl Plan {
 
 /// The codec that the file is packed with, by its first column.
 fn codec(metadata: &ParquetMetaData) -> Result<Compression, String> {
-    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
-    let codecs: Vec<Compression> = columns.map(|column| column.compression()).collect();
+    let columns = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let codecs: Vec<Compression> = columns.map(ColumnChunkMetaData::compression).collect();
     let known = |codec: &&Compression| {
         matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_))
     };
     match codecs.iter().find(|codec| !known(codec)) {
-        Some(other) => Err(format!("expected columns that are plain or packed with Snappy or zstd, got {other}")),
+        Some(other) => {
+            Err(format!("expected columns that are plain or packed with Snappy or zstd, got {other}"))
+        }
         None => Ok(codecs.first().copied().unwrap_or(Compression::SNAPPY)),
     }
 }
@@ -118,7 +122,7 @@ fn units(metadata: &ParquetMetaData) -> Vec<Unit> {
         let parts = unpacked.div_ceil(UNIT).clamp(1, all.max(1));
         let share = all.div_ceil(parts).max(1);
         let batch = (BATCH / (unpacked / all.max(1)).max(1)).clamp(1, MOST_ROWS);
-        let packed: i64 = about.columns().iter().map(|column| column.compressed_size()).sum();
+        let packed: i64 = about.columns().iter().map(ColumnChunkMetaData::compressed_size).sum();
         for offset in (0..all).step_by(share) {
             let rows = share.min(all - offset);
             let bytes = u64::try_from(packed).unwrap_or_default() * rows as u64 / all as u64;

@@ -246,7 +246,7 @@ fn arguments_that_are_no_json_are_mended_as_those_of_a_dialect() {
         ("{\"city\": \"a\nb\",}", r#"{"city": "a\nb"}"#, vec![FaultKind::Repaired]),
         (r#"{"a": True, "b": None}"#, r#"{"a": true, "b": null}"#, vec![FaultKind::GuessedValue]),
         (r#"{"a": "say "hi" now"}"#, r#"{"a": "say \"hi\" now"}"#, vec![FaultKind::GuessedBorder]),
-        (r#"{}{'x': 1}"#, r#"{"x": 1}"#, vec![FaultKind::Repaired, FaultKind::Repaired]),
+        ("{}{'x': 1}", r#"{"x": 1}"#, vec![FaultKind::Repaired, FaultKind::Repaired]),
         (r#""{'x': 1}""#, r#"{"x": 1}"#, vec![FaultKind::Repaired, FaultKind::DoubleEncoded]),
         (r#"{"a": 1, "a": 2}"#, r#"{"a": 1, "a": 2}"#, vec![]),
         (" {\"é\": \"}[END]\"} ", "{\"é\": \"}[END]\"}", vec![]),

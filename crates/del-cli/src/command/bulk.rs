@@ -36,7 +36,7 @@ pub(crate) fn run(
     most: Option<u16>,
     json: bool,
 ) -> Result<Exit> {
-    let sources = sources(files).map_err(problem)?;
+    let sources = sources(files).map_err(|error| problem(&error))?;
     let size = sources.iter().filter_map(|Source { path, .. }| Some(path.metadata().ok()?.len())).sum();
     let threads = most.map_or_else(|| threads(usize::MAX), usize::from);
     let job = Job { sources, out: out.to_owned(), settings: digest(settings), threads };
@@ -49,7 +49,7 @@ pub(crate) fn run(
         progress.set_message(format!("{} rows, {} bad", done.rows, done.rejected));
     });
     progress.finish_and_clear();
-    let report = report.map_err(problem)?;
+    let report = report.map_err(|error| problem(&error))?;
     if json {
         writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(&report)?)?;
     }
@@ -57,8 +57,8 @@ pub(crate) fn run(
     Ok(if report.tally.rejected() > 0 || !report.failed.is_empty() { Exit::BadInput } else { Exit::Done })
 }
 
-fn problem(error: BulkError) -> anyhow::Error {
-    let exit = match &error {
+fn problem(error: &BulkError) -> anyhow::Error {
+    let exit = match error {
         BulkError::Arguments(_) => Exit::Usage,
         BulkError::Read { .. } => Exit::BadInput,
         BulkError::Write { .. } => Exit::Failed,
@@ -77,7 +77,8 @@ fn digest(settings: &[String]) -> String {
 
 /// What the dialects of this run are.
 pub(crate) fn descriptions(catalog: Catalog) -> String {
-    catalog.all().iter().map(|dialect| format!("{} {}\n", dialect.name, dialect.text)).collect()
+    let named = catalog.all().iter().map(|dialect| format!("{} {}", dialect.name, dialect.text));
+    named.collect::<Vec<_>>().join("\n")
 }
 
 fn tell(report: &Report) {

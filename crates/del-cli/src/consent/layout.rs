@@ -24,7 +24,7 @@ pub(crate) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
                     _ if place == 0 => paint.bold(row),
                     Some(b'!') => paint.yellow(row),
                     _ => row,
-                }))
+                }));
             }
             Line::File(name) => out.extend(rows(&name, columns).into_iter().map(|row| paint.bold(row))),
             Line::Gap => out.push(paint.dim(format!("{:>digits$} …", ""))),

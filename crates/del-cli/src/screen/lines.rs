@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn of_a_command_its_end_is_shown() {
         let ran = |text: &str| {
-            let data = serde_json::json!({"exit_code": 0});
-            result(plain(), &ToolResult::success(text.to_owned()).with_data(data), true)
+            let data = Some(serde_json::json!({"exit_code": 0}));
+            result(plain(), &ToolResult { data, ..ToolResult::success(text) }, true)
         };
         let lines: Vec<String> = (0..20).map(|n| format!("line {n}")).collect();
         let shown = ran(&format!("Success (exit code 0, 0.1 s)\n\nSTDOUT:\n{}", lines.join("\n")));
