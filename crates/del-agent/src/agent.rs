@@ -311,8 +311,8 @@ impl Agent {
             self.state = State::Asking { tries };
             return Effect::Request(self.written(&body));
         }
-        let constrained = self.constrained;
         if tries == 1 {
+            let constrained = self.constrained && self.mode == Mode::Prompt;
             let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name.as_str());
             watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
         }
@@ -359,7 +359,7 @@ impl Agent {
                 let prompt = Prompt::new(&self.dialect, &tools)
                     .in_words(settings.words.as_ref())
                     .detail(settings.detail)
-                    .reminding(self.constrained);
+                    .reminding(self.constrained && settings.constrain == Constrain::On);
                 request.messages = history::written(&settings.system, &self.entries, prompt);
                 if !tools.is_empty() {
                     request.stop =
@@ -428,7 +428,11 @@ impl Agent {
 
     fn prepare_grammar(&mut self) -> Result<(), SettingsError> {
         let settings = &self.settings;
-        if settings.constrain != Constrain::On || settings.tools.is_empty() {
+        if settings.constrain == Constrain::Off || settings.tools.is_empty() {
+            return Ok(());
+        }
+        if settings.constrain == Constrain::Auto {
+            self.constrained = settings.server.llama_cpp;
             return Ok(());
         }
         let reason = if !settings.server.llama_cpp {
@@ -476,21 +480,21 @@ impl Agent {
     }
 
     /// What the answer is held to: one call of these tools, or plain words where it does not have to call. Under a grammar
-    /// that lets more calls follow, a small model repeats the call without end.
+    /// that lets more calls follow, a small model repeats the call without end. None where a schema is beyond a grammar.
     fn grammar(&self, tools: &[Tool]) -> Option<String> {
         let choice = if self.has_to_call() { Choice::Required } else { Choice::Auto };
         let grammar = self.constrained.then(|| Grammar::new(&self.dialect, tools, &Options::new(choice)));
         Some(grammar?.ok()?.to_gbnf())
     }
 
-    /// Under constraint the model has to call until a result is there; definitions are none.
+    /// Under [`Constrain::On`] the model has to call until a result is there; definitions are none.
     fn has_to_call(&self) -> bool {
         let since_user = self.entries.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
         let is_result = |entry: &Entry| match entry {
             Entry::Results { results } => results.iter().any(|result| result.name != hybrid::REQUEST),
             _ => false,
         };
-        self.constrained && !since_user.into_iter().any(is_result)
+        self.constrained && self.settings.constrain == Constrain::On && !since_user.into_iter().any(is_result)
     }
 }
 

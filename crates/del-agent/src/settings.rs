@@ -107,15 +107,15 @@ pub enum Mode {
     Prompt,
 }
 
-/// Whether the server is made to sample nothing but calls until a result is there.
+/// Whether a grammar holds the model to calls that can be read; where the server takes one, in prompt mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Constrain {
-    /// As [`Off`](Self::Off).
+    /// The model may answer in plain words, and what begins as a call goes on as one.
     #[default]
     Auto,
-    /// Yes, where the server can: needs prompt mode.
+    /// Nothing but calls until a result is there; then as [`Auto`](Self::Auto).
     On,
-    /// No.
+    /// There is no grammar.
     Off,
 }
 

@@ -415,9 +415,11 @@ impl Request {
             let forced = choice != Choice::Auto;
             // Under a grammar that lets more follow, a small model repeats the call without end.
             let several = asked.get("parallel_tool_calls") == Some(&Value::Bool(true));
-            let grammar = Grammar::new(writing.dialect, tools, &Options::new(choice).parallel(several));
-            let grammar = grammar.map_err(|error| Refusal::bad_request(error.to_string()))?;
-            hold.write(&grammar, &mut body);
+            match Grammar::new(writing.dialect, tools, &Options::new(choice).parallel(several)) {
+                Ok(grammar) => hold.write(&grammar, &mut body),
+                Err(error) if forced || held => return Err(Refusal::bad_request(error.to_string())),
+                Err(_) => {}
+            }
             if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))
             {
                 body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
@@ -444,8 +446,8 @@ impl Request {
         }
     }
 
-    /// What a grammar holds the answer to. With [`Constrain::On`] the model has to call until a result is there; then
-    /// it may answer, or call again.
+    /// What a grammar holds the answer to: plain words, or calls that can be read. With [`Constrain::On`] the model has to
+    /// call until a result is there.
     fn constraint(body: &Map<String, Value>, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
         let own = hold::MEMBERS.iter().any(|name| body.contains_key(*name));
         if constrain == Constrain::Off || own {
@@ -465,8 +467,7 @@ impl Request {
                 });
                 match (constrain, answered) {
                     (Constrain::On, false) => Some(Choice::Required),
-                    (Constrain::On, true) => Some(Choice::Auto),
-                    _ => None,
+                    _ => Some(Choice::Auto),
                 }
             }
         }

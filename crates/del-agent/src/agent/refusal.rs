@@ -6,7 +6,7 @@ use super::{Agent, State, Watch};
 use crate::history::Entry;
 use crate::prompt;
 use crate::reading::{Reading, Trouble};
-use crate::settings::Mode;
+use crate::settings::{Constrain, Mode};
 use crate::step::{Effect, Failure};
 use crate::view::{Notice, View};
 
@@ -81,7 +81,9 @@ impl Agent {
         let passing = matches!(error.kind, ApiErrorKind::RateLimited | ApiErrorKind::Unavailable);
         if self.constrained && error.message.to_lowercase().contains("grammar") {
             self.constrained = false;
-            self.notices.push(Notice::Unconstrained { reason: error.message });
+            if self.settings.constrain == Constrain::On {
+                self.notices.push(Notice::Unconstrained { reason: error.message });
+            }
             self.request(tries, watch)
         } else if self.seals && error.message.to_lowercase().contains("encrypted content") {
             // Models that do not think have nothing to seal, and some servers refuse to be asked for it.

@@ -196,6 +196,27 @@ fn constrained_calls_until_a_result_is_there() {
 }
 
 #[test]
+fn a_call_that_begins_is_constrained_and_plain_words_are_not() {
+    let server = Server { llama_cpp: true, ..Server::default() };
+    let mut talk = Talk::new(Settings { server, ..prompt_mode() });
+    let body = talk.ask("hi");
+    let grammar = body["grammar"].as_str().unwrap();
+    assert!(grammar.contains("<tool_call>") && body.get("max_tokens").is_none(), "{grammar}");
+    // A server that refuses it is asked without, and nobody is told: nobody asked for it.
+    let effect = talk.refuse(400, r#"{"error":{"message":"failed to parse grammar"}}"#, None);
+    let Effect::Request(body) = effect else { panic!("{effect:?}") };
+    assert!(body.get("grammar").is_none() && talk.notices().is_empty());
+    // Elsewhere there is none.
+    for settings in [
+        prompt_mode(),
+        Settings { server, ..settings() },
+        Settings { server, constrain: Constrain::Off, ..prompt_mode() },
+    ] {
+        assert!(Talk::new(settings).ask("hi").get("grammar").is_none());
+    }
+}
+
+#[test]
 fn constraint_elsewhere_is_noticed_and_left_out() {
     let mut talk = Talk::new(Settings { constrain: Constrain::On, ..prompt_mode() });
     assert!(talk.ask("hi").get("grammar").is_none());

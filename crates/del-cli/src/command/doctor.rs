@@ -189,7 +189,7 @@ impl Way {
 
     fn json(&self) -> Value {
         let dialect = self.dialect.as_ref().map(|dialect| &dialect.name);
-        let constrain = if self.constrained { "on" } else { "off" };
+        let constrain = if self.constrained { "on" } else { "auto" };
         json!({"tools_mode": self.mode(), "dialect": dialect, "constrain": constrain})
     }
 }

@@ -113,7 +113,7 @@ struct RouteOptions {
     /// How the model learns of the tools
     #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
     tools_mode: ToolsModeOption,
-    /// Holds calls to a grammar (llama.cpp, vLLM, `SGLang`; tools in the prompt): auto where a request demands a call, on until there
+    /// Holds calls to a grammar (llama.cpp, vLLM, `SGLang`; tools in the prompt): auto once one begins, on from the start until there
     /// is a result
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,

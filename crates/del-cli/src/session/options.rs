@@ -36,7 +36,7 @@ pub(crate) struct SessionOptions {
     /// How the model learns of the tools
     #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
     pub(super) tools_mode: ToolsModeOption,
-    /// Makes the server sample calls only, until there is a result (llama.cpp, tools in the prompt)
+    /// Holds calls to a grammar (llama.cpp, tools in the prompt): auto once one begins, on from the start until there is a result
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(super) constrain: ConstrainOption,
     #[command(flatten)]

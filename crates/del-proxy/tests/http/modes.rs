@@ -198,8 +198,9 @@ async fn a_grammar_holds_calls_where_a_call_is_due() {
         (Constrain::On, json!({}), true, true),
         (Constrain::On, after_result.clone(), true, false),
         (Constrain::On, json!({"response_format": {"type": "json_object"}}), false, false),
-        (Constrain::Auto, json!({}), false, false),
+        (Constrain::Auto, json!({}), true, false),
         (Constrain::Auto, json!({"tool_choice": "required"}), true, true),
+        (Constrain::Off, json!({}), false, false),
         (Constrain::Off, json!({"tool_choice": "required"}), false, false),
     ] {
         let stand = Stand::with(hermes(), |settings| {

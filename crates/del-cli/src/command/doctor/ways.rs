@@ -194,7 +194,7 @@ impl Bench<'_> {
             tools_mode: way.tools_mode,
             dialect: way.dialect.clone(),
             words: self.words.clone(),
-            constrain: if way.constrained { Constrain::On } else { Constrain::Off },
+            constrain: if way.constrained { Constrain::On } else { Constrain::Auto },
             api: self.server.api,
             extra: self.extra.clone(),
             server: del_agent::Server { takes_tools: None, counts: false, ..self.server.for_agent() },
