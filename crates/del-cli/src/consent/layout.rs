@@ -114,7 +114,7 @@ mod tests {
         );
         assert_eq!(
             plain(&text.replace("and more", "and many more"), 24)[3..5],
-            [" 9 +2 and many more wo", "     ↪ rds"]
+            [" 9 +2 and many more word", "     ↪ s"]
         );
     }
 

@@ -119,5 +119,5 @@ fn help_and_errors_break_between_words() {
         let words: Vec<&str> = rows.flat_map(str::split_whitespace).collect();
         assert!(words.join(" ").contains(says), "expected {says:?}: {text}");
     }
-    assert!(help.contains("\n                 files, the one with this id"), "{help}");
+    assert!(help.contains("\n                     files, the one with this id"), "{help}");
 }
