@@ -12,11 +12,12 @@ ARMS = {
     "engine": None,
     "native": ["--tools-mode", "native"],
     "prompt": ["--tools-mode", "prompt", "--constrain", "off"],
-    "grammar": ["--tools-mode", "prompt", "--constrain", "on"],
+    "grammar": ["--tools-mode", "prompt", "--constrain", "auto"],
+    "forced": ["--tools-mode", "prompt", "--constrain", "on"],
     "types": ["--tools-mode", "prompt", "--constrain", "off", "--definitions", "types"],
-    "short-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--definitions", "short"],
+    "short-forced": ["--tools-mode", "prompt", "--constrain", "on", "--definitions", "short"],
     "own": ["--tools-mode", "prompt", "--constrain", "off", "--chat-template", "none"],
-    "own-grammar": ["--tools-mode", "prompt", "--constrain", "on", "--chat-template", "none"],
+    "own-forced": ["--tools-mode", "prompt", "--constrain", "on", "--chat-template", "none"],
     "hybrid": ["--tools-mode", "hybrid"],
 }
 
@@ -24,11 +25,12 @@ ABOUT = {
     "engine": "the server alone: tools over its API, and it reads the calls",
     "native": "tools over the API; Del reads what comes",
     "prompt": "Del's prompt, in the words of the model's template where it knows tools",
-    "grammar": "`prompt`, and a grammar that lets nothing but calls through",
+    "grammar": "`prompt`, and a grammar that lets plain words through, and of calls those that can be read",
+    "forced": "`prompt`, and a grammar that lets nothing but calls through",
     "types": "`prompt`, with tools as types of TypeScript",
-    "short-grammar": "`grammar`, with names and required arguments alone",
+    "short-forced": "`forced`, with names and required arguments alone",
     "own": "Del's prompt in its own words, as for a model without such a template",
-    "own-grammar": "`own` with that grammar",
+    "own-forced": "`own` with that grammar",
     "hybrid": "names first, then the definitions that the model asks for",
 }
 
