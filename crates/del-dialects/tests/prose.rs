@@ -3,8 +3,8 @@
 
 mod reading;
 
-use del_dialects::{Dialects, End, Message, Parser, Turn};
-use reading::{chunks, read, turn};
+use del_dialects::{Dialects, End, Event, Message, Parser, Span, Turn};
+use reading::{chunks, every_parser, parser, read, turn};
 
 const PROSE: [&str; 38] = [
     "Hello\nIt rains.",
@@ -76,4 +76,48 @@ fn prose_is_text_in_every_dialect() {
     }
     all.dedup();
     assert!(all.is_empty(), "{} texts:\n{}", all.len(), all.join("\n"));
+}
+
+/// Plain words as people are answered: paragraphs, quotes, dashes, brackets, numbers.
+const ANSWER: &str = "\
+The harbour of the old town lies in a bay that opens to the south, and most of the boats which are tied up there belong to \
+families who have fished these waters for longer than anybody can remember. In the morning, when the light is still grey, \
+men and women carry nets, boxes and ropes down the steps; by noon the quay is empty again.
+
+There are three reasons why visitors come: the food, the view, and the quiet. You can walk from one end of the village to \
+the other in ten minutes. If you would like to stay longer, ask at the small hotel by the church - it has eight rooms, and \
+two of them look out over the water. Prices start at 45 euros (breakfast included), but in August they are higher.
+
+To get there, take the train to the city and change to the bus number 12. It leaves every hour, except on Sundays; the \
+last one goes at 19:30. Don't forget to bring cash: the driver won't take cards. \"It's always been like this,\" he says, \
+and he isn't going to change it now.";
+
+/// The text in the pieces that a tokenizer cuts English into: words with the space before them, and other characters alone.
+fn tokens(text: &str) -> Vec<&str> {
+    let word = |c: char| c.is_alphanumeric();
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let behind = first.len_utf8();
+        let end = if word(first) || first == ' ' { rest[behind..].find(|c| !word(c)) } else { Some(0) };
+        let (token, left) = rest.split_at(end.map_or(rest.len(), |end| behind + end));
+        tokens.push(token);
+        rest = left;
+    }
+    tokens
+}
+
+#[test]
+fn few_words_wait_for_those_behind_them() {
+    let tokens = tokens(ANSWER);
+    every_parser(|name| {
+        let mut parser = parser(name, turn());
+        let silent = tokens.iter().filter(|token| {
+            let mut spoke = false;
+            parser.push(token, &mut |event: Event<'_>, _: Span| spoke |= matches!(event, Event::Text(_)));
+            !spoke
+        });
+        let (silent, all) = (silent.count(), tokens.len());
+        assert!(silent * 100 <= all * 12, "{name:?}: {silent} of {all} tokens");
+    });
 }
