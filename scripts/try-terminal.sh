@@ -172,9 +172,11 @@ strain() {
     sleep 0.5
 }
 
-for name in $columns; do
-    tour "$name" "$here/terminal/tour.json"
-    strain "$name" "$here/terminal/strain.json"
+for width in $columns; do
+    name=$width
+    tour "$width" "$here/terminal/tour.json"
+    name=$width-strain
+    strain "$width" "$here/terminal/strain.json"
 done
 name=plain
 tour 80 "$here/terminal/tour.json" DEL_PLAIN=1

@@ -38,6 +38,8 @@ def test_what_is_missing_stays_missing() -> None:
     read = pa.chunked_array(dd.parse_batch(column)).to_pylist()
     assert [row and row["content"] for row in read] == ["Hi", None, None, "Ho"]
     assert pa.array(dd.parse_batch(pa.array([], pa.string()))).to_pylist() == []
+    # Where no row has a text, the column has no type.
+    assert pa.array(dd.parse_batch(pa.array([None, None]))).to_pylist() == [None, None]
 
 
 def test_a_part_of_an_array_is_read() -> None:

@@ -121,7 +121,7 @@ pub(crate) fn strings(schema: &Schema, name: &str) -> Result<usize, String> {
         return Err(format!("expected a column `{name}`, got {}", names.join(", ")));
     };
     match field.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(place),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => Ok(place),
         other => Err(format!("column `{name}`: expected strings, got {other}")),
     }
 }

@@ -12,6 +12,8 @@ pub enum Texts<'a> {
     Long(&'a LargeStringArray),
     /// Views of buffers.
     View(&'a StringViewArray),
+    /// So many that are all missing: where no row had a value, writers of tables know no other type.
+    Missing(usize),
 }
 
 impl<'a> Texts<'a> {
@@ -22,6 +24,7 @@ impl<'a> Texts<'a> {
             DataType::Utf8 => any.downcast_ref().map(Self::Short),
             DataType::LargeUtf8 => any.downcast_ref().map(Self::Long),
             DataType::Utf8View => any.downcast_ref().map(Self::View),
+            DataType::Null => Some(Self::Missing(array.len())),
             _ => None,
         }
     }
@@ -32,6 +35,7 @@ impl<'a> Texts<'a> {
             Self::Short(array) => array.len(),
             Self::Long(array) => array.len(),
             Self::View(array) => array.len(),
+            Self::Missing(rows) => *rows,
         }
     }
 
@@ -46,6 +50,7 @@ impl<'a> Texts<'a> {
             Self::Short(array) => array.is_valid(place).then(|| array.value(place)),
             Self::Long(array) => array.is_valid(place).then(|| array.value(place)),
             Self::View(array) => array.is_valid(place).then(|| array.value(place)),
+            Self::Missing(_) => None,
         }
     }
 }
