@@ -277,7 +277,16 @@ fn head(line: &str, coloured: bool) -> Head {
             }
         }
         '-' | '*' | '+' if run == 1 && behind == Some(' ') => {
-            Head::Text { taken: spaces + 2, mark: format!("{indent}• "), dim: false, style: Style::PLAIN }
+            let (sign, length) = match inner[2..].as_bytes() {
+                [b'[', b' ', b']', b' ', ..] => ('☐', 4),
+                [b'[', b'x' | b'X', b']', b' ', ..] => ('☑', 4),
+                [] | [b'['] | [b'[', b' ' | b'x' | b'X'] | [b'[', b' ' | b'x' | b'X', b']'] if !over => {
+                    return Head::Unknown;
+                }
+                _ => ('•', 0),
+            };
+            let mark = format!("{indent}{sign} ");
+            Head::Text { taken: spaces + 2 + length, mark, dim: false, style: Style::PLAIN }
         }
         '>' => {
             let taken = spaces + 1 + usize::from(behind == Some(' ') && run == 1);
@@ -312,7 +321,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "# Title\n\nSome **bold** words with `code in it` and a [link](https://x.y) that go on for a while.\n\
-        \n\n- one\n- two with more words than fit into a row of this width, surely\n  - inner\n1. first\n2) second\n\n\
+        \n\n- one\n- two with more words than fit into a row of this width, surely\n  - inner\n- [x] done\n- [ ] [to do]\n- [xy] none\n1. first\n2) second\n\n\
         ```rust\nlet x = 1; // a comment\n\n    indented\n```\n\n| Name | Count |\n|:-----|------:|\n| `a` | 1 |\n| long name here | 22 |\n\n\
         > quoted text\n\n---\nend 日本語 👍";
 
@@ -342,7 +351,7 @@ mod tests {
     fn blocks_are_laid_out() {
         let shown = whole(TEXT, 40, false);
         let expected = "# Title\n\nSome **bold** words with `code in it`\nand a [link](https://x.y) that go on for\na while.\n\n\
-            • one\n• two with more words than fit into a\n  row of this width, surely\n  • inner\n1. first\n2) second\n\n\
+            • one\n• two with more words than fit into a\n  row of this width, surely\n  • inner\n☑ done\n☐ [to do]\n• [xy] none\n1. first\n2) second\n\n\
             ```rust\nlet x = 1; // a comment\n\n    indented\n```\n\n\
             Name           │ Count\n───────────────┼──────\n`a`            │     1\nlong name here │    22\n\n\
             │ quoted text\n\n────────────────────────────────────────\nend 日本語 👍\n";
