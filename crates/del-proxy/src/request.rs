@@ -2,18 +2,16 @@
 
 mod hold;
 mod past;
+mod written;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use axum::body::Bytes;
-use del_agent::Constrain;
-use del_dialects::{CallResult, Detail, Dialect, Tool};
-use del_grammar::{Choice, Grammar, Options};
-use del_wire::prompt::stops;
-use del_wire::tools::{self, Format, KnownTools, ToolsError};
-use del_wire::{Asked, ChatMessage, Hybrid, Ids, Prompt, ToolChoice, Words, failed, hybrid};
+use del_dialects::{CallResult, Tool};
+use del_wire::tools::{self, KnownTools, ToolsError};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, ToolChoice, failed};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -21,9 +19,9 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
 use crate::refusal::Refusal;
-use del_wire::ServerApi;
 
 pub(crate) use self::hold::Hold;
+pub(crate) use self::written::Writing;
 
 /// A request for an answer of a model, as one for a chat completion.
 #[derive(Debug)]
@@ -69,44 +67,6 @@ struct Glance<'a> {
     #[serde(default)]
     functions: Option<IgnoredAny>,
 }
-
-/// How a request is written in prompt mode.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Writing<'a> {
-    /// Calls are written in it.
-    pub(crate) dialect: &'a Arc<Dialect>,
-    /// Whether calls are held to a grammar, where the server takes one.
-    pub(crate) constrain: Constrain,
-    /// How the server takes the grammar.
-    pub(crate) hold: Option<Hold>,
-    /// What the model's template says of tools.
-    pub(crate) words: Option<&'a Words>,
-    /// How much it is told of them.
-    pub(crate) detail: Detail,
-}
-
-/// The body of a request for a chat completion.
-#[derive(Debug)]
-pub(crate) enum Written<'a> {
-    /// As the client wrote it.
-    Bytes(Bytes),
-    /// As it was made here.
-    Body(Cow<'a, Map<String, Value>>),
-}
-
-impl Written<'_> {
-    /// As a server of this API reads it.
-    pub(crate) fn into_bytes(self, api: ServerApi) -> Bytes {
-        let body = match self {
-            Self::Bytes(bytes) => return bytes,
-            Self::Body(body) => body.into_owned(),
-        };
-        api.write(body).to_string().into()
-    }
-}
-
-/// Under a grammar a small model may never close a string: tokens after which it has lost its way.
-const LONGEST_CALL: u64 = 1024;
 
 impl Request {
     /// What was asked; `bytes` is the request as it came, where that was one for a chat completion.
@@ -173,29 +133,6 @@ impl Request {
             model.clone_into(&mut self.facts.model);
         }
         Ok(())
-    }
-
-    /// The body for a server that is told of the tools: `as_it_came` where that can be.
-    pub(crate) fn natively(&self, as_it_came: bool) -> Result<Written<'_>, Refusal> {
-        if let Some(hybrid) = self.hybrid() {
-            let mut body = self.asked()?.body.clone();
-            let mut tools = tools::definitions(&self.asking_tool(&hybrid), Format::OpenAi);
-            if let (Value::Array(told), Some(Value::Array(all))) = (&mut tools, body.get("tools")) {
-                // As the client wrote them, with members that nobody here knows.
-                let named = |name: &str| {
-                    all.iter().find(|tool| {
-                        tool.pointer("/function/name").or(tool.get("name")) == Some(&json!(name))
-                    })
-                };
-                told.extend(hybrid.defined().filter_map(|tool| named(&tool.name)).cloned());
-            }
-            body.insert("tools".to_owned(), tools);
-            return Ok(Written::Body(Cow::Owned(body)));
-        }
-        match &self.bytes {
-            Some(bytes) if as_it_came => Ok(Written::Bytes(bytes.clone())),
-            _ => Ok(Written::Body(Cow::Borrowed(&self.asked()?.body))),
-        }
     }
 
     /// Adds messages to the conversation.
@@ -376,102 +313,6 @@ impl Request {
         }
         self.tools.as_ref().map(Arc::clone).unwrap_or_default()
     }
-
-    /// The body for a server that is not told of tools.
-    pub(crate) fn in_prompt(&self, writing: Writing<'_>) -> Result<Written<'_>, Refusal> {
-        let all = self.tools.as_ref().map_err(|error| Refusal::bad_request(error.to_string()))?;
-        let asked = &self.asked()?.body;
-        let choice = self.known_choice(all)?;
-        let told;
-        let tools = match self.hybrid() {
-            Some(hybrid) => {
-                told = self
-                    .asking_tool(&hybrid)
-                    .into_iter()
-                    .chain(hybrid.defined().cloned())
-                    .collect::<Vec<_>>();
-                told.as_slice()
-            }
-            None => all,
-        };
-        let constraint = Self::constraint(asked, writing.constrain, &choice).filter(|_| !tools.is_empty());
-        let held = writing.constrain == Constrain::On && !tools.is_empty();
-        let mut prompt = Prompt::new(writing.dialect, tools)
-            .in_words(writing.words)
-            .detail(writing.detail)
-            .one_call(self.wants_one_call())
-            .reminding(held)
-            .choosing(choice);
-        prompt.read(messages(asked)).map_err(|error| Refusal::bad_request(error.to_string()))?;
-        let mut body = asked.clone();
-        for name in ["tools", "tool_choice", "parallel_tool_calls"] {
-            body.shift_remove(name);
-        }
-        body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
-        if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
-            stop_at(&mut body, &stops(writing.dialect));
-        }
-        if let Some((choice, hold)) = constraint.zip(writing.hold) {
-            let forced = choice != Choice::Auto;
-            // Under a grammar that lets more follow, a small model repeats the call without end.
-            let several = asked.get("parallel_tool_calls") == Some(&Value::Bool(true));
-            match Grammar::new(writing.dialect, tools, &Options::new(choice).parallel(several)) {
-                Ok(grammar) => hold.write(&grammar, &mut body),
-                Err(error) if forced || held => return Err(Refusal::bad_request(error.to_string())),
-                Err(_) => {}
-            }
-            if forced && !["max_tokens", "max_completion_tokens"].iter().any(|name| body.contains_key(*name))
-            {
-                body.insert("max_tokens".to_owned(), json!(LONGEST_CALL));
-            }
-        }
-        Ok(Written::Body(Cow::Owned(body)))
-    }
-
-    fn known_choice(&self, tools: &[Tool]) -> Result<ToolChoice, Refusal> {
-        let choice = self.facts.choice.clone().ok_or_else(|| {
-            let body = self.asked().map(|asked| &asked.body).ok();
-            let got = body.and_then(|body| body.get("tool_choice")).cloned().unwrap_or_default();
-            Refusal::bad_request(format!(
-                "tool_choice: expected none, auto, required or a named function, got `{got}`"
-            ))
-        })?;
-        match &choice {
-            ToolChoice::Named(name) if !tools.iter().any(|tool| tool.name == *name) => {
-                Err(Refusal::bad_request(format!(
-                    "tool_choice: expected the name of one of the tools, got `{name}`"
-                )))
-            }
-            _ => Ok(choice),
-        }
-    }
-
-    /// What a grammar holds the answer to: plain words, or calls that can be read. With [`Constrain::On`] the model has to
-    /// call until a result is there.
-    fn constraint(body: &Map<String, Value>, constrain: Constrain, choice: &ToolChoice) -> Option<Choice> {
-        let own = hold::MEMBERS.iter().any(|name| body.contains_key(*name));
-        if constrain == Constrain::Off || own {
-            return None;
-        }
-        match choice {
-            ToolChoice::None => None,
-            ToolChoice::Required => Some(Choice::Required),
-            ToolChoice::Named(name) => Some(Choice::Named(name.clone())),
-            ToolChoice::Auto => {
-                let mut since_user =
-                    messages(body).iter().rev().take_while(|message| message["role"] != "user");
-                // Definitions are no result.
-                let answered = since_user.any(|message| {
-                    matches!(message["role"].as_str(), Some("tool" | "function"))
-                        && message["name"] != hybrid::REQUEST
-                });
-                match (constrain, answered) {
-                    (Constrain::On, false) => Some(Choice::Required),
-                    _ => Some(Choice::Auto),
-                }
-            }
-        }
-    }
 }
 
 impl Facts {
@@ -513,21 +354,6 @@ fn told(result: CallResult) -> Value {
         message[failed::MEMBER] = json!(true);
     }
     message
-}
-
-/// Has the model stop at these texts as well, where there is room for them.
-fn stop_at(body: &mut Map<String, Value>, stops: &[&str]) {
-    /// Servers take no more.
-    const MOST: usize = 4;
-    let mut list: Vec<Value> = match body.get("stop") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(list)) => list.clone(),
-        Some(one) => vec![one.clone()],
-    };
-    if !stops.is_empty() && list.len() + stops.len() <= MOST {
-        list.extend(stops.iter().map(|stop| json!(stop)));
-        body.insert("stop".to_owned(), Value::Array(list));
-    }
 }
 
 fn messages(body: &Map<String, Value>) -> &[Value] {
