@@ -1,22 +1,23 @@
 //! One request for an answer of a model, from the client to the model server and back.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+mod outcome;
+
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Constrain, Mode, ToolsMode};
-use del_wire::{ApiError, ApiErrorKind, Ids, Mendings, ToClient};
+use del_wire::{ApiError, ApiErrorKind, Mendings, ServerApi};
 use serde_json::{Map, Value, json};
 
 use super::injected::{Injected, recall};
-use super::streamed::{Afterwards, Coming, Next, Streamed};
+use super::streamed::{Coming, Next};
 use super::{Proxy, Setup, insert, query, text};
 use crate::account::{Account, Record};
-use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
-use crate::api::{Api, response_id, unique};
+use crate::answer::Asking;
+use crate::api::Api;
 use crate::held::Held;
 use crate::inspector::{Entry, Tapped};
 use crate::patient::{Manner, patiently};
@@ -25,8 +26,11 @@ use crate::refusal::Refusal;
 use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
-use crate::upstream::end_to_end;
-use del_wire::ServerApi;
+
+use self::outcome::Outcome;
+pub(super) use self::outcome::{
+    BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer,
+};
 
 /// A request and what is known of it.
 #[derive(Debug)]
@@ -61,33 +65,12 @@ pub(super) struct Way {
     pub(super) hold: Option<Hold>,
 }
 
-/// What an attempt comes to.
-enum Outcome {
-    Answer(Response<Body>),
-    /// A stream, of which nothing has gone out.
-    Stream(HeaderMap, Box<Streamed>),
-    /// It asks for definitions.
-    Asking(Asking),
-    /// There is no call in it, although one was demanded: what the model said in its place.
-    NoCall(Map<String, Value>),
-    /// The server broke off before anything of it went out.
-    BrokenOff(Refusal),
-}
-
 /// A model that does not call although it has to is asked so often.
 pub(super) const MOST_TRIES: u32 = 3;
 /// A model may ask for definitions so often before it is told all of them.
 const MOST_ROUNDS: u32 = 5;
-/// The longest answer that is not streamed.
-pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 /// The longest error that is read.
 const LONGEST_ERROR: usize = 1 << 20;
-/// What observers are told of an answer that the model server broke off.
-pub(super) const BROKEN_OFF: &str = "upstream_broke_off";
-/// Names the dialect of an answer's calls.
-pub(super) const DIALECT: &str = "x-del-dialect";
-/// Names the kinds of tools that were left out, as nobody here has them.
-pub(super) const DROPPED: &str = "x-del-dropped-tools";
 /// Says what was wrong with the conversation so far, and how often.
 const MENDED: &str = "x-del-mended-history";
 
@@ -389,141 +372,6 @@ impl Exchange {
             account.sends(mode, self.route.api);
         }
     }
-
-    pub(super) fn reader(&self, mode: Mode) -> Reader {
-        Reader {
-            dialect: self.route.settings.dialect.clone(),
-            tools: self.request.tools(),
-            one_call: self.request.wants_one_call(),
-            reads: self.request.offers_tools(),
-            offered: self.request.offered(),
-            custom: self.request.custom(),
-            defined: self.request.defined(),
-            before: self.said.clone(),
-            restore: mode == Mode::Prompt,
-            runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
-            ..Reader::new(self.setup.settings.dialects)
-        }
-    }
-
-    async fn answered(&self, mode: Mode, response: Response<Timed>) -> Result<Outcome, Refusal> {
-        let (head, body) = response.into_parts();
-        let mut headers = answer_headers(&head.headers);
-        let as_it_came = self.route.chats() && mode == Mode::Native && self.request.hybrid().is_none();
-        let dropped = self.request.dropped(as_it_came);
-        if !dropped.is_empty() {
-            insert(&mut headers, DROPPED, &dropped.join(","));
-        }
-        let id = unique();
-        let client = self.api.client(&self.about, &id);
-        if self.request.streams() {
-            return self.streamed(mode, headers, body, client, &id).await;
-        }
-        match text(body, LONGEST_ANSWER).await {
-            Ok(text) => self.whole(mode, headers, &text, client, &id),
-            Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
-        }
-    }
-
-    async fn streamed(
-        &self,
-        mode: Mode,
-        mut headers: HeaderMap,
-        body: Timed,
-        client: Box<dyn ToClient>,
-        id: &str,
-    ) -> Result<Outcome, Refusal> {
-        let written = (mode == Mode::Prompt).then(|| self.route.dialect(self.request.model()));
-        if let Some(dialect) =
-            self.route.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
-        {
-            insert(&mut headers, DIALECT, &dialect.name);
-        }
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let mut stream = Stream::between(self.reader(mode), ids(), self.route.api.reader(), client);
-        let demanded = self.request.demands_call();
-        if demanded || self.conversation.is_some() {
-            stream = stream.keeping();
-        }
-        let mut streamed = Streamed::new(body, stream, self.afterwards(id));
-        if demanded {
-            streamed.until_call().await;
-            if let Some(asking) = streamed.take_asking() {
-                return Ok(Outcome::Asking(asking));
-            }
-            if streamed.lacks_call() {
-                return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
-            }
-        }
-        Ok(Outcome::Stream(headers, Box::new(streamed)))
-    }
-
-    fn whole(
-        &self,
-        mode: Mode,
-        mut headers: HeaderMap,
-        text: &str,
-        mut client: Box<dyn ToClient>,
-        id: &str,
-    ) -> Result<Outcome, Refusal> {
-        let server = self.route.api.reader();
-        let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
-        let answer = answer.map_err(no_answer)?;
-        let metrics = &self.proxy.metrics;
-        metrics.refused.inc_by(answer.refused.len() as u64);
-        self.note(|record| record.summary += answer.summary.clone());
-        if let Some(asking) = answer.asking {
-            return Ok(Outcome::Asking(asking));
-        }
-        if self.request.demands_call() && answer.calls == 0 {
-            return Ok(Outcome::NoCall(answer.message));
-        }
-        metrics.called(answer.dialect.as_deref(), answer.calls);
-        metrics.changed.inc_by(answer.changed.len() as u64);
-        let changed = answer.changed.join(",");
-        let refused = answer.refused.join(",");
-        let dialect = answer.dialect.unwrap_or_default();
-        for (name, value) in [(DIALECT, dialect), (CHANGED, changed), (REFUSED, refused)] {
-            if !value.is_empty() {
-                insert(&mut headers, name, &value);
-            }
-        }
-        if let Some(conversation) = &self.conversation {
-            let message = Value::Object(answer.message);
-            let conversation = conversation.iter().cloned().chain([message]).collect();
-            self.proxy.memory.put(response_id(id), conversation, client.items());
-        }
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
-    }
-
-    /// Counts what a stream held, and remembers it where it is to be remembered.
-    fn afterwards(&self, id: &str) -> Afterwards {
-        let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
-        let proxy = Arc::clone(&self.proxy);
-        let account = Account::of(&self.parts).cloned();
-        Box::new(move |stream| {
-            if let Some(account) = account {
-                account.note(|record| {
-                    record.summary += stream.summary();
-                    if !stream.is_whole() {
-                        record.error = Some(BROKEN_OFF);
-                    }
-                });
-            }
-            let metrics = &proxy.metrics;
-            let (dialect, calls) = stream.calls();
-            metrics.called(dialect, calls);
-            metrics.changed.inc_by(stream.changed().count() as u64);
-            metrics.refused.inc_by(stream.refused().count() as u64);
-            metrics.failures.inc_by(u64::from(!stream.is_whole()));
-            if let (Some((mut conversation, id)), Some(message)) = (kept, stream.message()) {
-                conversation.push(Value::Object(message));
-                proxy.memory.put(id, conversation, stream.items());
-            }
-        })
-    }
 }
 
 /// The members of a request that its answer is written with.
@@ -545,26 +393,6 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
     about
 }
 
-/// The headers of a server's answer that go on to the client.
-pub(super) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
-    let mut headers = end_to_end(headers);
-    for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
-        headers.remove(name);
-    }
-    headers
-}
-
-/// What the server says is no answer.
-pub(super) fn no_answer(trouble: Trouble) -> Refusal {
-    match trouble {
-        Trouble::Garbage(_) => {
-            Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
-                .hint("check the address of --upstream; it usually ends in /v1")
-        }
-        Trouble::Refused(error) => Refusal::bad_gateway(error.message),
-    }
-}
-
 pub(super) fn no_call() -> Refusal {
     Refusal::new(
         StatusCode::UNPROCESSABLE_ENTITY,
@@ -572,9 +400,4 @@ pub(super) fn no_call() -> Refusal {
         format!("the model made no call that `tool_choice` allows, in {MOST_TRIES} tries"),
     )
     .hint("ask with tool_choice auto, or use a model that calls tools more readily")
-}
-
-/// Ids that no other answer has: clients put the calls of several into one conversation.
-pub(super) fn ids() -> Ids {
-    Ids::new(RandomState::new().build_hasher().finish())
 }

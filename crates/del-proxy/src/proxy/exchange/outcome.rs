@@ -1,0 +1,205 @@
+//! What the answer of a model server comes to.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use del_agent::Mode;
+use del_wire::{Ids, ToClient};
+use serde_json::{Map, Value};
+
+use super::Exchange;
+use crate::account::Account;
+use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
+use crate::api::{response_id, unique};
+use crate::proxy::streamed::{Afterwards, Streamed};
+use crate::proxy::{insert, text};
+use crate::refusal::Refusal;
+use crate::timed::Timed;
+use crate::upstream::end_to_end;
+
+/// What an attempt comes to.
+pub(super) enum Outcome {
+    Answer(Response<Body>),
+    /// A stream, of which nothing has gone out.
+    Stream(HeaderMap, Box<Streamed>),
+    /// It asks for definitions.
+    Asking(Asking),
+    /// There is no call in it, although one was demanded: what the model said in its place.
+    NoCall(Map<String, Value>),
+    /// The server broke off before anything of it went out.
+    BrokenOff(Refusal),
+}
+
+/// The longest answer that is not streamed.
+pub(in crate::proxy) const LONGEST_ANSWER: usize = 256 << 20;
+/// What observers are told of an answer that the model server broke off.
+pub(in crate::proxy) const BROKEN_OFF: &str = "upstream_broke_off";
+/// Names the dialect of an answer's calls.
+pub(in crate::proxy) const DIALECT: &str = "x-del-dialect";
+/// Names the kinds of tools that were left out, as nobody here has them.
+pub(in crate::proxy) const DROPPED: &str = "x-del-dropped-tools";
+
+impl Exchange {
+    pub(in crate::proxy) fn reader(&self, mode: Mode) -> Reader {
+        Reader {
+            dialect: self.route.settings.dialect.clone(),
+            tools: self.request.tools(),
+            one_call: self.request.wants_one_call(),
+            reads: self.request.offers_tools(),
+            offered: self.request.offered(),
+            custom: self.request.custom(),
+            defined: self.request.defined(),
+            before: self.said.clone(),
+            restore: mode == Mode::Prompt,
+            runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
+            ..Reader::new(self.setup.settings.dialects)
+        }
+    }
+
+    pub(super) async fn answered(&self, mode: Mode, response: Response<Timed>) -> Result<Outcome, Refusal> {
+        let (head, body) = response.into_parts();
+        let mut headers = answer_headers(&head.headers);
+        let as_it_came = self.route.chats() && mode == Mode::Native && self.request.hybrid().is_none();
+        let dropped = self.request.dropped(as_it_came);
+        if !dropped.is_empty() {
+            insert(&mut headers, DROPPED, &dropped.join(","));
+        }
+        let id = unique();
+        let client = self.api.client(&self.about, &id);
+        if self.request.streams() {
+            return self.streamed(mode, headers, body, client, &id).await;
+        }
+        match text(body, LONGEST_ANSWER).await {
+            Ok(text) => self.whole(mode, headers, &text, client, &id),
+            Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
+        }
+    }
+
+    async fn streamed(
+        &self,
+        mode: Mode,
+        mut headers: HeaderMap,
+        body: Timed,
+        client: Box<dyn ToClient>,
+        id: &str,
+    ) -> Result<Outcome, Refusal> {
+        let written = (mode == Mode::Prompt).then(|| self.route.dialect(self.request.model()));
+        if let Some(dialect) =
+            self.route.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
+        {
+            insert(&mut headers, DIALECT, &dialect.name);
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let mut stream = Stream::between(self.reader(mode), ids(), self.route.api.reader(), client);
+        let demanded = self.request.demands_call();
+        if demanded || self.conversation.is_some() {
+            stream = stream.keeping();
+        }
+        let mut streamed = Streamed::new(body, stream, self.afterwards(id));
+        if demanded {
+            streamed.until_call().await;
+            if let Some(asking) = streamed.take_asking() {
+                return Ok(Outcome::Asking(asking));
+            }
+            if streamed.lacks_call() {
+                return Ok(Outcome::NoCall(streamed.stream().message().unwrap_or_default()));
+            }
+        }
+        Ok(Outcome::Stream(headers, Box::new(streamed)))
+    }
+
+    fn whole(
+        &self,
+        mode: Mode,
+        mut headers: HeaderMap,
+        text: &str,
+        mut client: Box<dyn ToClient>,
+        id: &str,
+    ) -> Result<Outcome, Refusal> {
+        let server = self.route.api.reader();
+        let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
+        let answer = answer.map_err(no_answer)?;
+        let metrics = &self.proxy.metrics;
+        metrics.refused.inc_by(answer.refused.len() as u64);
+        self.note(|record| record.summary += answer.summary.clone());
+        if let Some(asking) = answer.asking {
+            return Ok(Outcome::Asking(asking));
+        }
+        if self.request.demands_call() && answer.calls == 0 {
+            return Ok(Outcome::NoCall(answer.message));
+        }
+        metrics.called(answer.dialect.as_deref(), answer.calls);
+        metrics.changed.inc_by(answer.changed.len() as u64);
+        let changed = answer.changed.join(",");
+        let refused = answer.refused.join(",");
+        let dialect = answer.dialect.unwrap_or_default();
+        for (name, value) in [(DIALECT, dialect), (CHANGED, changed), (REFUSED, refused)] {
+            if !value.is_empty() {
+                insert(&mut headers, name, &value);
+            }
+        }
+        if let Some(conversation) = &self.conversation {
+            let message = Value::Object(answer.message);
+            let conversation = conversation.iter().cloned().chain([message]).collect();
+            self.proxy.memory.put(response_id(id), conversation, client.items());
+        }
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
+    }
+
+    /// Counts what a stream held, and remembers it where it is to be remembered.
+    fn afterwards(&self, id: &str) -> Afterwards {
+        let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
+        let proxy = Arc::clone(&self.proxy);
+        let account = Account::of(&self.parts).cloned();
+        Box::new(move |stream| {
+            if let Some(account) = account {
+                account.note(|record| {
+                    record.summary += stream.summary();
+                    if !stream.is_whole() {
+                        record.error = Some(BROKEN_OFF);
+                    }
+                });
+            }
+            let metrics = &proxy.metrics;
+            let (dialect, calls) = stream.calls();
+            metrics.called(dialect, calls);
+            metrics.changed.inc_by(stream.changed().count() as u64);
+            metrics.refused.inc_by(stream.refused().count() as u64);
+            metrics.failures.inc_by(u64::from(!stream.is_whole()));
+            if let (Some((mut conversation, id)), Some(message)) = (kept, stream.message()) {
+                conversation.push(Value::Object(message));
+                proxy.memory.put(id, conversation, stream.items());
+            }
+        })
+    }
+}
+
+/// The headers of a server's answer that go on to the client.
+pub(in crate::proxy) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = end_to_end(headers);
+    for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
+        headers.remove(name);
+    }
+    headers
+}
+
+/// What the server says is no answer.
+pub(in crate::proxy) fn no_answer(trouble: Trouble) -> Refusal {
+    match trouble {
+        Trouble::Garbage(_) => {
+            Refusal::bad_gateway(format!("this is no answer of a model server: {trouble}"))
+                .hint("check the address of --upstream; it usually ends in /v1")
+        }
+        Trouble::Refused(error) => Refusal::bad_gateway(error.message),
+    }
+}
+
+/// Ids that no other answer has: clients put the calls of several into one conversation.
+pub(in crate::proxy) fn ids() -> Ids {
+    Ids::new(RandomState::new().build_hasher().finish())
+}
