@@ -277,7 +277,7 @@ fn head(line: &str, coloured: bool) -> Head {
             }
         }
         '-' | '*' | '+' if run == 1 && behind == Some(' ') => {
-            let (sign, length) = match inner[2..].as_bytes() {
+            let (sign, length) = match &inner.as_bytes()[2..] {
                 [b'[', b' ', b']', b' ', ..] => ('☐', 4),
                 [b'[', b'x' | b'X', b']', b' ', ..] => ('☑', 4),
                 [] | [b'['] | [b'[', b' ' | b'x' | b'X'] | [b'[', b' ' | b'x' | b'X', b']'] if !over => {
