@@ -3,6 +3,8 @@
 
 mod reading;
 
+use std::cell::Cell;
+
 use del_dialects::dialect::Codec;
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
 use reading::{
@@ -253,6 +255,30 @@ fn the_shortest_prompt_shows_a_call_that_reads() {
         let (message, _) = read(dialect.parser(turn()), [example], End::End);
         assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
     });
+}
+
+/// A server may go on with what a request begins.
+#[test]
+fn every_call_begins_with_the_opening_for_it() {
+    let (without, all) = (Cell::new(0), tools());
+    every_dialect(|dialect| {
+        let common = dialect.opening(None);
+        for tool in all.iter() {
+            let opening = dialect.opening(Some(tool));
+            for arguments in ["{}", r#"{"path": "a"}"#, r#"{"b": [1, {"c": null}]}"#] {
+                let Ok(written) = dialect.render_calls(&[call(&tool.name, arguments)], &all) else {
+                    continue;
+                };
+                for begun in common.iter().chain(&opening) {
+                    let trimmed = written.trim_start();
+                    assert!(trimmed.starts_with(begun.as_str()), "{}: {begun:?}, {written:?}", dialect.name);
+                }
+            }
+        }
+        without.set(without.get() + usize::from(common.is_none()));
+    });
+    // Their calls begin with the name.
+    assert!(without.get() < 30, "{}", without.get());
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct Reader {
     pub defined: Option<Arc<BTreeSet<String>>>,
     /// What the model said before, in an answer that goes on with this one.
     pub before: String,
+    /// The answer was begun for the model with this text, which the server does not repeat.
+    pub begun: Option<String>,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
     /// The calls of tools that run here: every call gets a new id, and the model is told what became of the others.
@@ -121,6 +123,7 @@ impl Reader {
             custom: Arc::default(),
             defined: None,
             before: String::new(),
+            begun: None,
             restore: false,
             runs: false,
         }

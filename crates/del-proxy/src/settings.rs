@@ -65,6 +65,9 @@ pub struct RouteSettings {
     /// Whether the server is held to a grammar of calls: needs prompt mode and llama.cpp. `Auto` does where a request
     /// demands a call, `On` also elsewhere until a result is there.
     pub constrain: Constrain,
+    /// The servers go on with an answer that a request begins: where no grammar holds the model to a call that it has to
+    /// make, the call is begun for it. Needs prompt mode.
+    pub prefill: bool,
     /// At most so many requests are under way at once; more are refused.
     pub max_concurrent: Option<usize>,
 }
@@ -114,6 +117,7 @@ impl RouteSettings {
             detail: Detail::default(),
             tools_mode: ToolsMode::default(),
             constrain: Constrain::default(),
+            prefill: false,
             max_concurrent: None,
         }
     }

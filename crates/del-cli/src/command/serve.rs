@@ -117,6 +117,10 @@ struct RouteOptions {
     /// is a result
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     constrain: ConstrainOption,
+    /// The model server goes on with an answer that a request begins: a call that has to be made is begun for the model, where no
+    /// grammar holds it
+    #[arg(long)]
+    prefill: bool,
     #[command(flatten)]
     template: TemplateOptions,
     /// At most so many requests at once; more are refused with status 429

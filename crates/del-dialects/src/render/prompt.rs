@@ -66,6 +66,32 @@ impl Dialect {
         self.filled(tool, &tool.placeholders())
     }
 
+    /// How an answer begins that is a call of this tool, or with `None` of any: for servers that go on with an answer that a
+    /// request begins. It ends where a token may end, in front of white space and opening brackets. None where calls have
+    /// nothing in common that stands in front of their names.
+    pub fn opening(self: &Arc<Self>, tool: Option<&Tool>) -> Option<String> {
+        let other = json!({"other": 1});
+        let calls = match tool {
+            Some(tool) => {
+                [self.skeleton(tool), self.filled(tool, "{}"), self.filled(tool, &other.to_string())]
+            }
+            None => ["a", "z.z", "Q"].map(|name| self.made_up(name, &other)),
+        };
+        let mut common: Option<String> = None;
+        for call in calls.into_iter().flatten() {
+            let Some(known) = &mut common else {
+                common = Some(call);
+                continue;
+            };
+            let same = known.char_indices().zip(call.chars()).find(|((_, ours), theirs)| ours != theirs);
+            let length = same.map_or(known.len().min(call.len()), |((at, _), _)| at);
+            known.truncate(length);
+        }
+        let opens = |char: char| char.is_whitespace() || "<[{(\"'`".contains(char);
+        let opening = common?.trim_end_matches(opens).to_owned();
+        (!opening.is_empty()).then_some(opening)
+    }
+
     /// A call of a tool with these arguments, in which what others say is neutralised.
     fn filled(self: &Arc<Self>, tool: &Tool, arguments: &str) -> Option<String> {
         let neutral = |text: &str| self.foreign_marks().neutralise_inside(text).into_owned();

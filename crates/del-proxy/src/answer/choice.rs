@@ -80,9 +80,12 @@ struct Open {
 }
 
 impl Choice {
-    pub(super) fn new(reader: &Reader) -> Self {
+    pub(super) fn new(reader: &Reader, ids: &mut Ids) -> Self {
         let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
         choice.told.text.follow(&reader.before);
+        if reader.begun.is_some() {
+            choice.push(&Delta { content: reader.begun.clone(), ..Delta::default() }, reader, ids);
+        }
         choice
     }
 

@@ -221,7 +221,7 @@ impl Exchange {
         let mut tries = 1;
         loop {
             let response = self.ask(&mut way, &mut turn).await?;
-            match self.answered(way.mode, response).await {
+            match self.answered(way, response).await {
                 Ok(Outcome::Answer(response)) => return Ok(response),
                 Ok(Outcome::Stream(headers, mut streamed)) => {
                     streamed.further(Box::new(move |asking| self.further(asking, way)));
@@ -296,6 +296,7 @@ impl Exchange {
                 dialect: &dialect,
                 constrain: way.constrain,
                 hold: way.hold,
+                begun: self.begun(way).as_deref(),
                 words: settings.words.as_ref(),
                 detail: settings.detail,
             })?
@@ -303,6 +304,17 @@ impl Exchange {
             self.request.natively(self.route.chats())?
         };
         Ok(written.into_bytes(self.route.api))
+    }
+
+    /// What the answer is begun with, for a model that has to call and is not held to it.
+    pub(super) fn begun(&self, way: Way) -> Option<String> {
+        let held = way.hold.is_some() && way.constrain != Constrain::Off;
+        if !self.route.settings.prefill || way.mode != Mode::Prompt || held || !self.request.demands_call() {
+            return None;
+        }
+        let tools = self.request.tools();
+        let named = tools.iter().find(|tool| self.request.names(&tool.name));
+        self.route.dialect(self.request.model()).opening(named)
     }
 
     /// The model asks for definitions: it gets them, or all of them where it asked too often.
@@ -332,7 +344,7 @@ impl Exchange {
             }
             Ok(Next {
                 body,
-                reader: self.reader(way.mode),
+                reader: self.reader(way),
                 server: route.api.reader(),
                 further: Box::new(move |asking| self.further(asking, way)),
             })
@@ -341,7 +353,7 @@ impl Exchange {
 
     async fn send(&self, turn: &mut Turn<'_>, way: Way) -> Result<Response<Timed>, Refusal> {
         let body = self.written(way)?;
-        let read = || (way.mode, self.reader(way.mode));
+        let read = || (way.mode, self.reader(way));
         let tap = self.entry.as_ref().map(|entry| entry.ask(&body, self.route.api, Some(read())));
         let sent = self.setup.sent(&self.parts.headers, body);
         // What another API has there means nothing to the server.

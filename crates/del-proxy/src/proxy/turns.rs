@@ -218,7 +218,7 @@ impl Turns {
     async fn hear(&self, response: Response<Timed>) -> Result<Option<Heard>, Refusal> {
         let (exchange, api) = (&self.exchange, self.exchange.route.api);
         // What the model said before has gone to the series.
-        let reader = Reader { before: String::new(), ..exchange.reader(self.way.mode) };
+        let reader = Reader { before: String::new(), ..exchange.reader(self.way) };
         let mut relay = Relay(Arc::clone(&self.series));
         let mut body = response.into_body();
         if self.out.is_none() {

@@ -25,6 +25,8 @@ pub(crate) struct Writing<'a> {
     pub(crate) constrain: Constrain,
     /// How the server takes the grammar.
     pub(crate) hold: Option<Hold>,
+    /// The answer begins with it.
+    pub(crate) begun: Option<&'a str>,
     /// What the model's template says of tools.
     pub(crate) words: Option<&'a Words>,
     /// How much it is told of them.
@@ -111,6 +113,9 @@ impl Request {
         body.insert("messages".to_owned(), Value::Array(prompt.into_messages()));
         if self.offers_tools() && asked.get("parallel_tool_calls") != Some(&Value::Bool(true)) {
             stop_at(&mut body, &stops(writing.dialect));
+        }
+        if let (Some(begun), Some(Value::Array(messages))) = (writing.begun, body.get_mut("messages")) {
+            messages.push(json!({"role": "assistant", "content": begun}));
         }
         if let Some((choice, hold)) = constraint.zip(writing.hold) {
             let forced = choice != Choice::Auto;

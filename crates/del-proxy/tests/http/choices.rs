@@ -44,6 +44,31 @@ async fn a_demanded_call_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_demanded_call_is_begun_where_the_server_goes_on_with_it() {
+    const REST: &str = " \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>";
+    const NAMED: &str = " {\"city\": \"Paris\"}}\n</tool_call>";
+    let named = json!({"type": "function", "function": {"name": "get_weather"}});
+    for (choice, begun, rest) in [
+        (json!("required"), "<tool_call>\n{\"name\":", REST),
+        (named, "<tool_call>\n{\"name\": \"get_weather\", \"arguments\":", NAMED),
+        (json!("auto"), "Weather in Paris?", HERMES),
+    ] {
+        let stand = Stand::with(Model::new(move |seen| says(seen, rest, 3)), |settings| {
+            settings.routes[0].tools_mode = ToolsMode::Prompt;
+            settings.routes[0].prefill = true;
+        })
+        .await;
+        let body = with(weather(), json!({"tool_choice": choice}));
+        let wanted = (String::new(), paris(), "tool_calls".to_owned());
+        assert_eq!(told(&stand.ask(&body).await), wanted);
+        assert_eq!(assembled(&stand.events(&streamed(body)).await), wanted);
+        let sent = stand.model.last().body();
+        assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], begun);
+        assert_eq!(stand.model.seen().len(), 2);
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_may_not_be_made_does_not_go_out() {
     let native = |name: &str| {
         let call = json!([{"index": 0, "id": "c", "type": "function", "function": {"name": name, "arguments": "{\"a\":1}"}}]);

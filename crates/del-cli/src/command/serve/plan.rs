@@ -112,6 +112,7 @@ impl Plan {
                 detail: options.template.detail(),
                 tools_mode: options.tools_mode.into(),
                 constrain: options.constrain.into(),
+                prefill: options.prefill,
                 model: options.model.clone(),
                 max_concurrent: options.max_concurrent.map(|most| most as usize),
                 ..RouteSettings::new(upstreams)

@@ -10,7 +10,7 @@ use del_agent::Mode;
 use del_wire::{Ids, ToClient};
 use serde_json::{Map, Value};
 
-use super::Exchange;
+use super::{Exchange, Way};
 use crate::account::Account;
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{response_id, unique};
@@ -43,7 +43,7 @@ pub(in crate::proxy) const DIALECT: &str = "x-del-dialect";
 pub(in crate::proxy) const DROPPED: &str = "x-del-dropped-tools";
 
 impl Exchange {
-    pub(in crate::proxy) fn reader(&self, mode: Mode) -> Reader {
+    pub(in crate::proxy) fn reader(&self, way: Way) -> Reader {
         Reader {
             dialect: self.route.settings.dialect.clone(),
             tools: self.request.tools(),
@@ -53,16 +53,17 @@ impl Exchange {
             custom: self.request.custom(),
             defined: self.request.defined(),
             before: self.said.clone(),
-            restore: mode == Mode::Prompt,
+            begun: self.begun(way),
+            restore: way.mode == Mode::Prompt,
             runs: self.setup.settings.executor.is_some() && self.request.offers_tools(),
             ..Reader::new(self.setup.settings.dialects)
         }
     }
 
-    pub(super) async fn answered(&self, mode: Mode, response: Response<Timed>) -> Result<Outcome, Refusal> {
+    pub(super) async fn answered(&self, way: Way, response: Response<Timed>) -> Result<Outcome, Refusal> {
         let (head, body) = response.into_parts();
         let mut headers = answer_headers(&head.headers);
-        let as_it_came = self.route.chats() && mode == Mode::Native && self.request.hybrid().is_none();
+        let as_it_came = self.route.chats() && way.mode == Mode::Native && self.request.hybrid().is_none();
         let dropped = self.request.dropped(as_it_came);
         if !dropped.is_empty() {
             insert(&mut headers, DROPPED, &dropped.join(","));
@@ -70,23 +71,23 @@ impl Exchange {
         let id = unique();
         let client = self.api.client(&self.about, &id);
         if self.request.streams() {
-            return self.streamed(mode, headers, body, client, &id).await;
+            return self.streamed(way, headers, body, client, &id).await;
         }
         match text(body, LONGEST_ANSWER).await {
-            Ok(text) => self.whole(mode, headers, &text, client, &id),
+            Ok(text) => self.whole(way, headers, &text, client, &id),
             Err(refusal) => Ok(Outcome::BrokenOff(refusal)),
         }
     }
 
     async fn streamed(
         &self,
-        mode: Mode,
+        way: Way,
         mut headers: HeaderMap,
         body: Timed,
         client: Box<dyn ToClient>,
         id: &str,
     ) -> Result<Outcome, Refusal> {
-        let written = (mode == Mode::Prompt).then(|| self.route.dialect(self.request.model()));
+        let written = (way.mode == Mode::Prompt).then(|| self.route.dialect(self.request.model()));
         if let Some(dialect) =
             self.route.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
         {
@@ -94,7 +95,7 @@ impl Exchange {
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        let mut stream = Stream::between(self.reader(mode), ids(), self.route.api.reader(), client);
+        let mut stream = Stream::between(self.reader(way), ids(), self.route.api.reader(), client);
         let demanded = self.request.demands_call();
         if demanded || self.conversation.is_some() {
             stream = stream.keeping();
@@ -114,14 +115,14 @@ impl Exchange {
 
     fn whole(
         &self,
-        mode: Mode,
+        way: Way,
         mut headers: HeaderMap,
         text: &str,
         mut client: Box<dyn ToClient>,
         id: &str,
     ) -> Result<Outcome, Refusal> {
         let server = self.route.api.reader();
-        let answer = translate_between(&self.reader(mode), ids(), text, server, client.as_mut());
+        let answer = translate_between(&self.reader(way), ids(), text, server, client.as_mut());
         let answer = answer.map_err(no_answer)?;
         let metrics = &self.proxy.metrics;
         metrics.refused.inc_by(answer.refused.len() as u64);
