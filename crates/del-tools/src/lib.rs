@@ -46,6 +46,7 @@ mod findings;
 mod foreign;
 mod git;
 mod glob;
+mod guardian;
 mod hits;
 mod jobs;
 mod limits;

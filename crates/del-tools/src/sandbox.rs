@@ -22,6 +22,7 @@ use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::io::{FdFlags, fcntl_setfd};
 use tempfile::TempDir;
 
+use crate::guardian;
 use crate::limits::{self, Limits};
 use kernel::{Bubble, Hold, Launcher, sealed};
 
@@ -88,6 +89,8 @@ pub struct Sandbox {
     look: Hold,
     near: Hold,
     bubble: Option<Bubble>,
+    /// This program can be started to stand by for what it leaves running.
+    launches: bool,
     /// What starts commands that write, where this thread cannot confine them wholly.
     launcher: Option<Launcher>,
     /// Where tools work.
@@ -151,6 +154,7 @@ impl Default for Sandbox {
             look: Hold::default(),
             near: Hold::default(),
             bubble: None,
+            launches: false,
             launcher: None,
             roots: Vec::new(),
             writable: Vec::new(),
@@ -167,7 +171,7 @@ impl Sandbox {
     pub(crate) fn new(confinement: &Confinement, roots: Vec<PathBuf>) -> Result<Self, SandboxError> {
         let attributes = sealed(git_attributes().as_bytes()).ok().map(Mutex::new);
         if confinement.need == Need::Off {
-            return Ok(Self { attributes, ..Self::default() });
+            return Ok(Self { attributes, launches: confinement.launches, ..Self::default() });
         }
         let network = confinement.network;
         let hidden = if confinement.hide_secrets { places::secrets() } else { Vec::new() };
@@ -198,6 +202,7 @@ impl Sandbox {
             look: Hold::new(&look),
             near: Hold::new(&near),
             bubble: None,
+            launches: confinement.launches,
             launcher: None,
             roots,
             writable: writable.clone(),
@@ -280,6 +285,9 @@ impl Sandbox {
         reach: Reach,
         limits: Limits,
     ) -> io::Result<Box<dyn ChildWrapper>> {
+        if self.launches && limits.mark.is_some() {
+            guardian::stand_by();
+        }
         if let Some(scratch) = self.scratch.as_ref().filter(|_| reach != Reach::Write) {
             command.env("TMPDIR", scratch.path());
         }
@@ -319,7 +327,8 @@ impl Sandbox {
 
 /// What a program does first that starts commands, while it has one thread: it closes what it inherited besides its input
 /// and outputs, since commands would inherit that as well; and where it was started to become a confined command, it does,
-/// and this returns only when that failed. [`Confinement::launches`] says that a program calls it.
+/// and this returns only when that failed. Where it was started to stand by for a process that may be killed, it returns once
+/// that is gone. [`Confinement::launches`] says that a program calls it.
 pub fn launch() -> Option<ExitCode> {
     // A shell gives the outputs of other commands as files of such names.
     let words: Vec<_> = std::env::args_os().collect();
@@ -333,7 +342,7 @@ pub fn launch() -> Option<ExitCode> {
         // That of the listing is closed already.
         let _ = nix::unistd::close(number);
     }
-    kernel::launch()
+    guardian::watch().or_else(kernel::launch)
 }
 
 /// Runs `work` on a thread that ends with it, since what a thread gives up it never gets back.

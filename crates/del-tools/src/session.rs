@@ -19,7 +19,11 @@ pub(crate) struct Session {
 /// What tells the processes of one command from all others, wherever they went: a variable that they inherit, and a limit
 /// that nobody without special rights can lift. It limits nothing: only processes that run before all others have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark(u64);
+pub(crate) struct Mark {
+    /// The process that ran the command.
+    owner: u32,
+    command: u64,
+}
 
 impl Mark {
     pub(crate) const NAME: &str = "DEL_COMMAND";
@@ -27,30 +31,75 @@ impl Mark {
     /// A mark that no other command has.
     pub(crate) fn new() -> Self {
         static COMMANDS: AtomicU64 = AtomicU64::new(1);
-        Self(COMMANDS.fetch_add(1, Ordering::Relaxed))
+        Self { owner: std::process::id(), command: COMMANDS.fetch_add(1, Ordering::Relaxed) & LAST }
     }
 
     /// The value of the variable.
     pub(crate) fn value(self) -> String {
-        format!("{}-{}", std::process::id(), self.0)
+        format!("{}-{}", self.owner, self.command)
     }
 
     /// The limit, which nobody without special rights can lift. In microseconds: some hundred thousand years.
     pub(crate) fn limit(self) -> u64 {
-        (1 << 62) + (u64::from(std::process::id()) << 24) + (self.0 & 0xff_ffff)
+        LEAST_LIMIT + (u64::from(self.owner) << 24) + self.command
     }
 
-    /// Whether a process was started with it.
-    fn is_on(self, pid: i32) -> bool {
-        let limit = self.limit().to_string();
-        let limited = |limits: String| {
-            limits.lines().any(|line| line.starts_with("Max realtime timeout") && line.contains(&limit))
-        };
-        let wanted = format!("{}={}", Self::NAME, self.value());
-        std::fs::read_to_string(format!("/proc/{pid}/limits")).is_ok_and(limited)
-            || std::fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|environment| environment.split(|b| *b == 0).any(|set| set == wanted.as_bytes()))
+    /// Those that a process was started with: by its limit, and by its variable, which it may have changed.
+    fn on(pid: i32) -> impl Iterator<Item = Self> {
+        let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        Self::in_limits(&limits).into_iter().chain(Self::in_environment(&environment))
     }
+
+    /// In the limit that holds, or else in that up to which it may be raised.
+    fn in_limits(limits: &str) -> Option<Self> {
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"))?;
+        let numbers = line.split_whitespace().filter_map(|number| number.parse::<u64>().ok());
+        let number = numbers.filter_map(|number| number.checked_sub(LEAST_LIMIT)).next_back()?;
+        Some(Self { owner: u32::try_from(number >> 24).ok()?, command: number & LAST })
+    }
+
+    fn in_environment(environment: &[u8]) -> Option<Self> {
+        let set =
+            environment.split(|byte| *byte == 0).find_map(|set| set.strip_prefix(Self::NAME.as_bytes()))?;
+        let (owner, command) = std::str::from_utf8(set.strip_prefix(b"=")?).ok()?.split_once('-')?;
+        Some(Self { owner: owner.parse().ok()?, command: command.parse().ok()? })
+    }
+}
+
+/// The limits of marks begin here.
+const LEAST_LIMIT: u64 = 1 << 62;
+/// The largest number of a command.
+const LAST: u64 = 0xff_ffff;
+
+/// Ends all processes that commands of this process started, wherever they went.
+pub(crate) fn end_commands_of(owner: u32) {
+    kill_all(|| every(|stat| stat.runs && Mark::on(stat.process.pid).any(|mark| mark.owner == owner)));
+}
+
+/// Ends what there is, and what that starts in between.
+fn kill_all(left: impl Fn() -> Vec<Background>) {
+    for _ in 0..ROUNDS {
+        let left = left();
+        if left.is_empty() {
+            return;
+        }
+        for process in left {
+            process.end();
+        }
+    }
+}
+
+/// The processes of this machine that fit.
+fn every(fits: impl Fn(&Stat) -> bool) -> Vec<Background> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    processes
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(Stat::of)
+        .filter(fits)
+        .map(|stat| stat.process)
+        .collect()
 }
 
 /// How often what is left is ended: a process may start another in between.
@@ -91,32 +140,17 @@ impl Session {
         if let Some(leader) = self.leader.filter(|_| !reaped || cfg!(not(target_os = "linux"))) {
             signal_group(leader, Signal::KILL);
         }
-        for _ in 0..ROUNDS {
-            let left = self.all();
-            if left.is_empty() {
-                return;
-            }
-            for member in left {
-                member.signal(Signal::KILL);
-            }
-        }
+        kill_all(|| self.all());
     }
 
     /// The processes that still run.
     pub(crate) fn all(self) -> Vec<Background> {
         let Some(leader) = self.leader else { return Vec::new() };
-        let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
-        processes
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter_map(Stat::of)
-            .filter(|stat| {
-                let marked = || self.mark.is_some_and(|mark| mark.is_on(stat.process.pid));
-                let may_be = stat.runs && stat.process.started >= self.started;
-                may_be && (stat.session == leader.as_raw_nonzero().get() || marked())
-            })
-            .map(|stat| stat.process)
-            .collect()
+        every(|stat| {
+            let marked = || self.mark.is_some_and(|mark| Mark::on(stat.process.pid).any(|on| on == mark));
+            let may_be = stat.runs && stat.process.started >= self.started;
+            may_be && (stat.session == leader.as_raw_nonzero().get() || marked())
+        })
     }
 }
 

@@ -44,6 +44,12 @@ impl Terminal {
         Self { pty, child, seen: String::new() }
     }
 
+    /// Kills the program, which can do nothing about it.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Reads until this is on the screen, and forgets what was there before it.
     pub(crate) fn until(&mut self, text: &str) -> String {
         let mut bytes = [0; 4096];

@@ -1,5 +1,7 @@
 //! Commands in the background.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::consent::Terminal;
@@ -42,6 +44,39 @@ fn what_still_runs_ends_with_the_session_and_that_is_said() {
     let script = vec![command("sleep 1000 &"), job(&json!({"end": true})), says("It is over.")];
     let (got, told) = work(script, &["--unsafe"]);
     assert!(told.contains("ended by request") && !got.err.contains("with the session"), "{got:#?} {told}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_is_killed_leaves_nothing_running() {
+    let server = Server::new(Vec::new());
+    let home = directory(&[]);
+    let folder = home.path().to_str().unwrap();
+    let arguments = ["--base-url", server.url(), "--color", "never", "--working-dir", folder];
+    let mut terminal = Terminal::with(&home, &arguments, 100, &[]);
+    terminal.until("> ");
+    // One of them leaves the session of the command.
+    let apart = "setsid sh -c 'echo $$ > apart; echo ready; exec sleep 1000' &";
+    terminal.write(&format!("!(echo $$ > here; {apart} sleep 1000) &\r"));
+    terminal.until("in the background as job 1");
+    let since = Instant::now();
+    let waited = |what: &str| assert!(since.elapsed() < Duration::from_secs(60), "{what}");
+    let pids = loop {
+        let pid =
+            |name: &str| std::fs::read_to_string(home.path().join(name)).ok()?.trim().parse::<i32>().ok();
+        if let (Some(here), Some(apart)) = (pid("here"), pid("apart")) {
+            break [here, apart];
+        }
+        waited("the job does not start");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let runs = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty());
+    assert!(pids.iter().all(runs), "{pids:?}");
+    terminal.kill();
+    while pids.iter().any(runs) {
+        waited("it goes on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
