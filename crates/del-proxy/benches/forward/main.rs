@@ -5,12 +5,15 @@
 //! - `speed`: requests in a second and CPU for each, of plain answers and of streams of 63 events;
 //! - `delay`: how much later the first word of a stream comes, and each word after it;
 //! - `memory`: 2,000 streams at once with 20 tools;
+//! - `beside 'COMMAND'`: another proxy in the same run, started by a command in which `{upstream}` stands for the address of the
+//!   model server and `{port}` for the port to listen on. Only when asked for; `scripts/beside-litellm.sh` does.
 //! - `leaks [REQUESTS]`: what stays behind after many requests over all APIs, with servers that fail. Only when asked for.
 //!
 //! Model server, pass-through and proxy are processes of their own, so each has its own CPU time and memory. They take turns
 //! of a second, since other programs run as well: what counts are the ratios.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
+mod beside;
 mod client;
 mod contestant;
 mod delay;
@@ -74,6 +77,11 @@ fn run(words: &[String]) -> Result<()> {
     }
     if wants("memory") {
         runtime.block_on(memory::run(&Stand::new()?))?;
+    }
+    if let [part, line] = words
+        && part == "beside"
+    {
+        runtime.block_on(async { beside::run(&Stand::new()?, line).await })?;
     }
     if words.iter().any(|word| word == "leaks") {
         let count = words.iter().find_map(|word| word.parse().ok()).unwrap_or(20_000);

@@ -10,25 +10,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::client::{Client, shown};
-use super::contestant::{Contestant, cpu};
+use super::contestant::cpu;
 use super::requests::{Api, request};
 use super::{Result, Stand};
 
 /// Connections at once.
-const CLIENTS: usize = 16;
+pub(crate) const CLIENTS: usize = 16;
 /// A turn of one contestant.
 const TURN: Duration = Duration::from_millis(600);
 const ROUNDS: usize = 5;
 
 /// What a turn came to.
 #[derive(Debug, Clone, Copy)]
-struct Figures {
+pub(crate) struct Figures {
     /// Requests in a second.
-    rate: f64,
+    pub(crate) rate: f64,
     /// Microseconds of CPU for each.
-    cpu: f64,
+    pub(crate) cpu: f64,
     /// The same of all processes together.
-    all: f64,
+    pub(crate) all: f64,
+}
+
+impl Figures {
+    pub(crate) fn medians(turns: &[Self]) -> Self {
+        Self {
+            rate: median(turns.iter().map(|turn| turn.rate)),
+            cpu: median(turns.iter().map(|turn| turn.cpu)),
+            all: median(turns.iter().map(|turn| turn.all)),
+        }
+    }
 }
 
 pub(crate) async fn run(stand: &Stand) -> Result<()> {
@@ -54,15 +64,13 @@ pub(crate) async fn run(stand: &Stand) -> Result<()> {
             let (mut pass, mut del) = (Vec::new(), Vec::new());
             for _ in 0..ROUNDS {
                 // A pass-through knows nothing of APIs: what it is asked is a chat.
-                pass.push(turn(stand, &stand.pass, Api::Chat, stream, tools).await?);
-                del.push(turn(stand, &stand.del, api, stream, tools).await?);
+                let question = (Api::Chat, stream, tools);
+                pass.push(turn(stand, stand.pass.address, &|| stand.pass.cpu(), TURN, question).await?);
+                let question = (api, stream, tools);
+                del.push(turn(stand, stand.del.address, &|| stand.del.cpu(), TURN, question).await?);
             }
             let rates = median(pass.iter().zip(&del).map(|(pass, del)| del.rate / pass.rate));
-            let [pass, del] = [&pass, &del].map(|turns| Figures {
-                rate: median(turns.iter().map(|turn| turn.rate)),
-                cpu: median(turns.iter().map(|turn| turn.cpu)),
-                all: median(turns.iter().map(|turn| turn.all)),
-            });
+            let [pass, del] = [&pass, &del].map(|turns| Figures::medians(turns));
             println!(
                 "{:<42} {:>7.0}/s {:>6.1} us {:>7.0}/s {:>6.1} us {rates:>6.2} {:>6.2} {goal}",
                 format!("{}, {kind}, {tools} tools", api.name()),
@@ -83,25 +91,26 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-async fn turn(
+/// Asks whoever listens there without end, for a time. `cpu_of` says how much CPU it has used.
+pub(crate) async fn turn(
     stand: &Stand,
-    contestant: &Contestant,
-    api: Api,
-    stream: bool,
-    tools: usize,
+    address: SocketAddr,
+    cpu_of: &dyn Fn() -> Result<Duration>,
+    time: Duration,
+    (api, stream, tools): (Api, bool, usize),
 ) -> Result<Figures> {
-    let request: Arc<[u8]> = request(contestant.address, api, "plain", stream, tools).into();
-    let mut first = Client::connect(contestant.address).await?;
+    let request: Arc<[u8]> = request(address, api, "plain", stream, tools).into();
+    let mut first = Client::connect(address).await?;
     let answer = first.ask(&request).await?;
     if !answer.starts_with(b"HTTP/1.1 200") || !answer.windows(5).any(|word| word == b"Paris") {
         return Err(format!("expected an answer with `Paris`, got {}", shown(answer)).into());
     }
     let done = Arc::new(AtomicU64::new(0));
-    let end = Instant::now() + TURN;
-    let used = || Result::Ok((contestant.cpu()?, contestant.cpu()? + stand.upstream.cpu()? + cpu("self")?));
+    let end = Instant::now() + time;
+    let used = || Result::Ok((cpu_of()?, cpu_of()? + stand.upstream.cpu()? + cpu("self")?));
     let ((own, all), begun) = (used()?, Instant::now());
     let clients: Vec<_> = (0..CLIENTS)
-        .map(|_| tokio::spawn(ask_until(end, contestant.address, Arc::clone(&request), Arc::clone(&done))))
+        .map(|_| tokio::spawn(ask_until(end, address, Arc::clone(&request), Arc::clone(&done))))
         .collect();
     for client in clients {
         client.await??;
