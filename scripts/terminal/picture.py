@@ -21,6 +21,8 @@ THEMES = {
 }
 MARKS = {1: "font-weight:bold", 2: "opacity:0.6", 3: "font-style:italic",
          4: "text-decoration:underline", 9: "text-decoration:line-through"}
+# The foot of a result, which few fonts have.
+FOOT = "\u23bf"
 ESCAPE = re.compile(r"\x1b\[([0-9;:]*)m|\x1b[()][A-B0-2]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x0e\x0f]")
 
 
@@ -108,6 +110,11 @@ def drawn(row, column, width, text, style, theme):
     if text.strip():
         classes = "".join(f" s{code}" for code in MARKS if style.get(code)).strip()
         classes = f' class="{classes}"' if classes else ""
+        for place in (place for place, character in enumerate(text) if character == FOOT and len(text) == width):
+            yield (f'<path d="M{x + (place + 0.4) * WIDTH:.1f} {y}v{HEIGHT * 0.6:.1f}h{WIDTH * 0.6:.1f}" fill="none"'
+                   f' stroke="{fore}"{classes}/>')
+        text = text.replace(FOOT, " ") if len(text) == width else text
+    if text.strip():
         yield (f'<text x="{x:.1f}" y="{y + 13.5}" fill="{fore}" textLength="{width * WIDTH:.1f}"'
                f' lengthAdjust="spacingAndGlyphs"{classes}>{html.escape(text)}</text>')
 
