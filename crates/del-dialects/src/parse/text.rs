@@ -223,7 +223,9 @@ impl Engine {
             self.state = State::Thought { kind, scan: Scan::default() };
             return true;
         }
-        if let Some(kind) = mark.invented {
+        // Words mean a result only behind a call; elsewhere people write them.
+        let told = self.call.last.is_some() || !is_wordy(&mark.spelling);
+        if let Some(kind) = mark.invented.filter(|_| told) {
             self.say(io, hit.start);
             io.at = hit.end;
             io.rewind(hit.end);
