@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::contestant::cpu;
+use super::contestant::{Contestant, cpu};
 use super::requests::Api;
 use super::speed::{CLIENTS, Figures, turn};
 use super::{Result, Stand};
@@ -60,7 +60,7 @@ pub(crate) async fn run(stand: &Stand, line: &str) -> Result<()> {
         for _ in 0..ROUNDS {
             for (turns, contestant) in turns.iter_mut().zip([Some(&stand.pass), Some(&stand.del), None]) {
                 let address = contestant.map_or(other.address, |contestant| contestant.address);
-                let used = || contestant.map_or_else(|| cpu(&process), |contestant| contestant.cpu());
+                let used = || contestant.map_or_else(|| cpu(&process), Contestant::cpu);
                 turns.push(turn(stand, address, &used, TURN, (Api::Chat, stream, 1)).await?);
             }
         }

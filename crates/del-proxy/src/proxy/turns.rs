@@ -1,6 +1,8 @@
 //! A request whose calls run here: the model is asked again with their results until it is done, or calls a tool of the
 //! client's.
 
+mod heard;
+
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,10 +12,11 @@ use axum::response::IntoResponse;
 use del_agent::Mode;
 use del_agent::guard::{Guard, Verdict};
 use del_agent::prompt::{broken_calls, repeated};
-use del_dialects::{Call, CallResult, FaultKind, ReadCall, Report};
+use del_dialects::{Call, CallResult, ReadCall};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
+use self::heard::{Heard, calls_of};
 use super::driven::Driven;
 use super::exchange::{
     BROKEN_OFF, DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer,
@@ -22,9 +25,7 @@ use super::exchange::{
 use super::injected::{Injected, message_of, place};
 use super::insert;
 use super::runs::Runs;
-use crate::answer::{
-    Answer, Asking, CHANGED, REFUSED, Reader, Relay, Series, Stream, is_plain, translate_between,
-};
+use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, translate_between};
 use crate::api::{Api, response_id, unique};
 use crate::execution::Executor;
 use crate::refusal::Refusal;
@@ -66,18 +67,6 @@ struct Turns {
     repairs: u32,
     /// Where what goes out goes, if it does as it comes.
     out: Option<mpsc::Sender<Bytes>>,
-}
-
-/// One answer of the model.
-#[derive(Default)]
-struct Heard {
-    message: Map<String, Value>,
-    guesses: Vec<(String, FaultKind)>,
-    broken: Vec<Report>,
-    refused: Vec<String>,
-    dialect: Option<String>,
-    /// It asks for definitions, and does nothing else.
-    asking: Option<Asking>,
 }
 
 /// How it goes on.
@@ -439,46 +428,8 @@ impl Turns {
     }
 }
 
-impl Heard {
-    /// A streamed answer; `None` for one that broke off.
-    fn of(stream: &Stream) -> Option<Self> {
-        Some(Self {
-            message: stream.message()?,
-            guesses: stream.guesses().map(|(id, kind)| (id.to_owned(), kind)).collect(),
-            broken: stream.broken().cloned().collect(),
-            refused: stream.refused().filter(|name| is_plain(name)).map(str::to_owned).collect(),
-            dialect: stream.calls().0.map(str::to_owned),
-            asking: None,
-        })
-    }
-}
-
-impl From<Answer> for Heard {
-    fn from(answer: Answer) -> Self {
-        let Answer { message, guesses, broken, refused, dialect, asking, .. } = answer;
-        Self { message, guesses, broken, refused, dialect, asking }
-    }
-}
-
 /// The result of a call that did not run.
 fn failed(read: &ReadCall, text: &str) -> CallResult {
     let Call { id, name, .. } = &read.call;
     CallResult { id: id.clone(), name: name.clone(), text: text.to_owned(), ok: false }
-}
-
-/// The calls of a message.
-fn calls_of(message: &Map<String, Value>) -> Vec<Call> {
-    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    calls
-        .map(|call| {
-            // A call of a custom tool has no arguments, and is the client's.
-            let function = call.get("function").unwrap_or(&call["custom"]);
-            Call {
-                id: call["id"].as_str().map(str::to_owned),
-                name: text(&function["name"]),
-                arguments: text(&function["arguments"]),
-            }
-        })
-        .collect()
 }
