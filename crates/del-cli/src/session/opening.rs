@@ -1,0 +1,157 @@
+//! Opening a conversation: the server is found, tools and settings are put together, and a conversation that was kept goes on.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use del_agent::{Agent, Constrain, Settings, SettingsError, ToolsMode};
+use del_dialects::Dialect;
+use del_wire::{Usage, Words};
+use tokio::runtime::Runtime;
+
+use super::{Session, SessionOptions, change};
+use crate::arguments::Common;
+use crate::catalog::{Catalog, Choice};
+use crate::consent::Asked;
+use crate::exit::Exit;
+use crate::hands::Hands;
+use crate::hooks::Hooks;
+use crate::instructions::Memory;
+use crate::interrupt::Interrupt;
+use crate::project;
+use crate::record::Set;
+use crate::screen::stage;
+use crate::server::Server;
+
+impl Session {
+    /// Finds the server and makes everything ready. `max_turns` holds where the options say nothing.
+    pub(crate) fn open(options: &SessionOptions, common: &Common, max_turns: u32) -> Result<Self> {
+        let catalog = Catalog::load(common.dialect_dir.as_deref())?;
+        let mut hands = Hands::new(options.toolset, &options.workplace, &options.consenting)?;
+        let (record, kept) = options.keeping.begin(hands.toolbox.directory())?;
+        let before = kept.as_ref().map(|kept| &kept.set);
+        let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
+        let interrupt = Interrupt::listen()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        interrupt.begin();
+        let busy = stage::current().map(|stage| stage.busy("asking the model server"));
+        hands.begin_to_connect(&options.servers, &options.project)?;
+        let server = runtime.block_on(async {
+            tokio::select! {
+                found = Server::find(&options.server) => found,
+                () = interrupt.pressed() => Err(Exit::Interrupted.because("interrupted")),
+            }
+        })?;
+        drop(busy);
+        interrupt.rest();
+        if let Some(tokens) = server.context {
+            hands.toolbox.fit_context(tokens);
+        }
+        let constrain = options.constrain.into();
+        let memory = match constrain {
+            // A model that needs a grammar takes whatever it reads for its task.
+            Constrain::On => Memory::default(),
+            _ => Memory::find(hands.toolbox.directory()),
+        };
+        let mut settings = Settings {
+            model: server.choose(options.server.model.as_deref().or_else(|| {
+                // The model that the conversation was with, if it is still there.
+                before
+                    .map(|set| set.model.as_str())
+                    .filter(|model| server.models.iter().any(|known| known == model))
+            })),
+            system: change::instructions(options, &hands, &memory, options.appended()),
+            tools: hands.tools().to_vec(),
+            tools_mode: options.tools_mode.into(),
+            dialect,
+            detail: options.template.detail(),
+            constrain,
+            api: server.api,
+            extra: options.model.members(&server),
+            server: server.for_agent(),
+            max_turns: options.max_turns.unwrap_or(max_turns),
+            context: options.model.context(&server),
+            stream: !options.no_stream,
+            ..Settings::default()
+        };
+        if let (ToolsMode::Auto, Some(set)) = (settings.tools_mode, before)
+            && set.in_prompt
+            && set.model == settings.model
+        {
+            settings.tools_mode = ToolsMode::Prompt;
+        }
+        settings.words = words(options, &settings, &server, catalog, common, &runtime)?;
+        let agent = agent(catalog, settings.clone())?;
+        let host = options.hosted.then_some(Asked::Nobody);
+        hands.hooks = Hooks {
+            all: options.hooks.clone(),
+            directory: hands.toolbox.directory().to_owned(),
+            project: project::root(hands.toolbox.directory()).to_owned(),
+            ..Hooks::default()
+        };
+        let (common, options) = (common.clone(), options.clone());
+        let mut session = Self {
+            catalog,
+            hands,
+            server,
+            settings,
+            interrupt,
+            record,
+            turns: 0,
+            memory,
+            host,
+            added: options.appended().to_owned(),
+            agent,
+            revision: 0,
+            asked_context: false,
+            begun: false,
+            delegated: Usage::default(),
+            runtime,
+            common,
+            options,
+        };
+        session.let_help()?;
+        if let Some(kept) = kept {
+            session.go_on(kept)?;
+        }
+        Ok(session)
+    }
+}
+
+/// The dialect that is asked for now, or else was before, if it is still known.
+pub(super) fn chosen(
+    asked: Option<&str>,
+    before: Option<&Set>,
+    catalog: Catalog,
+) -> Result<Option<Arc<Dialect>>> {
+    let before = before.and_then(|set| catalog.all().get(set.dialect.as_deref()?)).cloned();
+    Ok(match asked.map(|name| catalog.choose(name)).transpose()? {
+        None => before,
+        Some(Choice::Auto) => None,
+        Some(Choice::One(dialect)) => Some(dialect),
+    })
+}
+
+/// What the model's template says of tools, where it is needed.
+pub(super) fn words(
+    options: &SessionOptions,
+    settings: &Settings,
+    server: &Server,
+    catalog: Catalog,
+    common: &Common,
+    runtime: &Runtime,
+) -> Result<Option<Words>> {
+    let constrained = settings.constrain == Constrain::On && server.llama_cpp();
+    let in_prompt = constrained || settings.tools_mode == ToolsMode::Hybrid && settings.dialect.is_some();
+    if !options.template.is_needed(settings.tools_mode, in_prompt) {
+        return Ok(None);
+    }
+    runtime.block_on(options.template.words(server, &settings.model, catalog, common))
+}
+
+pub(super) fn agent(catalog: Catalog, settings: Settings) -> Result<Agent> {
+    Agent::new(catalog.all(), settings).map_err(|error| unusable(&error))
+}
+
+pub(super) fn unusable(error: &SettingsError) -> anyhow::Error {
+    Exit::Configuration.because(error.to_string())
+}
