@@ -45,7 +45,7 @@ pub struct Reader {
     pub defined: Option<Arc<BTreeSet<String>>>,
     /// What the model said before, in an answer that goes on with this one.
     pub before: String,
-    /// The answer was begun for the model with this text, which the server does not repeat.
+    /// The answer was begun for the model with this text.
     pub begun: Option<String>,
     /// Results were neutralised on their way to the model: what it copies of them into arguments is restored.
     pub restore: bool,
@@ -149,9 +149,13 @@ impl Reader {
             return Reading::plain();
         }
         let turn = Turn::new(Arc::clone(&self.tools));
-        Reading::new(match &self.dialect {
+        let reading = Reading::new(match &self.dialect {
             Some(dialect) => dialect.parser(turn),
             None => self.dialects.parser(turn),
-        })
+        });
+        match &self.begun {
+            Some(begun) => reading.begun_with(begun),
+            None => reading,
+        }
     }
 }

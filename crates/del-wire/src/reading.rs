@@ -15,6 +15,7 @@ use crate::chunk::Delta;
 pub struct Reading {
     /// Nothing where text is text.
     parser: Option<Parser>,
+    begun: Option<Begun>,
     assembly: Assembly,
     /// Bytes of text so far.
     at: u64,
@@ -42,12 +43,18 @@ struct Calls {
 impl Reading {
     /// Reads the text with this parser.
     pub fn new(parser: Parser) -> Self {
-        Self { parser: Some(parser), assembly: Assembly::new(), at: 0, calls: Calls::default() }
+        Self { parser: Some(parser), begun: None, assembly: Assembly::new(), at: 0, calls: Calls::default() }
     }
 
     /// Takes text as text.
     pub fn plain() -> Self {
-        Self { parser: None, assembly: Assembly::new(), at: 0, calls: Calls::default() }
+        Self { parser: None, begun: None, assembly: Assembly::new(), at: 0, calls: Calls::default() }
+    }
+
+    /// The same of an answer that the request began with this text, whether the server repeats it or goes on behind it.
+    #[must_use]
+    pub fn begun_with(self, text: &str) -> Self {
+        Self { begun: Some(Begun { text: text.to_owned(), repeated: 0 }), ..self }
     }
 
     /// Takes what is added to the choice. A call of the API stands where the text has come to.
@@ -56,14 +63,12 @@ impl Reading {
             sink.event(Event::Reasoning(reasoning), self.at..self.at);
         }
         if let Some(content) = delta.content.as_deref().filter(|text| !text.is_empty()) {
-            let from = self.at;
-            self.at += content.len() as u64;
-            match &mut self.parser {
-                Some(parser) => {
-                    parser
-                        .push(content, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
-                }
-                None => sink.event(Event::Text(content), from..self.at),
+            match self.begun.take() {
+                None => self.push_text(content, sink),
+                Some(begun) => match begun.and(content) {
+                    Ok(text) => self.push_text(&text, sink),
+                    Err(begun) => self.begun = Some(begun),
+                },
             }
         }
         for piece in &delta.calls {
@@ -72,14 +77,54 @@ impl Reading {
         }
     }
 
+    fn push_text(&mut self, content: &str, sink: &mut dyn Sink) {
+        let from = self.at;
+        self.at += content.len() as u64;
+        match &mut self.parser {
+            Some(parser) => {
+                parser.push(content, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+            }
+            None => sink.event(Event::Text(content), from..self.at),
+        }
+    }
+
     /// The choice is over.
     pub fn finish(mut self, end: End, sink: &mut dyn Sink) {
+        if let Some(begun) = self.begun.take() {
+            self.push_text(&begun.text, sink);
+        }
         if let Some(parser) = self.parser.take() {
             parser.finish(end, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
         }
         let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
         self.assembly.finish(end, &(self.at..self.at), &mut junction);
         self.calls.release(sink);
+    }
+}
+
+/// What a request began an answer with, until it is known whether the server repeats it.
+#[derive(Debug)]
+struct Begun {
+    text: String,
+    /// So much of it has come again.
+    repeated: usize,
+}
+
+impl Begun {
+    /// The text from its beginning on, with `more` of what the server says; or this, where `more` repeats another part of it.
+    fn and(mut self, more: &str) -> Result<String, Self> {
+        let left = &self.text[self.repeated..];
+        if let Some(behind) = more.strip_prefix(left) {
+            self.text.push_str(behind);
+            return Ok(self.text);
+        }
+        if left.starts_with(more) {
+            self.repeated += more.len();
+            return Err(self);
+        }
+        // What looked like a repetition was the beginning of something else.
+        let other = [&self.text[..self.repeated], more].concat();
+        Ok(self.text + &other)
     }
 }
 

@@ -80,12 +80,9 @@ struct Open {
 }
 
 impl Choice {
-    pub(super) fn new(reader: &Reader, ids: &mut Ids) -> Self {
+    pub(super) fn new(reader: &Reader) -> Self {
         let mut choice = Self { reading: Some(reader.reading()), told: Told::default() };
         choice.told.text.follow(&reader.before);
-        if reader.begun.is_some() {
-            choice.push(&Delta { content: reader.begun.clone(), ..Delta::default() }, reader, ids);
-        }
         choice
     }
 

@@ -292,7 +292,7 @@ impl Stream {
         if first && self.choices.len() >= MOST_CHOICES {
             return Err(format!("expected at most {MOST_CHOICES} choices, got more"));
         }
-        let choice = self.choices.entry(index).or_insert_with(|| Choice::new(&self.reader, &mut self.ids));
+        let choice = self.choices.entry(index).or_insert_with(|| Choice::new(&self.reader));
         if choice.is_over() {
             return Ok(None);
         }

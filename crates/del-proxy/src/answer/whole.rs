@@ -76,7 +76,7 @@ pub fn translate_between(
     };
     let mut choices = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
-        let mut choice = Choice::new(reader, &mut ids);
+        let mut choice = Choice::new(reader);
         choice.push(delta, reader, &mut ids);
         let end = if delta.finish == Some(Finish::Length) { End::Cut } else { End::End };
         choice.finish(end, reader, &mut ids);

@@ -313,7 +313,10 @@ impl Exchange {
             return None;
         }
         let tools = self.request.tools();
-        let named = tools.iter().find(|tool| self.request.names(&tool.name));
+        let named = match &*tools {
+            [only] => Some(only),
+            all => all.iter().find(|tool| self.request.names(&tool.name)),
+        };
         self.route.dialect(self.request.model()).opening(named)
     }
 

@@ -47,24 +47,33 @@ async fn a_demanded_call_is_asked_for_again() {
 async fn a_demanded_call_is_begun_where_the_server_goes_on_with_it() {
     const REST: &str = " \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}\n</tool_call>";
     const NAMED: &str = " {\"city\": \"Paris\"}}\n</tool_call>";
+    let any = "<tool_call>\n{\"name\":";
+    let one = "<tool_call>\n{\"name\": \"get_weather\", \"arguments\":";
     let named = json!({"type": "function", "function": {"name": "get_weather"}});
-    for (choice, begun, rest) in [
-        (json!("required"), "<tool_call>\n{\"name\":", REST),
-        (named, "<tool_call>\n{\"name\": \"get_weather\", \"arguments\":", NAMED),
-        (json!("auto"), "Weather in Paris?", HERMES),
+    let tools = |names: &[&str]| names.iter().map(|name| tool(name)).collect::<Vec<_>>();
+    let (both, only) = (tools(&["get_weather", "get_time"]), tools(&["get_weather"]));
+    for (choice, tools, begun, rest) in [
+        (json!("required"), &both, any, REST),
+        (named, &both, one, NAMED),
+        (json!("required"), &only, one, NAMED),
+        (json!("auto"), &both, "Weather in Paris?", HERMES),
     ] {
-        let stand = Stand::with(Model::new(move |seen| says(seen, rest, 3)), |settings| {
-            settings.routes[0].tools_mode = ToolsMode::Prompt;
-            settings.routes[0].prefill = true;
-        })
-        .await;
-        let body = with(weather(), json!({"tool_choice": choice}));
-        let wanted = (String::new(), paris(), "tool_calls".to_owned());
-        assert_eq!(told(&stand.ask(&body).await), wanted);
-        assert_eq!(assembled(&stand.events(&streamed(body)).await), wanted);
-        let sent = stand.model.last().body();
-        assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], begun);
-        assert_eq!(stand.model.seen().len(), 2);
+        // Some servers repeat what the request began.
+        for repeated in [begun, ""].map(|text| if choice == "auto" { "" } else { text }) {
+            let model = Model::new(move |seen| says(seen, &[repeated, rest].concat(), 3));
+            let stand = Stand::with(model, |settings| {
+                settings.routes[0].tools_mode = ToolsMode::Prompt;
+                settings.routes[0].prefill = true;
+            })
+            .await;
+            let body = with(weather(), json!({"tool_choice": choice, "tools": tools}));
+            let wanted = (String::new(), paris(), "tool_calls".to_owned());
+            assert_eq!(told(&stand.ask(&body).await), wanted);
+            assert_eq!(assembled(&stand.events(&streamed(body)).await), wanted);
+            let sent = stand.model.last().body();
+            assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], begun);
+            assert_eq!(stand.model.seen().len(), 2);
+        }
     }
 }
 
