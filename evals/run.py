@@ -13,6 +13,7 @@ docs/evaluation.md says what the arms are and what came of it.
 """
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -50,7 +51,8 @@ def read_options():
     parser.add_argument("--arms", default="engine,native,prompt,grammar", help="see arms.py (default: %(default)s)")
     parser.add_argument("--questions", default=USUAL, help="CATEGORY:COUNT,… (default: %(default)s); no count: all")
     parser.add_argument("--offset", type=int, default=0, help="begin with another question: choose on some, confirm on others")
-    parser.add_argument("--formats", type=int, metavar="COUNT", help="format sensitivity instead, with so many questions")
+    formats = "format sensitivity instead: so many questions of all its categories, or of those in --questions"
+    parser.add_argument("--formats", type=int, metavar="COUNT", help=formats)
     parser.add_argument("--max-tokens", type=int, default=256, help="the longest answer (default: %(default)s)")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for an answer (default: %(default)s)")
     parser.add_argument("--out", type=pathlib.Path, help="where answers are kept (default: below target/evals)")
@@ -123,8 +125,7 @@ def ask_formats(package, options):
     from formats import Formats
 
     formats, answers, parser = Formats(), Answers(options.out, key=("format", "id")), Parser(options.binary)
-    ids = [identity for part in package.format_sensitivity().values() for identity in part]
-    random.Random(1).shuffle(ids)
+    ids = formatted(package, options)
     try:
         for question in package.named(ids[: options.formats]):
             for name in formats.names:
@@ -143,6 +144,16 @@ def ask_formats(package, options):
     finally:
         parser.close()
     return answers.rows
+
+
+def formatted(package, options):
+    """The questions of format sensitivity, a category after the other in turn."""
+    parts = package.format_sensitivity()
+    if options.questions != USUAL:
+        parts = {name: parts[name] for name in options.questions.split(",")}
+    for ids in parts.values():
+        random.Random(1).shuffle(ids)
+    return [identity for turn in itertools.zip_longest(*parts.values()) for identity in turn if identity]
 
 
 def in_turn(package, options):
