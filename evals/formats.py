@@ -32,8 +32,16 @@ class Formats:
             calls = self._prompts.default_decode_ast_prompting(text, self._kinds(kind), tagged)
         except Exception:  # what it cannot read is no call; it says so in many ways
             return []
-        # The judge compares names as the API has them.
-        return [{key.replace(".", "_"): value for key, value in call.items()} for call in calls if isinstance(call, dict)]
+        return self.named(call for call in calls if isinstance(call, dict))
+
+    def tools(self, question):
+        """The tools under the names that the prompt has for them: an API takes no dots in names."""
+        names = [function["name"] for function in question["functions"]]
+        return [{**tool, "function": {**tool["function"], "name": name}} for tool, name in zip(question["tools"], names, strict=True)]
+
+    def named(self, calls):
+        """The calls under the names of the API, which the judge compares."""
+        return [{name.replace(".", "_"): arguments for name, arguments in call.items()} for call in calls]
 
 
 def short(name):

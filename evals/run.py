@@ -135,10 +135,10 @@ def ask_formats(package, options):
                 answer, seconds = ask(options.base_url, request(options, formats.messages(name, question)), options.timeout)
                 choice = answer["choices"][0]
                 text = choice["message"].get("content") or ""
-                read = parser.read(text, question["tools"], choice.get("finish_reason") == "length")
+                read = parser.read(text, formats.tools(question), choice.get("finish_reason") == "length")
                 answers.add(row | {
                     "by_bfcl": package.judge(question, formats.decode(name, text)),
-                    "by_del": package.judge(question, calls_of(read)),
+                    "by_del": package.judge(question, formats.named(calls_of(read))),
                     "text": text, "seconds": seconds,
                 })  # fmt: skip
     finally:
