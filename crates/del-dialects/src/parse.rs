@@ -38,13 +38,12 @@ use quoted::{Quoted, Quotes};
 use tail::{Tail, before};
 use tentative::Tentative;
 
-use crate::codec::call::CallReader;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
 use crate::scan::Scan;
 use crate::turn::{End, Start, Turn};
-use crate::value::{Brackets, white_space};
+use crate::value::{Brackets, Keys, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.
 #[derive(Debug, Clone)]
@@ -115,8 +114,8 @@ struct Engine {
     quotes: Quotes,
     /// The dialects that the opening at hand is still to be tried for, the one at hand last.
     candidates: Vec<Opener>,
-    /// A reader of call objects that is free.
-    spare: Option<Box<CallReader>>,
+    /// Room for the keys of arguments that are read at once.
+    keys: Keys,
 }
 
 /// Where a parser is. Offsets count from the first byte that is held.
@@ -222,7 +221,7 @@ impl Engine {
             tried: Tried::default(),
             quotes: Quotes::default(),
             candidates: Vec::new(),
-            spare: None,
+            keys: Keys::default(),
         }
     }
 

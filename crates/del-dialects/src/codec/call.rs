@@ -1,6 +1,7 @@
 //! A whole call as one JSON object: name, arguments, perhaps an id, in any order. A filter on the members that the reader
 //! of values finds.
 
+mod whole;
 mod write;
 use std::borrow::Cow;
 
@@ -10,6 +11,7 @@ use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::parameter_of_text;
 use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
+pub(crate) use whole::{WholeCall, whole_call};
 pub(crate) use write::{drop_id, write};
 
 /// Reads one call object. The name is known before any argument text is passed on.
@@ -94,17 +96,6 @@ impl CallReader {
             doubled: 0,
             max_depth,
         }
-    }
-
-    /// Ready for another call.
-    pub(crate) fn restart(&mut self, strict: bool) {
-        self.values.restart();
-        self.values.watch = 1;
-        (self.member, self.into, self.args) = (Member::Other, Into::Nothing, Args::None);
-        self.token.clear();
-        self.early.clear();
-        (self.name, self.id, self.notes, self.strict) = (None, None, Notes::default(), strict);
-        (self.keyed, self.doubled) = (false, 0);
     }
 
     /// True once the arguments are whole.

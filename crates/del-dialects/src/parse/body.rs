@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::opening::Opening;
 use super::plan::{Body, Plan, Walk};
 use super::{Engine, Flow, Io, Meaning, State};
-use crate::codec::call::CallReader;
+use crate::codec::call::{CallReader, whole_call};
 use crate::codec::fields::FieldsReader;
 use crate::codec::lines::LinesReader;
 use crate::codec::literals::LiteralsReader;
@@ -18,8 +18,8 @@ use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
 use crate::turn::Limits;
-use crate::value::Reader;
-use kind::{Kind, On, Outcome};
+use crate::value::{Reader, exact};
+use kind::{Kind, On, Outcome, Whole};
 
 /// A call whose arguments are being read.
 #[derive(Debug, Clone)]
@@ -55,24 +55,11 @@ enum Callee {
 pub(super) const MAX_BARE: usize = 64 << 10;
 
 impl Reading {
-    /// `spare` is a reader that a call before has used.
-    pub(super) fn new(
-        number: usize,
-        walk: &Walk,
-        object: bool,
-        depth: usize,
-        spare: &mut Option<Box<CallReader>>,
-    ) -> Self {
+    pub(super) fn new(number: usize, walk: &Walk, object: bool, depth: usize) -> Self {
         let kind = match &walk.body {
             Body::Object(_) => Kind::Object(Box::new(Reader::new(depth))),
             _ if object => Kind::Object(Box::new(Reader::new(depth))),
-            Body::Call => Kind::Call(match spare.take() {
-                Some(mut reader) => {
-                    reader.restart(walk.is_bare());
-                    reader
-                }
-                None => Box::new(CallReader::new(depth, walk.is_bare())),
-            }),
+            Body::Call => Kind::Call(Box::new(CallReader::new(depth, walk.is_bare()))),
             Body::Literals => Kind::Literals(Box::new(LiteralsReader::new(depth))),
             Body::Lines(_) => Kind::Lines(Box::new(LinesReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
@@ -114,7 +101,11 @@ impl Reading {
 
     /// The id, where the call object carries one.
     fn id(&self) -> Option<&str> {
-        if let Kind::Call(reader) = &self.kind { reader.id.as_deref() } else { None }
+        match &self.kind {
+            Kind::Call(reader) => reader.id.as_deref(),
+            Kind::Whole(call) => call.id.as_deref(),
+            _ => None,
+        }
     }
 
     /// The JSON of `text` where it goes on with a value of the call, nothing in it could be more, and there is room.
@@ -151,6 +142,28 @@ impl Reading {
 }
 
 impl Engine {
+    /// The reader of the arguments at `look`: where they are there as a whole and nothing in them has to be mended, it knows
+    /// all of them already.
+    pub(super) fn read_whole(&mut self, io: &mut Io<'_>, number: usize, object: bool) -> Reading {
+        let (walk, depth) = (&io.plan.walks[number], self.turn.limits.depth);
+        let text = &io.text[io.look..];
+        let whole = match (&walk.body, walk.dialect.codec()) {
+            _ if !text.starts_with('{') => Err(0),
+            (Body::Call, Codec::Call(form)) if !object && !form.python => {
+                whole_call(form, text, depth, &mut self.keys).map(|call| Whole::call(&call, text))
+            }
+            (Body::Object(_), _) => exact(text.as_bytes(), depth, &mut self.keys).map(Whole::object),
+            _ => Err(0),
+        };
+        match whole {
+            Ok(whole) => Reading::of(number, Kind::Whole(whole)),
+            Err(looks) => {
+                io.again += looks as u64;
+                Reading::new(number, walk, object, depth)
+            }
+        }
+    }
+
     pub(super) fn reading(&mut self, io: &mut Io<'_>) -> Flow {
         if let State::Reading(Reading { proof: Some(_), .. }) = &self.state {
             return self.prove(io);

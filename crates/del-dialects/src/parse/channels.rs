@@ -1,6 +1,5 @@
 //! Channel formats: a header routes the body behind it.
 
-use super::body::Reading;
 use super::opening::Opening;
 use super::plan::{Body, HeaderMark, Opener, Plan, Walk};
 use super::residue::Residue;
@@ -227,13 +226,13 @@ impl Engine {
 
     fn call_in_channel(&mut self, io: &mut Io<'_>, number: usize, name: &str, body: usize) {
         let walk = &io.plan.walks[number];
-        let (start, depth) = (io.at, self.turn.limits.depth);
+        let start = io.at;
         if walk.is_inside() {
             io.at = body;
             return self.resume_text();
         }
         if matches!(walk.body, Body::Call) {
-            let reading = Reading::new(number, walk, false, depth, &mut self.spare);
+            let reading = self.read_whole(io, number, false);
             self.candidates.clear();
             self.state = State::Reading(reading.pending(Opening::behind_header(number), body - start));
             return;
@@ -255,7 +254,7 @@ impl Engine {
         let dialect = walk.dialect.name.as_str();
         io.send(Event::CallStart { call: self.call.number, name, id: None, dialect }, start, body);
         self.doubt(io, start);
-        self.state = State::Reading(Reading::new(number, walk, false, depth, &mut self.spare));
+        self.state = State::Reading(self.read_whole(io, number, false));
     }
 
     /// What looked like a header is none. A token of the model's markup is dropped; anything else is text.

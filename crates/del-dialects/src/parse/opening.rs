@@ -226,8 +226,8 @@ impl Engine {
         if !self.commit(io, &opening, name, opening.id(io)) {
             return Flow::Next;
         }
-        let (walk, depth) = (opening.walk, self.turn.limits.depth);
-        self.state = State::Reading(Reading::new(walk, &io.plan.walks[walk], true, depth, &mut self.spare));
+        let walk = opening.walk;
+        self.state = State::Reading(Reading::new(walk, &io.plan.walks[walk], true, self.turn.limits.depth));
         self.break_call(io, FaultKind::BadArguments)
     }
 
@@ -295,7 +295,7 @@ impl Engine {
             self.state = State::Reading(reading.pending(opening, io.look - io.at));
             return Flow::Next;
         }
-        let reading = Reading::new(number, walk, object, self.turn.limits.depth, &mut self.spare);
+        let reading = self.read_whole(io, number, object);
         if walk.needs_declared() && opening.called(io).is_some_and(|name| self.tool(name).is_none()) {
             return self.try_next(io, opening);
         }

@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 128;
 
 /// The length of the object or list that `bytes` begin with, where nothing of it has to be mended or looked at twice: it
 /// is whole, is JSON to the letter, is at most `depth` deep, and has no key twice in an object. Else how far it was read.
-pub(super) fn exact(bytes: &[u8], depth: usize, keys: &mut Keys) -> Result<usize, usize> {
+pub(crate) fn exact(bytes: &[u8], depth: usize, keys: &mut Keys) -> Result<usize, usize> {
     let open = keys.open();
     let mut on = Exact { bytes, at: 0, depth: 0, objects: 0, keys };
     let whole = on.read(depth.min(MAX_DEPTH));
@@ -146,6 +146,17 @@ impl Exact<'_, '_> {
             }
         }
     }
+}
+
+/// How long the text is that `bytes` begin with, quotes included, where nothing in it is escaped.
+pub(crate) fn exact_text(bytes: &[u8]) -> Option<usize> {
+    let inside = bytes.strip_prefix(b"\"")?;
+    let mut len = plain(inside);
+    while inside.get(len) == Some(&b'\'') {
+        len += 1;
+        len += plain(&inside[len..]);
+    }
+    (inside.get(len) == Some(&b'"')).then_some(len + 2)
 }
 
 #[cfg(test)]

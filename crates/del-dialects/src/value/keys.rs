@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 /// The keys of the objects that are open, as hashes of their spelling.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     /// Those of the innermost object come last. Before those of each object stands where the object around it begins.
     hashes: Vec<u64>,
     /// Where those of the innermost object begin.

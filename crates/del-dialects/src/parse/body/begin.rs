@@ -17,6 +17,7 @@ impl Engine {
         let Some(opening) = &reading.pending else { return Flow::Next };
         let name = match &reading.kind {
             Kind::Call(reader) => reader.name.as_deref(),
+            Kind::Whole(call) => Some(call.name(io, reading.kept)),
             _ => opening.called(io),
         };
         let known = name.is_some_and(|name| self.means_something(name, &io.plan.walks[reading.walk]));
@@ -85,10 +86,13 @@ impl Engine {
     pub(super) fn start_call(&mut self, io: &mut Io<'_>) -> bool {
         let State::Reading(reading) = &mut self.state else { return false };
         let Some(opening) = reading.pending.take() else { return true };
-        reading.kept = 0;
+        let kept = std::mem::take(&mut reading.kept);
         let (name, id, early) = match &mut reading.kind {
             Kind::Call(reader) => {
                 (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
+            }
+            Kind::Whole(call) => {
+                (call.name(io, kept).to_owned(), call.early_id().map(str::to_owned), String::new())
             }
             Kind::Unnamed { name, .. } => {
                 (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())

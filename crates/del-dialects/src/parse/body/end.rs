@@ -1,6 +1,5 @@
 //! The end of a call, and what is left of one that is broken.
 
-use super::Reading;
 use super::kind::Kind;
 use crate::codec::reading::repeats;
 use crate::event::Event;
@@ -46,12 +45,6 @@ impl Engine {
             io.send(Event::CallEnd { call: self.call.number, id }, io.at, io.at);
             self.call.number += 1;
             self.call.last = Some(walk);
-        }
-        if let State::Reading(Reading { kind: Kind::Call(_), .. }) = &self.state
-            && let State::Reading(Reading { kind: Kind::Call(reader), .. }) =
-                std::mem::replace(&mut self.state, State::Dropping)
-        {
-            self.spare = Some(reader);
         }
         self.state = State::Gap(Gap::new(walk, step));
     }

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use crate::codec::Notes;
-use crate::codec::call::{CallProgress, CallReader, Callee, arguments_of_text, unwrapped};
+use crate::codec::call::{CallProgress, CallReader, Callee, WholeCall, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
 use crate::codec::lines::{self, LineMarks, LinesReader};
 use crate::codec::literals::{LiteralsProgress, LiteralsReader};
 use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
+use crate::parse::Io;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, parameter_of_text, takes_nothing};
 use crate::turn::End;
@@ -30,6 +31,42 @@ pub(super) enum Kind {
     Literals(Box<LiteralsReader>),
     Fields(Box<FieldsReader>),
     Lines(Box<LinesReader>),
+    Whole(Whole),
+}
+
+/// Arguments that are there as a whole and are JSON to the letter, perhaps in a call object. Offsets count from its first
+/// byte.
+#[derive(Debug, Clone)]
+pub(super) struct Whole {
+    name: Range<usize>,
+    pub(super) id: Option<String>,
+    /// The id stands behind the arguments.
+    late_id: bool,
+    args: Range<usize>,
+    len: usize,
+}
+
+impl Whole {
+    pub(super) fn object(len: usize) -> Self {
+        Self { name: 0..0, id: None, late_id: false, args: 0..len, len }
+    }
+
+    pub(super) fn call(call: &WholeCall, text: &str) -> Self {
+        let WholeCall { name, id, args, len } = call.clone();
+        let late_id = id.as_ref().is_some_and(|id| id.start > args.start);
+        Self { name, id: id.map(|id| text[id].to_owned()), late_id, args, len }
+    }
+
+    /// The name in the call object that begins at the first `kept` byte.
+    pub(super) fn name<'t>(&self, io: &Io<'t>, kept: usize) -> &'t str {
+        let from = io.at + kept;
+        &io.text[from + self.name.start..from + self.name.end]
+    }
+
+    /// The id, where it is known before the arguments.
+    pub(super) fn early_id(&self) -> Option<&str> {
+        self.id.as_deref().filter(|_| !self.late_id)
+    }
 }
 
 /// What came of reading on.
@@ -140,6 +177,7 @@ impl Kind {
                 };
                 Outcome::Again
             }
+            (Self::Whole(whole), ..) => emit_whole(whole, on),
             (Self::Object(values), ..) => object(values, on),
             (Self::Text(values, token), ..) => object_in_text(values, token, on),
             (Self::Unnamed { values, object, name }, ..) => unnamed(values, object, name, on),
@@ -178,6 +216,21 @@ impl Kind {
 
 fn as_it_stands(text: &str) -> Option<&str> {
     (plain(text.as_bytes()) == text.len()).then_some(text)
+}
+
+fn emit_whole(whole: &mut Whole, on: &mut On<'_, '_>) -> Outcome {
+    if on.pending {
+        *on.look += whole.args.start;
+        whole.len -= whole.args.start;
+        whole.args = 0..whole.args.len();
+        return Outcome::Begins;
+    }
+    let from = *on.look;
+    let args = from + whole.args.start..from + whole.args.end;
+    (on.emit)(&on.text[args.clone()], args);
+    *on.look = from + whole.len;
+    on.kept = *on.look;
+    on.done()
 }
 
 fn object(values: &mut Reader, on: &mut On<'_, '_>) -> Outcome {
