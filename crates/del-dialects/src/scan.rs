@@ -102,7 +102,8 @@ impl Automaton {
         &self.made().nodes
     }
 
-    fn spellings(&self) -> impl Iterator<Item = &str> {
+    /// The spellings, each at the place of its number.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
     }

@@ -148,7 +148,7 @@ impl Engine {
         let (walk, depth) = (&io.plan.walks[number], self.turn.limits.depth);
         let text = &io.text[io.look..];
         let whole = match (&walk.body, walk.dialect.codec()) {
-            _ if !text.starts_with('{') => Err(0),
+            _ if !text.starts_with('{') || io.base + (io.look as u64) < self.tried.whole => Err(0),
             (Body::Call, Codec::Call(form)) if !object && !form.python => {
                 whole_call(form, text, depth, &mut self.keys).map(|call| Whole::call(&call, text))
             }
@@ -159,6 +159,7 @@ impl Engine {
             Ok(whole) => Reading::of(number, Kind::Whole(whole)),
             Err(looks) => {
                 io.again += looks as u64;
+                self.tried.whole = self.tried.whole.max(io.base + (io.look + looks) as u64);
                 Reading::new(number, walk, object, depth)
             }
         }
@@ -167,6 +168,12 @@ impl Engine {
     pub(super) fn reading(&mut self, io: &mut Io<'_>) -> Flow {
         if let State::Reading(Reading { proof: Some(_), .. }) = &self.state {
             return self.prove(io);
+        }
+        if let State::Reading(Reading { kind: Kind::Whole(whole), pending: Some(_), kept, .. }) =
+            &mut self.state
+        {
+            io.look = io.at + *kept + whole.begin();
+            return self.named(io);
         }
         let outcome = self.read_on(io);
         let State::Reading(reading) = &mut self.state else { return Flow::Next };

@@ -172,15 +172,10 @@ impl Engine {
         self.call.in_block &= !block;
         let start = io.look - io.at;
         let number = gap.walk;
-        self.state = State::Opening(Opening::behind(number, start));
-        self.candidates.clear();
         // The next call may be of another form of the same dialect.
-        let forms = io.plan.walks.iter().enumerate().rev();
-        let others = forms
-            .filter(|(other, form)| *other != number && form.dialect.name == walk.dialect.name)
-            .map(|(other, _)| Opener::of(other));
-        self.candidates.extend(others);
-        Flow::Next
+        self.candidates.clear();
+        self.candidates.extend(walk.forms.clone().rev().filter(|other| *other != number).map(Opener::of));
+        self.begin_opening(io, Opening::behind(number, start))
     }
 
     /// Back to text: what was held is the user's.

@@ -2,6 +2,7 @@
 
 mod failed;
 mod site;
+mod strict;
 use std::borrow::Cow;
 
 use super::body::Reading;

@@ -15,7 +15,7 @@ use crate::message::Tool;
 use crate::scan::{Automaton, SUFFIX, Scan};
 use crate::value::white_space;
 pub(super) use heading::HeaderMark;
-pub(super) use sites::{Site, Target, Then};
+pub(super) use sites::{Expect, Site, Strict, Target, Then};
 use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use thought::Role;
@@ -199,6 +199,7 @@ impl Plan {
         for dialect in dialects {
             let to = from + 1 + dialect.variants.len();
             introduce(&mut walks[from..to]);
+            walks[from..to].iter_mut().for_each(|walk| walk.forms = from..to);
             from = to;
         }
         let mut plan = Self {

@@ -358,15 +358,15 @@ impl Engine {
             self.try_quoted(io, start, quote);
             return true;
         }
-        self.state = if first.is_header(io.plan) {
+        if first.is_header(io.plan) {
             io.rewind(start);
             self.say(io, start);
-            first.header(io.plan, Origin::Text, &io.text[start..hit.end])
+            self.state = first.header(io.plan, Origin::Text, &io.text[start..hit.end]);
         } else {
             let opening = Opening::in_text(first, io.plan, lead, hit.end - io.at, fresh);
             io.rewind(io.at + opening.token());
-            State::Opening(opening)
-        };
+            self.begin_opening(io, opening);
+        }
         true
     }
 

@@ -63,6 +63,14 @@ impl Whole {
         &io.text[from + self.name.start..from + self.name.end]
     }
 
+    /// The call begins: where its arguments do, counted from where it did, as everything is from there on.
+    pub(super) fn begin(&mut self) -> usize {
+        let from = self.args.start;
+        self.len -= from;
+        self.args = 0..self.args.len();
+        from
+    }
+
     /// The id, where it is known before the arguments.
     pub(super) fn early_id(&self) -> Option<&str> {
         self.id.as_deref().filter(|_| !self.late_id)
@@ -218,13 +226,7 @@ fn as_it_stands(text: &str) -> Option<&str> {
     (plain(text.as_bytes()) == text.len()).then_some(text)
 }
 
-fn emit_whole(whole: &mut Whole, on: &mut On<'_, '_>) -> Outcome {
-    if on.pending {
-        *on.look += whole.args.start;
-        whole.len -= whole.args.start;
-        whole.args = 0..whole.args.len();
-        return Outcome::Begins;
-    }
+fn emit_whole(whole: &Whole, on: &mut On<'_, '_>) -> Outcome {
     let from = *on.look;
     let args = from + whole.args.start..from + whole.args.end;
     (on.emit)(&on.text[args.clone()], args);

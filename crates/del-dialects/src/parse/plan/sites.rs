@@ -62,13 +62,35 @@ pub(in crate::parse) struct Expected {
     pub(in crate::parse) proof: Automaton,
     /// Where reading may go on after a broken call.
     pub(in crate::parse) rescue: Automaton,
+    /// The opening as it is written, where that can be told by it alone.
+    pub(in crate::parse) strict: Option<Strict>,
+}
+
+/// What is written before the arguments of a call, in order.
+#[derive(Debug)]
+pub(in crate::parse) struct Strict {
+    pub(in crate::parse) openers: Vec<Expect>,
+    /// So many of them open the block.
+    pub(in crate::parse) block: usize,
+}
+
+/// What is written at a place.
+#[derive(Debug)]
+pub(in crate::parse) enum Expect {
+    /// The mark of this step, where nothing longer begins that may stand there as well.
+    Mark(usize, String, Vec<String>),
+    /// The head of this step.
+    Head(usize),
 }
 
 impl Expected {
     pub(super) fn of(walk: &Walk) -> Self {
+        let sites: Vec<Site> = (0..=walk.steps.len()).map(|step| walk.site(step)).collect();
+        let again = walk.again();
         Self {
-            sites: (0..=walk.steps.len()).map(|step| walk.site(step)).collect(),
-            again: walk.again(),
+            strict: walk.strict(&sites, &again),
+            sites,
+            again,
             values: walk.marks_of_values(),
             echo: walk.echo(),
             proof: walk.proof(),
@@ -78,6 +100,22 @@ impl Expected {
 }
 
 impl Site {
+    /// True where this text is the mark of this step.
+    fn takes(&self, text: &str, step: usize) -> bool {
+        self.marks.spellings().zip(&self.targets).any(|mark| mark == (text, &Target::Step(step)))
+    }
+
+    /// The marks that go on from this text.
+    fn longer<'s>(&'s self, text: &'s str) -> impl Iterator<Item = String> + 's {
+        let longer = move |mark: &&str| mark.len() > text.len() && mark.starts_with(text);
+        self.marks.spellings().filter(longer).map(str::to_owned)
+    }
+
+    /// True when a mark begins with such a character.
+    fn begins(&self, is: impl Fn(char) -> bool) -> bool {
+        self.marks.spellings().any(|spelling| spelling.starts_with(&is))
+    }
+
     fn new(mut spellings: Vec<(String, Target)>, then: Then) -> Self {
         // Of equal spellings the first counts.
         let mut known: Vec<String> = Vec::new();
@@ -244,6 +282,53 @@ impl Walk {
         let spellings = || close.read.iter().chain(&open[0].read).map(String::as_str);
         (self.is_loose() && !self.is_bare() && listed && token(close) && token(&open[0]))
             .then(|| (Automaton::new(spellings()), close.read.len()))
+    }
+
+    /// The opening as it is written, for calls that are objects: what may stand at each place must not be taken for
+    /// something else.
+    fn strict(&self, sites: &[Site], again: &Site) -> Option<Strict> {
+        let headed = match self.dialect.codec() {
+            Codec::Call(form) => form.python || form.name.is_none(),
+            Codec::Object(Literal::Json) => false,
+            _ => true,
+        };
+        if headed || self.channels().is_some() || self.dialect.tool.is_some() || self.is_line() {
+            return None;
+        }
+        let in_name =
+            |c: char| matches!(c, '-' | '.' | ':' | '/' | '@' | '$' | '+' | '#') || c.is_alphanumeric();
+        let (mut openers, mut block, mut from) = (Vec::new(), 0, 0);
+        for (step, expected) in self.steps[..self.args].iter().enumerate() {
+            match expected {
+                Step::Mark(mark, None) => {
+                    let text = mark.write.trim();
+                    if !self.is_written(step) || text.is_empty() {
+                        continue;
+                    }
+                    let first = openers.is_empty() || (openers.len() == block && step >= self.call);
+                    if !sites[from].takes(text, step) || (first && !again.takes(text, step)) {
+                        return None;
+                    }
+                    let mut longer: Vec<String> = sites[from].longer(text).collect();
+                    if first {
+                        longer.extend(again.longer(text));
+                    }
+                    openers.push(Expect::Mark(step, text.to_owned(), longer));
+                    block += usize::from(step < self.call);
+                }
+                Step::Head(form) if form.parts.contains(&Slot::Name) && form.attributes.is_empty() => {
+                    if sites[from].begins(char::is_alphanumeric) || sites[step + 1].begins(in_name) {
+                        return None;
+                    }
+                    openers.push(Expect::Head(step));
+                }
+                _ => return None,
+            }
+            from = step + 1;
+        }
+        let named = openers.iter().any(|expect| matches!(expect, Expect::Head(_)));
+        let object = matches!(self.dialect.codec(), Codec::Object(_));
+        (named == object && !sites[from].begins(|c| c == '{')).then_some(Strict { openers, block })
     }
 
     fn proof(&self) -> Automaton {

@@ -1,5 +1,6 @@
 //! One dialect, as the reader walks it.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::heading::Heading;
@@ -31,6 +32,8 @@ pub(in crate::parse) struct Walk {
     pub(in crate::parse) syntax: Syntax,
     /// What opens calls of the other forms of this dialect.
     pub(in crate::parse) others: Vec<String>,
+    /// The forms of this dialect in the plan, this one among them.
+    pub(in crate::parse) forms: Range<usize>,
     expected: OnceLock<Expected>,
     /// Of a format of channels, all that concerns headers.
     pub(in crate::parse) heading: Option<Heading>,
@@ -86,6 +89,7 @@ impl Walk {
             body: Body::Literals,
             syntax: Syntax::json().clone(),
             others: Vec::new(),
+            forms: 0..0,
             expected: OnceLock::new(),
             alone: false,
             heading,
