@@ -41,7 +41,7 @@ use tentative::Tentative;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
-use crate::scan::Scan;
+use crate::scan::{Ahead, Scan};
 use crate::turn::{End, Start, Turn};
 use crate::value::{Brackets, Keys, white_space};
 
@@ -182,6 +182,8 @@ struct Io<'a> {
     base: u64,
     /// Bytes that were looked at again.
     again: u64,
+    /// What the search for marks of text has found already.
+    ahead: Ahead,
     sink: &'a mut dyn Sink,
 }
 
@@ -236,6 +238,7 @@ impl Engine {
             end,
             base: self.position.base,
             again: 0,
+            ahead: Ahead::default(),
             sink,
         };
         loop {

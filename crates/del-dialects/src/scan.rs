@@ -11,6 +11,7 @@ mod nodes;
 
 use std::sync::OnceLock;
 
+pub(crate) use ahead::Ahead;
 use ahead::Starts;
 use nodes::{ANEW, Nodes};
 
@@ -118,13 +119,15 @@ impl Automaton {
         look: &mut usize,
         work: &mut u64,
     ) -> Option<Match> {
-        self.find_where(scan, bytes, look, work, |_| true)
+        self.find_where(scan, &mut Ahead::default(), bytes, look, work, |_| true)
     }
 
-    /// The next pattern that `counts`; behind one that does not, the search goes on.
+    /// The next pattern that `counts`; behind one that does not, the search goes on. `ahead` is kept from one search in
+    /// `bytes` to the next.
     pub(crate) fn find_where(
         &self,
         scan: &mut Scan,
+        ahead: &mut Ahead,
         bytes: &[u8],
         look: &mut usize,
         work: &mut u64,
@@ -133,7 +136,7 @@ impl Automaton {
         let Made { nodes, starts } = self.made();
         loop {
             if scan.node == 0 {
-                *look = starts.next(bytes, *look);
+                *look = starts.next(ahead, bytes, *look);
             }
             *look += nodes.stride(scan, bytes.get(*look..)?);
             let byte = *bytes.get(*look)?;
@@ -384,7 +387,7 @@ mod tests {
         let automaton = Automaton::new(["{", "{{", "<a>"]);
         let text = b"{ {{ <a> {";
         let (mut scan, mut look, mut seen) = (Scan::default(), 0, Vec::new());
-        let hit = automaton.find_where(&mut scan, text, &mut look, &mut 0, |hit| {
+        let hit = automaton.find_where(&mut scan, &mut Ahead::default(), text, &mut look, &mut 0, |hit| {
             seen.push(hit.start);
             hit.pattern == 2
         });

@@ -159,7 +159,10 @@ impl Engine {
             Ok(whole) => Reading::of(number, Kind::Whole(whole)),
             Err(looks) => {
                 io.again += looks as u64;
-                self.tried.whole = self.tried.whole.max(io.base + (io.look + looks) as u64);
+                let end = io.look + looks;
+                let there = looks > 0 && end < io.bytes.len();
+                let tried = if there { u64::MAX } else { io.base + end as u64 };
+                self.tried.whole = self.tried.whole.max(tried);
                 Reading::new(number, walk, object, depth)
             }
         }

@@ -72,7 +72,7 @@ pub(super) struct Tried {
     pub(super) proof: u64,
     /// The rest of a value.
     pub(super) value: u64,
-    /// Arguments that can be read at once.
+    /// Arguments that can be read at once; where some were there as a whole and could not, no others are tried.
     pub(super) whole: u64,
     /// Openings, and the marks that they passed: the walk, and where in the answer.
     pub(super) openings: u64,

@@ -106,7 +106,7 @@ impl Engine {
         let quotes = Quotes { unquoted: true, ..self.quotes };
         let state = State::Text(Scan::default());
         let candidates = Vec::new();
-        let mut engine = Self { position, quotes, state, candidates, ..self.clone() };
+        let mut engine = Self { state, position, quotes, candidates, ..self.clone() };
         let from = io.base + start as u64;
         let verdict = Verdict { quote, from, events: Vec::new(), calls: false, text: None };
         engine.text.fence.call = false;

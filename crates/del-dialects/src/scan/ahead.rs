@@ -2,6 +2,7 @@
 //!
 //! Every spelling is looked for by its rarest byte near its beginning (`:` in `Action:`), with the bytes beside it.
 
+use aho_corasick::packed;
 use memchr::{memchr, memchr2, memchr3};
 
 use super::SUFFIX;
@@ -14,7 +15,7 @@ pub(super) struct Starts {
     /// For each byte one more than the place in `marks` of what it stands for; 0 for a byte that is no mark.
     numbers: Box<[u8; 256]>,
     marks: Vec<Mark>,
-    search: Search,
+    searches: Vec<Search>,
     /// How far a mark stands behind the beginning of its spelling at most.
     reach: usize,
 }
@@ -30,16 +31,27 @@ struct Mark {
     behind: [bool; 256],
 }
 
-/// How the next mark is found.
-#[derive(Debug, Clone, Copy)]
+/// A search for the next of some marks, behind which another byte stands.
+#[derive(Debug, Clone)]
 enum Search {
-    /// There are no spellings.
-    Nothing,
     One(u8),
     Two(u8, u8),
     Three(u8, u8, u8),
+    /// Marks with the byte behind them.
+    Pairs(Box<packed::Searcher>),
+    /// All marks, by `numbers`.
     Table,
 }
+
+/// How far the searches have come in a text: where each found its next mark, or that it found none before there.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead([(usize, bool); MAX_SEARCHES]);
+
+/// More searches are not faster than looking at each byte.
+const MAX_SEARCHES: usize = 6;
+
+/// No search runs further ahead of the others, in bytes.
+const WINDOW: usize = 4 << 10;
 
 /// Marks are taken from so many bytes of a spelling.
 const MAX_REACH: usize = 16;
@@ -53,20 +65,13 @@ impl Starts {
             firsts: Box::new([false; 256]),
             numbers: Box::new([0; 256]),
             marks: Vec::new(),
-            search: Search::Nothing,
+            searches: Vec::new(),
             reach: 0,
         };
         for spelling in spellings.filter(|spelling| !spelling.is_empty()) {
             starts.add(spelling);
         }
-        let bytes: Vec<u8> = starts.marks.iter().map(|mark| mark.byte).collect();
-        starts.search = match *bytes {
-            [] => Search::Nothing,
-            [a] => Search::One(a),
-            [a, b] => Search::Two(a, b),
-            [a, b, c] => Search::Three(a, b, c),
-            _ => Search::Table,
-        };
+        starts.searches = searches(&starts.marks);
         starts
     }
 
@@ -99,31 +104,32 @@ impl Starts {
 
     /// True when a spelling may begin in `bytes`.
     pub(super) fn any_in(&self, bytes: &[u8]) -> bool {
-        self.next(bytes, 0) < bytes.len()
+        self.next(&mut Ahead::default(), bytes, 0) < bytes.len()
     }
 
-    /// The next place from `at` on where a spelling may begin, or the end of `bytes`.
-    pub(super) fn next(&self, bytes: &[u8], at: usize) -> usize {
-        let from = if matches!(self.search, Search::Nothing) {
+    /// The next place from `at` on where a spelling may begin, or the end of `bytes`. `ahead` is what was found in `bytes`
+    /// before.
+    pub(super) fn next(&self, ahead: &mut Ahead, bytes: &[u8], at: usize) -> usize {
+        let from = if self.searches.is_empty() {
             bytes.len()
         } else if bytes.len() < at + SHORT {
             at
         } else {
-            self.skip(bytes, at)
+            self.skip(ahead, bytes, at)
         };
         let rest = &bytes[from..];
         from + rest.iter().position(|byte| self.firsts[*byte as usize]).unwrap_or(rest.len())
     }
 
     /// How far no spelling begins, as marks tell.
-    fn skip(&self, bytes: &[u8], at: usize) -> usize {
+    fn skip(&self, ahead: &mut Ahead, bytes: &[u8], at: usize) -> usize {
         // Behind the end of the text may stand the mark of what begins before it, and what stands behind a mark.
         let last = bytes.len() - 1;
         let mut start = last - self.reach;
         // A mark further on may be of a spelling that begins before this one.
         let (mut look, mut end) = (at, last);
         while look < end {
-            look = self.find(bytes, look, end);
+            look = self.find(ahead, bytes, look, end);
             if look < end
                 && let Some(offset) = self.tells(bytes, look, at)
             {
@@ -143,18 +149,62 @@ impl Starts {
         tells.then_some(mark.offset)
     }
 
-    /// The next mark from `from` on and before `to`, or `to`.
-    fn find(&self, bytes: &[u8], from: usize, to: usize) -> usize {
+    /// The next mark from `from` on and before `to`, or `to`; a byte stands behind `to`.
+    fn find(&self, Ahead(ahead): &mut Ahead, bytes: &[u8], mut from: usize, to: usize) -> usize {
+        while from < to {
+            let until = to.min(from + WINDOW);
+            let mut first = until;
+            for (search, (at, found)) in self.searches.iter().zip(&mut *ahead) {
+                // Of one search, no mark has to be known behind that of another.
+                while *at < from || (!*found && *at < first) {
+                    let start = from.max(*at);
+                    let end = (start + WINDOW).min(bytes.len() - 1);
+                    let mark = self.find_one(search, bytes, start, end);
+                    (*at, *found) = (mark.unwrap_or(end), mark.is_some());
+                }
+                if *found {
+                    first = first.min(*at);
+                }
+            }
+            if first < until {
+                return first;
+            }
+            from = until;
+        }
+        to
+    }
+
+    fn find_one(&self, search: &Search, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
         let text = &bytes[from..to];
-        let skip = match self.search {
-            Search::Nothing => None,
-            Search::One(a) => memchr(a, text),
-            Search::Two(a, b) => memchr2(a, b, text),
-            Search::Three(a, b, c) => memchr3(a, b, c, text),
+        let place = match search {
+            Search::One(a) => memchr(*a, text),
+            Search::Two(a, b) => memchr2(*a, *b, text),
+            Search::Three(a, b, c) => memchr3(*a, *b, *c, text),
+            Search::Pairs(pairs) => pairs.find(&bytes[from..=to]).map(|pair| pair.start()),
             Search::Table => text.iter().position(|byte| self.numbers[*byte as usize] != 0),
         };
-        skip.map_or(to, |skip| from + skip)
+        place.map(|place| from + place)
     }
+}
+
+/// Finds all marks. Of many, those behind which few bytes may stand are looked for with these.
+fn searches(marks: &[Mark]) -> Vec<Search> {
+    const FEW: usize = 4;
+    let behind = |mark: &Mark| (0..=u8::MAX).filter(|byte| mark.behind[*byte as usize]).collect::<Vec<u8>>();
+    let (paired, alone): (Vec<&Mark>, Vec<&Mark>) =
+        marks.iter().partition(|mark| marks.len() > 3 && behind(mark).len() <= FEW);
+    let pairs = paired.iter().flat_map(|mark| behind(mark).into_iter().map(|behind| [mark.byte, behind]));
+    let pairs = packed::Searcher::new(pairs);
+    let single = if pairs.is_some() { alone } else { marks.iter().collect() };
+    let singles = single.chunks(3).map(|bytes| match *bytes {
+        [a, b, c] => Search::Three(a.byte, b.byte, c.byte),
+        [a, b] => Search::Two(a.byte, b.byte),
+        [a] => Search::One(a.byte),
+        _ => Search::Table,
+    });
+    let all: Vec<Search> =
+        pairs.map(|pairs| Search::Pairs(Box::new(pairs))).into_iter().chain(singles).collect();
+    if all.len() > MAX_SEARCHES { vec![Search::Table] } else { all }
 }
 
 /// How much of any text a byte is.
