@@ -43,7 +43,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
 use crate::scan::{Ahead, Scan};
 use crate::turn::{End, Start, Turn};
-use crate::value::{Brackets, Keys, white_space};
+use crate::value::{Brackets, Keys};
 
 /// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.
 #[derive(Debug, Clone)]
@@ -317,14 +317,7 @@ impl Engine {
     fn note(&mut self, io: &Io<'_>, to: usize) {
         let from = usize::try_from(self.text.noted.saturating_sub(io.base)).unwrap_or(to).max(io.at);
         if from < to {
-            let text = &io.bytes[from..to];
-            if self.text.fresh || self.text.behind_call {
-                let blank = white_space(text) == text.len();
-                self.text.fresh &= blank;
-                self.text.behind_call &= blank;
-            }
-            self.text.fence.pass(text);
-            self.text.noted = io.base + to as u64;
+            self.text.note(&io.bytes[from..to], io.base + to as u64);
         }
     }
 

@@ -189,6 +189,11 @@ impl Automaton {
         Anchored::More
     }
 
+    /// For each byte, whether a pattern begins with it.
+    pub(crate) fn firsts(&self) -> &[bool; 256] {
+        self.made().starts.firsts()
+    }
+
     /// True when no pattern begins in `bytes`, as far as they tell.
     pub(crate) fn is_absent(&self, bytes: &[u8]) -> bool {
         if !self.made().starts.any_in(bytes) {

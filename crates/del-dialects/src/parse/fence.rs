@@ -48,6 +48,13 @@ impl Fence {
         self.between(&text[at..]);
     }
 
+    /// The line goes on with text in which no code begins.
+    pub(super) fn pass_plain(&mut self, blank: bool) {
+        self.run = 0;
+        self.behind_prose |= !self.open && !blank;
+        self.in_line |= !blank;
+    }
+
     fn between(&mut self, text: &[u8]) {
         if text.is_empty() {
             return;

@@ -2,6 +2,7 @@
 
 use super::fence::Fence;
 use super::tail::Tail;
+use crate::value::white_space;
 
 /// Where the held text is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,6 +38,19 @@ pub(super) struct Prose {
     pub(super) around: Option<usize>,
     /// So far the answer, or the thought at hand, holds nothing but tokens without a meaning.
     pub(super) empty_to: u64,
+}
+
+impl Prose {
+    /// The answer goes on with `text`, up to `to`.
+    pub(super) fn note(&mut self, text: &[u8], to: u64) {
+        if self.fresh || self.behind_call {
+            let blank = white_space(text) == text.len();
+            self.fresh &= blank;
+            self.behind_call &= blank;
+        }
+        self.fence.pass(text);
+        self.noted = to;
+    }
 }
 
 /// The open call, or the next one.

@@ -1,28 +1,64 @@
-//! Pieces that are nothing but a part of a value: they go out as they come, and nothing else is looked at.
+//! Pieces that are nothing but a part of a text, a thought or a value: they go out as they come, and nothing else is looked
+//! at.
 
+use super::known::Prose;
 use super::plan::Plan;
 use super::{Engine, Meaning, State};
 use crate::event::{Event, Sink};
 
+/// Longer pieces are searched for marks, which is faster than looking at each byte.
+const SHORT: usize = 32;
+
 impl Engine {
-    /// Passes on a piece in the middle of a value. False, and nothing is done, where anything of it could mean more; so
+    /// Passes on a piece in the middle of something. False, and nothing is done, where anything of it could mean more; so
     /// it is only asked where nothing is held.
     pub(super) fn pass_plain(&mut self, plan: &Plan, text: &str, sink: &mut dyn Sink) -> bool {
-        let State::Reading(reading) = &mut self.state else { return false };
-        let walk = &plan.walks[reading.walk];
-        let Some(json) = reading.plain(walk, text, &self.turn.limits) else { return false };
-        let len = text.len() as u64;
-        match &mut self.call.meaning {
-            Meaning::Call => sink.event(
-                Event::Args { call: self.call.number, json },
-                self.position.base..self.position.base + len,
-            ),
-            Meaning::Answer(arguments) => arguments.push_str(json),
-            Meaning::Nothing => {}
+        let span = self.position.base..self.position.base + text.len() as u64;
+        match &mut self.state {
+            State::Reading(reading) => {
+                let walk = &plan.walks[reading.walk];
+                let Some(json) = reading.plain(walk, text, &self.turn.limits) else { return false };
+                match &mut self.call.meaning {
+                    Meaning::Call => sink.event(Event::Args { call: self.call.number, json }, span),
+                    Meaning::Answer(arguments) => arguments.push_str(json),
+                    Meaning::Nothing => {}
+                }
+            }
+            State::Text(scan) if scan.is_fresh() && self.text.pass_plain(plan, text.as_bytes(), span.end) => {
+                self.quotes.unquoted = false;
+                sink.event(Event::Text(text), span);
+            }
+            State::Thought { kind, scan }
+                if scan.is_fresh()
+                    && text.len() <= SHORT
+                    && !text.bytes().any(|byte| plan.thoughts[*kind].marks.firsts()[byte as usize]) =>
+            {
+                sink.event(Event::Reasoning(text), span);
+            }
+            _ => return false,
         }
         self.position.tail.push(text.as_bytes());
-        self.position.base += len;
-        self.position.work += len;
+        self.position.base += text.len() as u64;
+        self.position.work += text.len() as u64;
+        true
+    }
+}
+
+impl Prose {
+    /// Takes a piece, up to `to`, in which no mark and no code begins, no line ends, and behind which no mark could claim some
+    /// of it. False for any other.
+    fn pass_plain(&mut self, plan: &Plan, text: &[u8], to: u64) -> bool {
+        let special = text.iter().any(|byte| plan.special[*byte as usize]);
+        if text.len() > SHORT || special || self.undecided || self.fresh || self.worded || plan.headed {
+            return false;
+        }
+        if text.last().is_some_and(|last| plan.lead_bytes.contains(last)) {
+            return false;
+        }
+        let blank = text.iter().all(u8::is_ascii_whitespace);
+        self.behind_call &= blank;
+        self.fence.pass_plain(blank);
+        self.noted = to;
         true
     }
 }

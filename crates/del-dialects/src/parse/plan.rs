@@ -47,6 +47,8 @@ pub struct Plan {
     pub(super) leads: Vec<String>,
     /// The bytes of all these.
     pub(super) lead_bytes: Vec<u8>,
+    /// For each byte, whether a mark or code may begin with it in text, or a line ends.
+    pub(super) special: Box<[bool; 256]>,
     /// The walk whose header an answer may begin in the middle of, its opening mark being the prompt's last.
     pub(super) headless: Option<usize>,
     /// The kind of thinking that an answer may start inside.
@@ -214,6 +216,7 @@ impl Plan {
             body_ends: Automaton::default(),
             leads: Vec::new(),
             lead_bytes: Vec::new(),
+            special: Box::new([false; 256]),
             headless: None,
             first_thought: 0,
             alone: false,
@@ -239,6 +242,10 @@ impl Plan {
         plan.gather_channels(&mut walks);
         plan.text =
             Automaton::new(plan.marks.iter().map(|mark| if mark.residue { "" } else { &mark.spelling }));
+        plan.special = Box::new(*plan.text.firsts());
+        for byte in *b"`~\n" {
+            plan.special[byte as usize] = true;
+        }
         if plan.marks.iter().any(|mark| mark.residue) {
             plan.worded = Some(Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str())));
         }

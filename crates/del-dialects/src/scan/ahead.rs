@@ -102,6 +102,11 @@ impl Starts {
         }
     }
 
+    /// For each byte, whether a spelling begins with it.
+    pub(super) fn firsts(&self) -> &[bool; 256] {
+        &self.firsts
+    }
+
     /// True when a spelling may begin in `bytes`.
     pub(super) fn any_in(&self, bytes: &[u8]) -> bool {
         self.next(&mut Ahead::default(), bytes, 0) < bytes.len()
