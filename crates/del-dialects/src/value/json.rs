@@ -1,7 +1,15 @@
 //! The bytes that mean something in JSON, and texts as JSON strings.
 
 /// How many bytes at the start are white space between tokens.
+#[inline]
 pub(crate) fn white_space(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        Some(..=b' ') => long_white_space(bytes),
+        _ => 0,
+    }
+}
+
+fn long_white_space(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(bytes.len())
 }
 
@@ -24,8 +32,22 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
         at += 8;
     }
     let rest = &bytes[at..];
-    at + rest.iter().position(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\' | b'\'')).unwrap_or(rest.len())
+    at + rest.iter().position(|byte| SPECIAL[*byte as usize]).unwrap_or(rest.len())
 }
+
+/// Of each byte, whether it means something special in some string.
+const SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        special[control] = true;
+        control += 1;
+    }
+    special[b'"' as usize] = true;
+    special[b'\\' as usize] = true;
+    special[b'\'' as usize] = true;
+    special
+};
 
 /// The escapes of the control characters.
 const ESCAPES: [&str; 32] = [

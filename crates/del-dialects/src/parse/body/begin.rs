@@ -1,5 +1,7 @@
 //! From an opening that may be a call to the call.
 
+use std::borrow::Cow;
+
 use super::kind::Kind;
 use super::{MAX_BARE, Reading};
 use crate::dialect::Codec;
@@ -87,21 +89,18 @@ impl Engine {
         let State::Reading(reading) = &mut self.state else { return false };
         let Some(opening) = reading.pending.take() else { return true };
         let kept = std::mem::take(&mut reading.kept);
+        let of_opening = opening.id(io).map(Cow::Borrowed);
         let (name, id, early) = match &mut reading.kind {
             Kind::Call(reader) => {
-                (reader.name.clone().unwrap_or_default(), reader.id.clone(), reader.take_early())
+                let name = reader.name.clone().unwrap_or_default();
+                (Cow::Owned(name), reader.id.clone().map(Cow::Owned), reader.take_early())
             }
             Kind::Whole(call) => {
-                (call.name(io, kept).to_owned(), call.early_id().map(str::to_owned), String::new())
+                let id = call.early_id().map(|id| Cow::Owned(id.to_owned()));
+                (Cow::Borrowed(call.name(io, kept)), id, String::new())
             }
-            Kind::Unnamed { name, .. } => {
-                (std::mem::take(name), opening.id(io).map(str::to_owned), String::new())
-            }
-            _ => (
-                opening.called(io).unwrap_or_default().to_owned(),
-                opening.id(io).map(str::to_owned),
-                String::new(),
-            ),
+            Kind::Unnamed { name, .. } => (Cow::Owned(std::mem::take(name)), of_opening, String::new()),
+            _ => (Cow::Borrowed(opening.called(io).unwrap_or_default()), of_opening, String::new()),
         };
         if name.is_empty() {
             self.nameless(io, opening);
