@@ -43,9 +43,17 @@ enum Search {
     Table,
 }
 
-/// How far the searches have come in a text: where each found its next mark, or that it found none before there.
+/// How far the searches have come in a text.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead([(usize, bool); MAX_SEARCHES]);
+pub(crate) struct Ahead([Known; MAX_SEARCHES]);
+
+/// What one search knows: from `from` on, its next mark is the one at `to`, or there is none before that.
+#[derive(Debug, Default, Clone, Copy)]
+struct Known {
+    from: usize,
+    to: usize,
+    found: bool,
+}
 
 /// More searches are not faster than looking at each byte.
 const MAX_SEARCHES: usize = 6;
@@ -159,16 +167,18 @@ impl Starts {
         while from < to {
             let until = to.min(from + WINDOW);
             let mut first = until;
-            for (search, (at, found)) in self.searches.iter().zip(&mut *ahead) {
-                // Of one search, no mark has to be known behind that of another.
-                while *at < from || (!*found && *at < first) {
-                    let start = from.max(*at);
-                    let end = (start + WINDOW).min(bytes.len() - 1);
-                    let mark = self.find_one(search, bytes, start, end);
-                    (*at, *found) = (mark.unwrap_or(end), mark.is_some());
+            for (search, known) in self.searches.iter().zip(&mut *ahead) {
+                if from < known.from || known.to < from {
+                    *known = Known { from, to: from, found: false };
                 }
-                if *found {
-                    first = first.min(*at);
+                // Of one search, no mark has to be known behind that of another.
+                while !known.found && known.to < first {
+                    let end = (known.to + WINDOW).min(bytes.len() - 1);
+                    let mark = self.find_one(search, bytes, known.to, end);
+                    (known.to, known.found) = (mark.unwrap_or(end), mark.is_some());
+                }
+                if known.found {
+                    first = first.min(known.to);
                 }
             }
             if first < until {
