@@ -149,7 +149,7 @@ impl Engine {
         let text = &io.text[io.look..];
         let whole = match (&walk.body, walk.dialect.codec()) {
             _ if !text.starts_with('{') || io.base + (io.look as u64) < self.tried.whole => Err(0),
-            (Body::Call, Codec::Call(form)) if !object && !form.python => {
+            (Body::Call, Codec::Call(form)) if !object && !form.python && form.name.is_some() => {
                 whole_call(form, text, depth, &mut self.keys).map(|call| Whole::call(&call, text))
             }
             (Body::Object(_), _) => exact(text.as_bytes(), depth, &mut self.keys).map(Whole::object),

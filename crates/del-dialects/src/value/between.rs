@@ -1,7 +1,6 @@
 //! Between tokens: where a value, a key, a comma or a comment may stand, and what is mended there.
 
 use super::cursor::Cursor;
-use super::exact::exact;
 use super::text::Quote;
 use super::words::{self, is_word};
 use super::{Bracket, Family, MAX_HELD_SPACE, Progress, Reader, State, Stop, Then, white_space, window};
@@ -55,17 +54,6 @@ impl Reader {
         }
         if self.watches() && !std::mem::replace(&mut self.told, true) {
             return Some(Progress::Value(byte));
-        }
-        if matches!(byte, b'{' | b'[') && self.stack.len() == self.watch && on.given.syntax.is_json() {
-            // As a whole, if it is there; else it is read in pieces, and not tried again.
-            match exact(&on.bytes[on.look..], self.max_depth - self.stack.len(), &mut self.keys) {
-                Ok(len) => {
-                    on.look += len;
-                    self.value_ends();
-                    return None;
-                }
-                Err(len) => on.again += len as u64,
-            }
         }
         if matches!(byte, b'{' | b'[' | b'(') {
             return self.open(on, byte);

@@ -12,11 +12,13 @@ use crate::value::white_space;
 impl Engine {
     /// Tries what may open a call.
     pub(in crate::parse) fn begin_opening(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
-        if let Some(passed) = opening.as_written(io, self.turn.limits.name) {
+        let known = self.tried.passed.len();
+        if let Some(passed) = opening.as_written(io, self.turn.limits.name, &mut self.tried.passed) {
             io.look = io.at + passed.token;
             self.state = State::Opening(passed);
             return self.begin(io, None);
         }
+        self.tried.passed.truncate(known);
         self.state = State::Opening(opening);
         Flow::Next
     }
@@ -32,7 +34,7 @@ impl Strict {
 
 impl Opening {
     /// The opening behind all marks of its dialect, where they are written here as they should be, and an object follows.
-    fn as_written(&self, io: &Io<'_>, max_name: usize) -> Option<Self> {
+    fn as_written(&self, io: &Io<'_>, max_name: usize, tried: &mut Vec<(usize, u64)>) -> Option<Self> {
         let walk = &io.plan.walks[self.walk];
         let strict = walk.expected().strict.as_ref()?;
         let mut opening =
@@ -48,6 +50,10 @@ impl Opening {
                         || longer.iter().any(|longer| rest.starts_with(longer.as_bytes()))
                     {
                         return None;
+                    }
+                    // The mark that it was found by is known.
+                    if self.from == From::Gap || opening.marked {
+                        tried.push((self.walk, io.base + at as u64));
                     }
                     opening.pass(walk, *step, at + mark.len() - io.at);
                 }
