@@ -43,8 +43,9 @@ pub(crate) use write::{write, written_key};
 pub(crate) struct FieldsReader {
     phase: Phase,
     scan: Scan,
-    /// Nothing is decided before so many bytes are there, counted from the first kept one.
+    /// Nothing is decided before so many bytes are there, and then reading goes on here; from the first kept one.
     wake: usize,
+    resume: usize,
     field: Field,
     /// Keys of the values that have begun.
     keys: HashSet<String>,
@@ -162,7 +163,7 @@ fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
 }
 
 /// Most delimiters are as long, in bytes.
-const DELIMITER: u64 = 16;
+const DELIMITER: usize = 16;
 
 impl FieldsReader {
     pub(crate) fn new(max_depth: usize) -> Self {
@@ -170,6 +171,7 @@ impl FieldsReader {
             phase: Phase::Header,
             scan: Scan::default(),
             wake: 0,
+            resume: 0,
             field: Field::default(),
             keys: HashSet::new(),
             repeated: None,
@@ -237,10 +239,14 @@ impl FieldsReader {
     ) -> FieldsProgress {
         let bytes = given.text.as_bytes();
         let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
-        if bytes.len() - on.kept < self.wake && !on.last() {
-            return FieldsProgress::More;
+        if self.wake > 0 {
+            if bytes.len() - on.kept < self.wake && !on.last() {
+                *look = bytes.len();
+                return FieldsProgress::More;
+            }
+            on.look = on.kept + self.resume;
+            self.wake = 0;
         }
-        self.wake = 0;
         let mut progress = loop {
             if let Break(progress) = self.step(&mut on) {
                 break progress;
@@ -295,7 +301,7 @@ impl FieldsReader {
             }
             Anchored::More => return Break(FieldsProgress::More),
         };
-        let Some(next) = on.given.following(on.given.text, hit) else { return self.wait(on, hit.start, 0) };
+        let Some(next) = on.given.following(on.given.text, hit) else { return self.wait(on, hit.start, (hit.end - hit.start) as u64) };
         let before = matches!(next, Delimiter::Opener | Delimiter::Turn);
         on.kept = if before { hit.start } else { hit.end };
         on.rewind(on.kept);
@@ -324,11 +330,12 @@ impl FieldsReader {
     /// More text decides what stands at `place`: that is asked anew when there is twice as much more of it as was looked
     /// at, so that all the looks together are linear.
     fn wait(&mut self, on: &mut On<'_, '_>, place: usize, looked: u64) -> Step {
-        let looked = looked + on.look.saturating_sub(place) as u64;
-        let more = usize::try_from(2 * looked.max(DELIMITER)).unwrap_or(usize::MAX);
-        self.wake = (on.bytes.len() - on.kept).saturating_add(more);
+        on.again += on.look.saturating_sub(place) as u64;
+        let more = usize::try_from(2 * looked).unwrap_or(usize::MAX);
+        self.wake = (on.bytes.len() - on.kept).saturating_add(more.max(DELIMITER));
+        self.resume = place - on.kept;
         self.scan = Scan::default();
-        on.rewind(place);
+        on.look = on.bytes.len();
         Break(FieldsProgress::More)
     }
 }

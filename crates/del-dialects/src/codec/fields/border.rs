@@ -60,9 +60,12 @@ enum Follow {
     More,
 }
 
-/// What delimiter of a field comes next: its opener, or the closer of this value.
+/// What delimiter of a field comes next, and where.
 enum Own {
-    Found(Found),
+    /// A closer of the value, with something behind it that can follow a value.
+    Closer(usize),
+    /// The opener of a field.
+    Opener(usize),
     /// None up to here.
     None(usize),
     More,
@@ -191,9 +194,9 @@ impl<'a> Lookahead<'a> {
             Follow::Blank => ends(found.start, found.end),
             // The model ended its turn behind the value, whatever else it left open.
             Follow::Found(Found { delimiter: Delimiter::Turn, start, .. }) => match self.own_closer(start) {
-                Own::Found(own) => Verdict::Data(own.start),
+                Own::Closer(at) => Verdict::Data(at),
                 Own::More => Verdict::More,
-                Own::None(_) => ends(found.start, start),
+                Own::Opener(_) | Own::None(_) => ends(found.start, start),
             },
             Follow::Found(next) if next.delimiter != Delimiter::Stray => {
                 self.inside_json(found).unwrap_or_else(|| ends(found.start, found.end))
@@ -314,20 +317,19 @@ impl<'a> Lookahead<'a> {
                 || (words && form.repeats_key() && super::elements::is_key(key)))
     }
 
-    /// The closer of the call, or of a group of calls.
+    /// The closer of the call, or of a group of calls. The value goes on if a closer of its own stands further on, before
+    /// any field. Else that of the call ends it; that of a group is too far away, and breaks the call.
     fn call(&mut self, found: Found, step: usize, border: Option<usize>) -> Verdict {
         let (given, ends) = (self.given, self.ends_unclosed(found, border, found.start));
         if is_unclosed(given.form) {
             return ends;
         }
-        if step >= given.marks.group {
-            return if self.rest_is_blank(found.end) {
-                Verdict::More
-            } else {
-                self.unclosed(found, true, ends)
-            };
+        let group = step >= given.marks.group;
+        if group && self.rest_is_blank(found.end) {
+            return Verdict::More;
         }
-        let confirmed = match self.follow(found.end) {
+        let follow = if group { Follow::Nothing } else { self.follow(found.end) };
+        let confirmed = match follow {
             Follow::More => return Verdict::More,
             // A model that stops behind a closer has closed the value; a cut proves nothing.
             Follow::Blank if given.end == Some(End::End) => return ends,
@@ -335,28 +337,16 @@ impl<'a> Lookahead<'a> {
             Follow::Found(next) => matches!(next.delimiter, Delimiter::Call(_) | Delimiter::Opener),
             Follow::Blank | Follow::Nothing => false,
         };
-        match confirmed {
-            true => match self.own_closer(found.end) {
-                Own::Found(own) => Verdict::Data(own.start),
-                Own::More => Verdict::More,
-                Own::None(_) => ends,
-            },
-            false if given.marks.alone == Some(step) => self.unclosed(found, false, ends),
-            false => Verdict::Data(found.end),
-        }
-    }
-
-    /// The last closer of the call, or one of a group, with something else behind it. The value goes on if a delimiter
-    /// of a field follows. Else the closer of a call ends it; that of a group is too far away, and breaks the call.
-    fn unclosed(&mut self, found: Found, group: bool, ends: Verdict) -> Verdict {
-        let edge = found.end + AHEAD;
-        if self.given.marks.own.is_none() || self.given.form.repeats_key() {
+        let alone = group || given.marks.alone == Some(step);
+        if !confirmed && (!alone || given.marks.own.is_none() || given.form.repeats_key()) {
             return Verdict::Data(found.end);
         }
-        match self.own(found.end, edge) {
-            Own::Found(own) if !group || own.delimiter == Delimiter::Closer => Verdict::Data(own.start),
+        match self.own_closer(found.end) {
+            Own::Closer(at) => Verdict::Data(at),
             Own::More => Verdict::More,
-            Own::None(free) if self.text.len() >= edge => Verdict::Data(free),
+            // Another field opens where nothing tells that the call was over.
+            Own::Opener(at) if !confirmed && !group => Verdict::Data(at),
+            Own::None(free) if !confirmed && self.text.len() >= found.end + AHEAD => Verdict::Data(free),
             _ if group => Verdict::Broken(found.start),
             _ => ends,
         }
@@ -476,26 +466,9 @@ impl<'a> Lookahead<'a> {
         }
     }
 
-    /// The value's own closer behind `from`, before any field: one that something follows that can follow a value.
+    /// The value's own closer behind `from`, before any field.
     fn own_closer(&mut self, mut from: usize) -> Own {
         let edge = from + AHEAD;
-        loop {
-            let own = match self.own(from, edge) {
-                Own::Found(own) if own.delimiter == Delimiter::Field => return Own::None(own.start),
-                Own::Found(own) => own,
-                none => return none,
-            };
-            match self.follow(own.end) {
-                Follow::More => return Own::More,
-                Follow::Nothing => from = own.end,
-                Follow::Found(Found { delimiter: Delimiter::Stray | Delimiter::Turn, .. }) => from = own.end,
-                Follow::Blank | Follow::Found(_) => return Own::Found(own),
-            }
-        }
-    }
-
-    /// The next closer of this value or opener of a field behind `from`, up to `edge`.
-    fn own(&mut self, mut from: usize, edge: usize) -> Own {
         let Some(own) = &self.given.marks.own else { return Own::None(from) };
         let free = loop {
             let found = match self.find(own, from, edge) {
@@ -503,13 +476,20 @@ impl<'a> Lookahead<'a> {
                 Err(free) => break free,
             };
             let closes = found.delimiter != Delimiter::Field;
-            match self.keyed(found.end, closes) {
-                Keyed::Whole(len) => {
-                    let delimiter = if closes { Delimiter::Closer } else { Delimiter::Field };
-                    return Own::Found(Found { delimiter, end: found.end + len, ..found });
-                }
+            from = match self.keyed(found.end, closes) {
+                Keyed::Whole(_) if !closes => return Own::Opener(found.start),
+                Keyed::Whole(len) => found.end + len,
                 Keyed::Half => break found.start,
-                Keyed::Other => from = found.end,
+                Keyed::Other => {
+                    from = found.end;
+                    continue;
+                }
+            };
+            match self.follow(from) {
+                Follow::More => return Own::More,
+                Follow::Found(Found { delimiter: Delimiter::Stray | Delimiter::Turn, .. })
+                | Follow::Nothing => {}
+                Follow::Blank | Follow::Found(_) => return Own::Closer(found.start),
             }
         };
         if self.given.end != Some(End::End) && self.text.len() < edge { Own::More } else { Own::None(free) }

@@ -90,7 +90,7 @@ impl FieldsReader {
         on.look = start;
         let hit = match between.automaton.follow(&mut Scan::default(), on.bytes, &mut on.look, &mut on.again)
         {
-            Anchored::More => return self.wait(on, on.kept, 0),
+            Anchored::More => return self.wait(on, on.kept, (on.look - on.kept) as u64),
             Anchored::Found(hit) => Some((between.delimiter(hit), hit)),
             Anchored::Nothing => None,
         };
