@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::turn::End;
+use crate::value::quoted;
 use crate::value::{Family, Given, Marks, Progress, Reader, Syntax, number};
-pub(crate) use crate::value::{escape, quoted};
 pub use declared::Schema;
 
 /// What a value may be.

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, Callee, WholeCall, arguments_of_text, unwrapped};
-use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
-use crate::codec::lines::{self, LineMarks, LinesReader};
+use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader};
 use crate::codec::literals::{LiteralsProgress, LiteralsReader};
 use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
@@ -30,7 +29,6 @@ pub(super) enum Kind {
     Call(Box<CallReader>),
     Literals(Box<LiteralsReader>),
     Fields(Box<FieldsReader>),
-    Lines(Box<LinesReader>),
     Whole(Whole),
 }
 
@@ -200,22 +198,12 @@ impl Kind {
                     }
                 }
                 match codec {
-                    Codec::Fields(form) => fields(reader, marks, form, on),
+                    Codec::Fields(form) | Codec::Lines(form) => fields(reader, marks, form, on),
                     _ => fields(reader, marks, &FieldForm::raw(), on),
                 }
             }
             (Self::Fields(reader), Body::Object(Some(marks)), _) => {
                 fields(reader, marks, &FieldForm::raw(), on)
-            }
-            (Self::Lines(reader), Body::Lines(marks), Codec::Lines(form)) => {
-                if reader.is_fresh() {
-                    on.skip_white_space();
-                    if on.text.as_bytes().get(*on.look) == Some(&b'{') {
-                        *self = Self::Object(Box::new(Reader::new(on.max_depth)));
-                        return Outcome::Again;
-                    }
-                }
-                lines(reader, marks, form, on)
             }
             _ => Outcome::Broken(FaultKind::BadArguments),
         }
@@ -348,40 +336,24 @@ fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.note(reader.notes.take());
-    over(progress, reader.closing(), &|key| reader.has(key), on)
-}
-
-fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
-    let given = lines::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
-    let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
-    on.note(reader.notes.take());
-    over(progress, reader.closing(), &|key| reader.has(key), on)
-}
-
-/// What comes of fields that were read as far; `closing` closes their object, and those `given` have their values.
-fn over(
-    progress: FieldsProgress,
-    closing: &str,
-    given: &dyn Fn(&str) -> bool,
-    on: &mut On<'_, '_>,
-) -> Outcome {
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
     // that is, only the outermost closer may be missing.
     let whole = progress == FieldsProgress::Ended
         && match on.tool.filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
             // Nothing tells that a line is whole but the closer behind it.
             Some(tool) if matches!(on.walk.dialect.codec(), Codec::Lines(_)) => {
-                has_required(tool, given) && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened)
+                has_required(tool, |key| reader.has(key))
+                    && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened)
             }
-            Some(tool) => on.end == Some(End::End) && has_required(tool, given),
+            Some(tool) => on.end == Some(End::End) && has_required(tool, |key| reader.has(key)),
             None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
         };
     if whole || matches!(progress, FieldsProgress::Done(_)) {
-        (on.emit)(closing, on.kept..on.kept);
+        (on.emit)(reader.closing(), on.kept..on.kept);
     }
     match progress {
-        FieldsProgress::Done(Next::Closer(step)) => Outcome::Done { step: step + 1, fault: None },
-        FieldsProgress::Done(_) => on.done(),
+        FieldsProgress::Done(Some(step)) => Outcome::Done { step: step + 1, fault: None },
+        FieldsProgress::Done(None) => on.done(),
         FieldsProgress::Ended if whole => on.done(),
         FieldsProgress::More | FieldsProgress::Ended => Outcome::More,
         FieldsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
