@@ -301,7 +301,9 @@ impl FieldsReader {
             }
             Anchored::More => return Break(FieldsProgress::More),
         };
-        let Some(next) = on.given.following(on.given.text, hit) else { return self.wait(on, hit.start, (hit.end - hit.start) as u64) };
+        let Some(next) = on.given.following(on.given.text, hit) else {
+            return self.wait(on, hit.start, (hit.end - hit.start) as u64);
+        };
         let before = matches!(next, Delimiter::Opener | Delimiter::Turn);
         on.kept = if before { hit.start } else { hit.end };
         on.rewind(on.kept);

@@ -147,7 +147,7 @@ impl Engine {
         let (walk, depth) = (&io.plan.walks[number], self.turn.limits.depth);
         let text = &io.text[io.look..];
         let whole = match (&walk.body, walk.dialect.codec()) {
-            _ if !text.starts_with('{') || io.base + (io.look as u64) < self.tried.whole => Err(0),
+            _ if !text.starts_with('{') || self.tried.whole => Err(0),
             (Body::Call, Codec::Call(form)) if !object && !form.python && form.name.is_some() => {
                 whole_call(form, text, depth, &mut self.keys).map(|call| Whole::call(&call, text))
             }
@@ -158,10 +158,7 @@ impl Engine {
             Ok(whole) => Reading::of(number, Kind::Whole(whole)),
             Err(looks) => {
                 io.again += looks as u64;
-                let end = io.look + looks;
-                let there = looks > 0 && end < io.bytes.len();
-                let tried = if there { u64::MAX } else { io.base + end as u64 };
-                self.tried.whole = self.tried.whole.max(tried);
+                self.tried.whole |= looks > 0;
                 Reading::new(number, walk, object, depth)
             }
         }

@@ -86,8 +86,8 @@ pub(super) struct Tried {
     pub(super) proof: u64,
     /// The rest of a value.
     pub(super) value: u64,
-    /// Arguments that can be read at once; where some were there as a whole and could not, no others are tried.
-    pub(super) whole: u64,
+    /// Arguments that can be read at once: where some could not, no others are tried.
+    pub(super) whole: bool,
     /// Openings, and the marks that they passed: the walk, and where in the answer.
     pub(super) openings: u64,
     pub(super) passed: Vec<(usize, u64)>,

@@ -63,6 +63,7 @@ impl Engine {
         let mut engine = Self::new(self.turn.clone(), State::Text(Scan::default()));
         engine.position.base = io.base + start as u64;
         engine.quotes.on_trial = true;
+        engine.tried.whole = self.tried.whole;
         let tools = self.turn.tools.iter().map(|tool| tool.name.clone()).collect();
         let verdict = Verdict { tools, ..Verdict::default() };
         io.rewind(start);
@@ -99,6 +100,7 @@ impl Engine {
             }
         }
         io.again += (trial.engine.position.work - before).saturating_sub((trial.fed - fed_before) as u64);
+        self.tried.whole |= trial.engine.tried.whole;
         let verdict = &trial.verdict;
         let begun = verdict.unclosed && io.text[start..].contains(['{', '[']);
         if last.is_some() && verdict.other.is_none() && (verdict.calls > 0 || begun) {
