@@ -15,6 +15,7 @@ mod border;
 mod delimiters;
 mod elements;
 mod header;
+mod lookahead;
 mod repeated;
 mod value;
 mod write;
@@ -23,8 +24,8 @@ mod xml;
 use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::Notes;
 use super::reading::repeats;
+use super::{ArgsProgress, Notes};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
@@ -73,21 +74,8 @@ enum Phase {
     Value,
 }
 
-/// How far the fields are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FieldsProgress {
-    More,
-    /// All fields are read, and the closer of the call with this place in its steps, if it was one that followed.
-    Done(Option<usize>),
-    /// The answer ended behind a value.
-    Ended,
-    Broken,
-    /// A value is nested deeper than the limit.
-    TooDeep,
-}
-
 /// Why the reader stops; or it goes on.
-type Step = ControlFlow<FieldsProgress>;
+type Step = ControlFlow<ArgsProgress>;
 
 /// The text at hand, and what is known of it.
 #[derive(Clone, Copy)]
@@ -236,13 +224,13 @@ impl FieldsReader {
         kept: &mut usize,
         work: &mut u64,
         emit: Emit<'_>,
-    ) -> FieldsProgress {
+    ) -> ArgsProgress {
         let bytes = given.text.as_bytes();
         let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
         if self.wake > 0 {
             if bytes.len() - on.kept < self.wake && !on.last() {
                 *look = bytes.len();
-                return FieldsProgress::More;
+                return ArgsProgress::More;
             }
             on.look = on.kept + self.resume;
             self.wake = 0;
@@ -252,7 +240,7 @@ impl FieldsReader {
                 break progress;
             }
         };
-        if progress != FieldsProgress::More || on.last() {
+        if progress != ArgsProgress::More || on.last() {
             if let Break(stop) = self.tell_repeated(&mut on) {
                 progress = stop;
             }
@@ -294,12 +282,12 @@ impl FieldsReader {
                 self.enter(Phase::Header);
                 return Continue(());
             }
-            Anchored::Nothing => return Break(FieldsProgress::Broken),
+            Anchored::Nothing => return Break(ArgsProgress::Broken),
             Anchored::More if on.last() && self.has_begun() => {
                 on.kept = on.look;
-                return Break(FieldsProgress::Ended);
+                return Break(ArgsProgress::Ended);
             }
-            Anchored::More => return Break(FieldsProgress::More),
+            Anchored::More => return Break(ArgsProgress::More),
         };
         let Some(next) = on.given.following(on.given.text, hit) else {
             return self.wait(on, hit.start, (hit.end - hit.start) as u64);
@@ -312,9 +300,9 @@ impl FieldsReader {
                 self.enter(Phase::Header);
                 Continue(())
             }
-            Delimiter::Stray => Break(FieldsProgress::Broken),
-            Delimiter::Call(step) => Break(FieldsProgress::Done(Some(step))),
-            _ => Break(FieldsProgress::Done(None)),
+            Delimiter::Stray => Break(ArgsProgress::Broken),
+            Delimiter::Call(step) => Break(ArgsProgress::Done(Some(step))),
+            _ => Break(ArgsProgress::Done(None)),
         }
     }
 
@@ -338,6 +326,6 @@ impl FieldsReader {
         self.resume = place - on.kept;
         self.scan = Scan::default();
         on.look = on.bytes.len();
-        Break(FieldsProgress::More)
+        Break(ArgsProgress::More)
     }
 }

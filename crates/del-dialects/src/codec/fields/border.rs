@@ -4,37 +4,22 @@
 //! delimiter ends the value only where something follows that is in FOLLOW of a field: another field, a closer of the
 //! call, the next call, or the end of the answer. [`Lookahead::verdict`] decides it for each kind of delimiter; where a
 //! closer had to be inserted or words deleted, the verdict says where that was guessed.
-//!
-//! It is a function of the text from the delimiter on, of which it looks at [`AHEAD`] bytes behind each delimiter that
-//! it meets there. Where they do not decide, more text does, and it is asked anew.
 
-use std::collections::HashSet;
+use std::ops::ControlFlow::{Break, Continue};
 
-use super::Given;
-use super::delimiters::{Delimiter, Expected};
+use super::delimiters::Delimiter;
 use super::header::{Header, MAX_HEADER};
-use super::value::Field;
-use super::{FieldsProgress, FieldsReader, On, Phase, Step};
+use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own};
+use super::{FieldsReader, Given, On, Phase, Step};
+use crate::codec::ArgsProgress;
 use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
 use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::schema::may_have;
 use crate::turn::End;
 use crate::value::{Brackets, white_space};
-use std::ops::ControlFlow::{Break, Continue};
-
-/// So far is looked for one delimiter behind another, in bytes.
-const AHEAD: usize = 4096;
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
 const MAX_WORD: usize = 64;
-
-/// A delimiter, and where it stands.
-#[derive(Debug, Clone, Copy)]
-struct Found {
-    delimiter: Delimiter,
-    start: usize,
-    end: usize,
-}
 
 /// What a delimiter inside a value means. Places count from it.
 #[derive(Debug, Clone, Copy)]
@@ -48,36 +33,6 @@ enum Verdict {
     Broken(usize),
     /// More text decides.
     More,
-}
-
-/// What stands behind white space.
-enum Follow {
-    Found(Found),
-    /// No delimiter.
-    Nothing,
-    /// The answer ends, or there is nothing but white space as far as is looked.
-    Blank,
-    More,
-}
-
-/// What delimiter of a field comes next, and where.
-enum Own {
-    /// A closer of the value, with something behind it that can follow a value.
-    Closer(usize),
-    /// The opener of a field.
-    Opener(usize),
-    /// None up to here.
-    None(usize),
-    More,
-}
-
-/// What goes on with the key.
-enum Keyed {
-    /// All that has to, in so many bytes.
-    Whole(usize),
-    /// The text ends in it.
-    Half,
-    Other,
 }
 
 impl FieldsReader {
@@ -104,7 +59,7 @@ impl FieldsReader {
             Verdict::More => self.wait(on, place, work),
             Verdict::Broken(at) => {
                 on.rewind(place + at);
-                Break(FieldsProgress::Broken)
+                Break(ArgsProgress::Broken)
             }
             Verdict::Data(until) => {
                 self.field.open = open;
@@ -125,25 +80,6 @@ impl FieldsReader {
     }
 }
 
-/// The text from a delimiter on, and what is known of the value before it. Places count from the delimiter.
-struct Lookahead<'a> {
-    given: &'a Given<'a>,
-    field: &'a Field,
-    /// Keys of the values that have begun.
-    keys: &'a HashSet<String>,
-    /// A border was guessed before: what does not fit breaks the call.
-    guessed: bool,
-    /// The value up to the delimiter, as far as it has not gone out.
-    before: &'a str,
-    text: &'a str,
-    /// So many elements of the value's key are open.
-    open: usize,
-    /// Up to here the end of a JSON value was looked for in vain.
-    tried: usize,
-    /// Bytes that were looked at.
-    work: u64,
-}
-
 /// True where nothing is written behind a value, so that what follows it ends it.
 fn is_unclosed(form: &FieldForm) -> bool {
     form.parts.last() == Some(&Slot::Value)
@@ -159,7 +95,7 @@ fn ends(at: usize, resume: usize) -> Verdict {
     Verdict::Ends { at, guess: None, resume, then: Phase::Behind }
 }
 
-impl<'a> Lookahead<'a> {
+impl Lookahead<'_> {
     /// What the delimiter means. `border` is where the value ends if it does: at an earlier closer, with words between
     /// the two.
     fn verdict(&mut self, found: Found, border: Option<usize>) -> Verdict {
@@ -410,133 +346,5 @@ impl<'a> Lookahead<'a> {
         let Given { form, tool, .. } = *self.given;
         let sure = is_unclosed(form) && (tool.is_some() || opens_with_tokens(form));
         Verdict::Ends { at, guess: (!sure).then_some(at), resume, then: Phase::Behind }
-    }
-
-    /// True when more text may come that is still looked at from `from` on.
-    fn may_grow(&self, from: usize, limit: usize) -> bool {
-        self.given.end.is_none() && self.text.len() < from + limit
-    }
-
-    /// The same where a cut answer proves nothing: what was cut off might have stood there.
-    fn may_have_more(&self, from: usize) -> bool {
-        self.given.end != Some(End::End) && self.text.len() < from + AHEAD
-    }
-
-    /// What is looked at from `from` on.
-    fn window(&self, from: usize, limit: usize) -> &'a [u8] {
-        &self.text.as_bytes()[..self.text.len().min(from + limit)]
-    }
-
-    fn rest_is_blank(&mut self, from: usize) -> bool {
-        let rest = &self.text.as_bytes()[from..];
-        let blank = white_space(rest);
-        self.work += blank as u64;
-        blank == rest.len()
-    }
-
-    /// The next of what is `expected` behind `from` and before `to`; else how far nothing of it stands.
-    fn find(&mut self, expected: &Expected, from: usize, to: usize) -> Result<Found, usize> {
-        let (mut scan, mut look, mut again) = (Scan::default(), from, 0);
-        let bytes = &self.text.as_bytes()[..self.text.len().min(to)];
-        let hit = expected.automaton.find(&mut scan, bytes, &mut look, &mut again);
-        self.work += (look - from) as u64 + again;
-        match hit {
-            Some(hit) => Ok(Found { delimiter: expected.delimiter(hit), start: hit.start, end: hit.end }),
-            None => Err(look - expected.automaton.pending(&scan)),
-        }
-    }
-
-    /// What stands behind the white space at `from`.
-    fn follow(&mut self, from: usize) -> Follow {
-        let bytes = self.window(from, AHEAD);
-        let mut look = from + white_space(&bytes[from..]);
-        let (mut scan, mut again) = (Scan::default(), 0);
-        let next = &self.given.marks.next.automaton;
-        let followed = next.follow(&mut scan, bytes, &mut look, &mut again);
-        self.work += (look - from) as u64 + again;
-        let following = match followed {
-            Anchored::Nothing => return Follow::Nothing,
-            Anchored::Found(hit) => self.given.following(self.text, hit).map(|delimiter| (delimiter, hit)),
-            Anchored::More => None,
-        };
-        match following {
-            Some((delimiter, Match { start, end, .. })) => Follow::Found(Found { delimiter, start, end }),
-            None if self.may_grow(from, AHEAD) => Follow::More,
-            None => Follow::Blank,
-        }
-    }
-
-    /// The value's own closer behind `from`, before any field.
-    fn own_closer(&mut self, mut from: usize) -> Own {
-        let edge = from + AHEAD;
-        let Some(own) = &self.given.marks.own else { return Own::None(from) };
-        let free = loop {
-            let found = match self.find(own, from, edge) {
-                Ok(found) => found,
-                Err(free) => break free,
-            };
-            let closes = found.delimiter != Delimiter::Field;
-            from = match self.keyed(found.end, closes) {
-                Keyed::Whole(_) if !closes => return Own::Opener(found.start),
-                Keyed::Whole(len) => found.end + len,
-                Keyed::Half => break found.start,
-                Keyed::Other => {
-                    from = found.end;
-                    continue;
-                }
-            };
-            match self.follow(from) {
-                Follow::More => return Own::More,
-                Follow::Found(Found { delimiter: Delimiter::Stray | Delimiter::Turn, .. })
-                | Follow::Nothing => {}
-                Follow::Blank | Follow::Found(_) => return Own::Closer(found.start),
-            }
-        };
-        if self.given.end != Some(End::End) && self.text.len() < edge { Own::More } else { Own::None(free) }
-    }
-
-    /// Whether the rest of a closer (or of an opener) that repeats the key of this value stands at `from`.
-    fn keyed(&self, from: usize, closes: bool) -> Keyed {
-        let (form, key, rest) = (self.given.form, self.field.key.as_str(), &self.text[from..]);
-        if !form.repeats_key() && !self.field.elements {
-            return Keyed::Whole(0);
-        }
-        let Some(behind) = rest.strip_prefix(key) else {
-            return if key.starts_with(rest) { Keyed::Half } else { Keyed::Other };
-        };
-        let tails = if closes { &form.value_close } else { &form.header_close };
-        let mut half = false;
-        for tail in tails.iter().map(|mark| mark.rsplit("{key}").next().unwrap_or(mark)) {
-            if behind.starts_with(tail) {
-                return Keyed::Whole(key.len() + tail.len());
-            }
-            half |= tail.starts_with(behind);
-        }
-        if half { Keyed::Half } else { Keyed::Other }
-    }
-
-    /// The delimiter as what it is for a value of this key; none when that cannot be said yet.
-    fn of_key(&self, found: Found) -> Option<Found> {
-        let form = self.given.form;
-        let (from, closes, other) = match found.delimiter {
-            Delimiter::KeyCloser => (found.end, true, Delimiter::Data),
-            Delimiter::Field if self.field.elements => (found.end, false, Delimiter::Field),
-            // The value's own closer may be spelt as that of the call.
-            Delimiter::Call(_) if form.repeats_key() => {
-                let mark = self.text[found.start..found.end].trim_start();
-                let behind = |close: &String| Some(mark.strip_prefix(close.split_once("{key}")?.0)?.len());
-                let Some(behind) = form.value_close.iter().find_map(behind) else { return Some(found) };
-                (found.end - behind, true, found.delimiter)
-            }
-            _ => return Some(found),
-        };
-        match self.keyed(from, closes) {
-            Keyed::Whole(len) => {
-                let delimiter = if closes { Delimiter::Closer } else { Delimiter::Element };
-                Some(Found { delimiter, end: from + len, ..found })
-            }
-            Keyed::Half => None,
-            Keyed::Other => Some(Found { delimiter: other, ..found }),
-        }
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::ControlFlow::{Break, Continue};
 
 use super::delimiters::Delimiter;
-use super::{FieldsProgress, FieldsReader, Given, On, Phase, Step};
-use crate::codec::attributes;
+use super::{FieldsReader, Given, On, Phase, Step};
+use crate::codec::{ArgsProgress, attributes};
 use crate::dialect::KeyKind;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
@@ -30,7 +30,7 @@ impl FieldsReader {
             let inside = window[hit.end..].iter().take_while(within).count();
             on.again += inside as u64;
             match &window[hit.end + inside..] {
-                [] | [b'"'] if beyond(window, on.kept) == FieldsProgress::More && !on.last() => {
+                [] | [b'"'] if beyond(window, on.kept) == ArgsProgress::More && !on.last() => {
                     return self.wait(on, hit.start, inside as u64);
                 }
                 [b'"', b'>', ..] => {
@@ -65,11 +65,11 @@ impl FieldsReader {
         let Some(header) = Header::read(text, &given) else {
             // What closes the call may stand in a line that is no field.
             on.rewind(if marks.line.is_some() { on.kept } else { behind });
-            return Break(FieldsProgress::Broken);
+            return Break(ArgsProgress::Broken);
         };
         if self.is_given(&header.key) {
             if self.guessed {
-                return Break(FieldsProgress::Broken);
+                return Break(ArgsProgress::Broken);
             }
             self.notes.add_markup(FaultKind::DuplicateKey, hit.start);
         }
@@ -85,7 +85,7 @@ impl FieldsReader {
     /// Behind the header, where the value has an opener of its own.
     pub(super) fn between(&mut self, on: &mut On<'_, '_>) -> Step {
         let marks = on.given.marks;
-        let Some(between) = &marks.between else { return Break(FieldsProgress::Broken) };
+        let Some(between) = &marks.between else { return Break(ArgsProgress::Broken) };
         let start = on.kept + white_space(&on.bytes[on.kept..]);
         on.look = start;
         let hit = match between.automaton.follow(&mut Scan::default(), on.bytes, &mut on.look, &mut on.again)
@@ -101,11 +101,7 @@ impl FieldsReader {
                 let Some(close) = close.find(&mut Scan::default(), window, &mut on.look, &mut on.again)
                 else {
                     let stop = beyond(window, hit.end);
-                    return if stop == FieldsProgress::More {
-                        self.wait(on, on.kept, 0)
-                    } else {
-                        Break(stop)
-                    };
+                    return if stop == ArgsProgress::More { self.wait(on, on.kept, 0) } else { Break(stop) };
                 };
                 self.set_type(on.given.form, on.given.text[hit.end..close.start].trim());
                 on.kept = close.end;
@@ -136,8 +132,8 @@ fn window(bytes: &[u8], from: usize) -> &[u8] {
 }
 
 /// What it means that no header ends in its window.
-fn beyond(window: &[u8], from: usize) -> FieldsProgress {
-    if window.len() == from + MAX_HEADER { FieldsProgress::Broken } else { FieldsProgress::More }
+fn beyond(window: &[u8], from: usize) -> ArgsProgress {
+    if window.len() == from + MAX_HEADER { ArgsProgress::Broken } else { ArgsProgress::More }
 }
 
 /// What stands in a header behind the last mark that opens one: the model writes it once more, whole or without its

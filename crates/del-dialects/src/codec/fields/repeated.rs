@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::{FieldsProgress, FieldsReader, On, Step, elements};
+use super::{FieldsReader, On, Step, elements};
+use crate::codec::ArgsProgress;
 use crate::schema::{Place, TooDeep, Typed};
 
 /// Values of the field at hand that wait until another key follows.
@@ -29,7 +30,7 @@ impl FieldsReader {
             {
                 match elements::read(on.given.form, marks, &text, items, items.types(), self.max_depth) {
                     Ok(item) => read = item,
-                    Err(TooDeep) => return Break(FieldsProgress::TooDeep),
+                    Err(TooDeep) => return Break(ArgsProgress::TooDeep),
                 }
             }
             self.notes.add_read(&read, on.kept);

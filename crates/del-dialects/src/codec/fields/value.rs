@@ -7,8 +7,8 @@ use super::delimiters::{Delimiter, Expected, FieldMarks};
 use super::header::Header;
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
-use super::{FieldsProgress, FieldsReader, On, Phase, Step, elements, escaped};
-use crate::codec::members;
+use super::{FieldsReader, On, Phase, Step, elements, escaped};
+use crate::codec::{ArgsProgress, members};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
@@ -84,9 +84,9 @@ impl FieldsReader {
         let markup = match (&on.given.marks.line, rest.as_bytes()) {
             (Some(line), _) if rest.starts_with(&line.space) => line.space.len(),
             (Some(line), _) if line.space.starts_with(rest) && !on.last() => {
-                return Break(FieldsProgress::More);
+                return Break(ArgsProgress::More);
             }
-            (None, [] | [b'\r']) if form.framed && !on.last() => return Break(FieldsProgress::More),
+            (None, [] | [b'\r']) if form.framed && !on.last() => return Break(ArgsProgress::More),
             (None, [b'\n', ..]) if form.framed => 1,
             (None, [b'\r', b'\n', ..]) if form.framed => 2,
             _ => 0,
@@ -152,9 +152,9 @@ impl FieldsReader {
         let Some(hit) = hit else {
             if on.last() && on.given.marks.ends_with_the_answer {
                 self.close_value(on, text.len())?;
-                return Break(FieldsProgress::Ended);
+                return Break(ArgsProgress::Ended);
             }
-            return Break(FieldsProgress::More);
+            return Break(ArgsProgress::More);
         };
         let (closer, behind) = match borders.delimiter(hit) {
             Delimiter::Body(step) => (Some(step), hit.end),
@@ -164,7 +164,7 @@ impl FieldsReader {
         self.close_value(on, hit.start)?;
         on.kept = behind;
         on.rewind(behind);
-        Break(FieldsProgress::Done(closer))
+        Break(ArgsProgress::Done(closer))
     }
 
     /// Passes on the text up to `end` as a part of a string.
@@ -186,7 +186,7 @@ impl FieldsReader {
         }
         let (at, text) = (on.kept, &on.given.text[on.kept..end]);
         on.kept = end;
-        let Ok(read) = self.read_value(on, text) else { return Break(FieldsProgress::TooDeep) };
+        let Ok(read) = self.read_value(on, text) else { return Break(ArgsProgress::TooDeep) };
         if let Some(repeated) = &mut self.repeated {
             repeated.values.push((text.to_owned(), read));
             return Continue(());
