@@ -240,10 +240,10 @@ impl FieldsReader {
                 break progress;
             }
         };
-        if progress != ArgsProgress::More || on.last() {
-            if let Break(stop) = self.tell_repeated(&mut on) {
-                progress = stop;
-            }
+        if (progress != ArgsProgress::More || on.last())
+            && let Break(stop) = self.tell_repeated(&mut on)
+        {
+            progress = stop;
         }
         (*look, *kept) = (on.look, on.kept);
         *work += on.again;

@@ -9,8 +9,9 @@ mod walk;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::opening::starts_name;
 use crate::codec::reading::MAX_SPACE;
-use crate::dialect::{Dialect, Frame, Mark, is_plain_tag, is_token};
+use crate::dialect::{Dialect, Frame, Mark, Slot, is_plain_tag, is_token};
 use crate::message::Tool;
 use crate::scan::{Automaton, SUFFIX, Scan};
 use crate::value::white_space;
@@ -167,6 +168,17 @@ impl Opener {
         let walk = &plan.walks[self.walk];
         let head = self.step.is_some_and(|step| walk.head(step + 1).is_some());
         !head || !walk.needs_declared() || may_be_named(tools, behind)
+    }
+
+    /// False where neither a mark nor a name follows the mark, and one of them has to.
+    pub(super) fn may_go_on(&self, plan: &Plan, behind: &str) -> bool {
+        let Some(step) = self.step else { return true };
+        let walk = &plan.walks[self.walk];
+        let rest = &behind[white_space(behind.as_bytes())..];
+        let Some(site) = walk.expected().sites.get(step + 1) else { return true };
+        let named = |step: usize| walk.head(step).is_some_and(|head| head.parts.contains(&Slot::Name));
+        let nameless = matches!(site.then, Then::Head(step) if named(step)) && !starts_name(rest, 0);
+        rest.is_empty() || !nameless || site.marks.starts(rest.as_bytes()) != Some(false)
     }
 
     /// True when what begins is the header of a message.

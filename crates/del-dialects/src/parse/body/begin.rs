@@ -196,6 +196,9 @@ impl Engine {
             let same = |opener: &Opener| opener.step.is_none() && python(&walks[opener.walk]) == own;
             self.candidates.retain(|opener| !same(opener));
         }
+        let opening = *opening;
+        self.drop_candidates(io, &opening);
+        let State::Reading(reading) = &self.state else { return Flow::Next };
         let name = opening.called(io);
         let known =
             opening.marked && !opening.is_doubtful() && name.is_some_and(|name| self.tool(name).is_some());
@@ -206,11 +209,9 @@ impl Engine {
             _ => (false, false),
         };
         let marked = !io.plan.walks[reading.walk].is_bare() && opening.marked;
-        if !named && marked && self.candidates.is_empty() && matches!(reading.kind, Kind::Call(_)) {
-            let opening = *opening;
-            if self.is_broken_call(io, &opening, io.at + opening.token()) {
-                return self.nameless(io, opening);
-            }
+        let first = self.candidates.is_empty() && matches!(reading.kind, Kind::Call(_));
+        if !named && marked && first && self.is_broken_call(io, &opening, io.at + opening.token()) {
+            return self.nameless(io, opening);
         }
         if !named || !(marked || (loose && (known || opening.is_behind_a_call()))) {
             return self.no_call(io);
