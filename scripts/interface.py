@@ -7,6 +7,7 @@ and the traits that it implements, but for what rustdoc lists for any type. UPDA
 
 import difflib
 import os
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,8 @@ LIBRARIES = ["del-detect", "del-dialects", "del-grammar", "del-wire"]
 ROOT = Path(__file__).resolve().parent.parent
 # Of the traits that a type has by itself, those that a program may need.
 OF_ITSELF = ("Send for ", "Sync for ")
+# Sections of what any type has, and of what stands in the declaration.
+SAID_ABOVE = ("blanket-implementations", "provided-", "required-", "variants")
 EMPTY_ELEMENTS = {"br", "hr", "img", "input", "link", "meta", "wbr"}
 
 
@@ -69,10 +72,10 @@ class Page(HTMLParser):
             self.heads[-1][2] += text
 
     def lines(self):
-        yield from (line for line in self.declaration.splitlines() if line.strip())
+        yield from (line for line in self.declaration.replace(" ⓘ", "").splitlines() if line.strip())
         for section, inner, head in self.heads:
-            head = " ".join(head.split())
-            if section in ("blanket-implementations", "variants") or inner.startswith("method trait-impl"):
+            head = " ".join(head.replace("ⓘ", "").split())
+            if section.startswith(SAID_ABOVE) or inner.startswith("method trait-impl"):
                 continue
             if section == "synthetic-implementations" and not head.split("impl", 1)[-1].strip(" !").startswith(OF_ITSELF):
                 continue
@@ -82,13 +85,13 @@ class Page(HTMLParser):
 def interface(pages):
     """Every item of a library, by its path."""
     items = {}
-    for file in pages.rglob("*.html"):
-        kind, _, name = file.stem.partition(".")
+    # Pages of items that are gone may still lie there.
+    for file in re.findall(r'<li><a href="([^"]+)">', (pages / "all.html").read_text(encoding="utf-8")):
+        *modules, file_name = file.split("/")
+        kind, name, _ = file_name.split(".")
         page = Page()
-        page.feed(file.read_text(encoding="utf-8"))
-        if not name or not page.declaration:
-            continue
-        path = "::".join([*file.relative_to(pages.parent).parent.parts, name])
+        page.feed((pages / file).read_text(encoding="utf-8"))
+        path = "::".join([pages.name, *modules, name])
         items[path, kind] = "".join(f"    {line}".rstrip() + "\n" for line in page.lines())
     return "".join(f"{kind} {path}\n{lines}\n" for (path, kind), lines in sorted(items.items()))
 
