@@ -6,6 +6,7 @@ and the traits that it implements, but for what rustdoc lists for any type. UPDA
 """
 
 import difflib
+import html
 import os
 import re
 import sys
@@ -82,17 +83,27 @@ class Page(HTMLParser):
             yield head if inner == "impl" else f"    {head}"
 
 
+def used(page):
+    """What a module offers under a second path."""
+    for shown in re.findall(r'<dt id="reexport\.[^>]*><code>(.*?)</code>', page.read_text(encoding="utf-8"), re.DOTALL):
+        yield "    " + " ".join(html.unescape(re.sub("<[^>]*>", "", shown)).split())
+
+
 def interface(pages):
     """Every item of a library, by its path."""
-    items = {}
+    items, modules_found = {}, {()}
     # Pages of items that are gone may still lie there.
     for file in re.findall(r'<li><a href="([^"]+)">', (pages / "all.html").read_text(encoding="utf-8")):
         *modules, file_name = file.split("/")
         kind, name, _ = file_name.split(".")
         page = Page()
         page.feed((pages / file).read_text(encoding="utf-8"))
+        modules_found.add(tuple(modules))
         path = "::".join([pages.name, *modules, name])
         items[path, kind] = "".join(f"    {line}".rstrip() + "\n" for line in page.lines())
+    for modules in modules_found:
+        if lines := sorted(used(pages.joinpath(*modules, "index.html"))):
+            items["::".join([pages.name, *modules]), "mod"] = "\n".join(lines) + "\n"
     return "".join(f"{kind} {path}\n{lines}\n" for (path, kind), lines in sorted(items.items()))
 
 
