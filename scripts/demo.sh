@@ -43,7 +43,7 @@ main() {
     trap 'exit 143' TERM
 
     if [[ $tasks == yes ]]; then
-        step 1 "build del (release)"
+        step 1 "${DEL:+take }${DEL:-build del (release)}"
         build_del
     fi
     step 2 "make a virtual environment"
