@@ -322,6 +322,7 @@ impl Agent {
             _ => return self.ended(*reading, tries, watch),
         };
         match read {
+            Ok(()) if reading.goes_round() => self.ended(*reading, tries, watch),
             Ok(()) => {
                 self.state = State::Reading { reading, tries };
                 Effect::Continue
