@@ -155,6 +155,12 @@ strain() {
     sleep 0.5
     picture commands
     keys C-u
+    keys "/model" Enter
+    await "Which one?"
+    sleep 0.3
+    picture picker
+    keys Escape
+    sleep 0.3
     keys "change it" Enter
     await "Do this?"
     keys n
