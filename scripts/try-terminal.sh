@@ -57,6 +57,8 @@ begin() {
     printf '# Rules\n\nAnswer briefly.\n' >"$home/project/AGENTS.md"
     git -C "$home/project" init -q -b main
     tmux -S "$socket" kill-server 2>/dev/null || true
+    # The next one finds the socket of the last as long as that has not ended.
+    while [[ -S $socket ]] && tmux -S "$socket" has-session 2>/dev/null; do sleep 0.1; done
     mkfifo "$home/in" "$home/address"
     tmux -S "$socket" new-session -d -s del -x "$width" -y 45 -c "$home/project" \
         "env HOME='$home' LANG=C.UTF-8 TERM=xterm-256color $* bash --norc"
@@ -153,6 +155,12 @@ strain() {
     sleep 0.5
     picture commands
     keys C-u
+    keys "/model" Enter
+    await "Which one?"
+    sleep 0.3
+    picture picker
+    keys Escape
+    sleep 0.3
     keys "change it" Enter
     await "Do this?"
     keys n

@@ -127,7 +127,7 @@ def main():
     while lines and not ESCAPE.sub("", lines[-1]).strip():
         lines.pop()
     width, height = int(columns) * WIDTH + 2 * PAD, len(lines) * HEIGHT + 2 * PAD
-    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}">')
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}">')
     marks = "".join(f".s{code}{{{mark}}}" for code, mark in MARKS.items())
     print(f"<style>text{{font:14px 'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}}{marks}</style>")
     print(f'<rect width="100%" height="100%" rx="6" fill="{theme["ground"]}"/>')

@@ -43,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod circles;
 pub mod guard;
 mod history;
 pub mod prompt;

@@ -4,6 +4,7 @@ use del_dialects::{Collect, End, Event, FaultKind, Message, Parser, Part, ReadCa
 use del_wire::{ApiError, Decoder, Delta, Finish, Frame, FromServer, Heard, ServerApi, Usage, WireError};
 use serde_json::Value;
 
+use crate::circles::{self, Circles};
 use crate::view::View;
 
 /// Reads an answer: the calls of the API, and the text, in which calls may have leaked.
@@ -20,6 +21,7 @@ pub(crate) struct Reading {
     finish: Option<Finish>,
     done: bool,
     usage: Option<Usage>,
+    circles: Circles,
 }
 
 /// Why an answer cannot be read further.
@@ -46,6 +48,8 @@ pub(crate) struct Answer {
     pub(crate) broken: Vec<Report>,
     /// Cut at a limit of tokens.
     pub(crate) cut: bool,
+    /// Ended because it was the same again and again; its text has that no more than twice.
+    pub(crate) circular: bool,
     /// It ended as answers end, rather than with its connection.
     pub(crate) ended: bool,
     pub(crate) usage: Option<Usage>,
@@ -67,7 +71,13 @@ impl Reading {
             finish: None,
             done: false,
             usage: None,
+            circles: Circles::default(),
         }
+    }
+
+    /// The model writes the same again and again, and nothing more is to be read of it.
+    pub(crate) fn goes_round(&self) -> bool {
+        self.circles.is_found()
     }
 
     /// True when nothing of the answer has been shown.
@@ -143,6 +153,7 @@ impl Reading {
     fn delta(&mut self, delta: &Delta, watch: Watch<'_>) {
         for raw in [&delta.reasoning, &delta.content].into_iter().flatten().filter(|raw| !raw.is_empty()) {
             self.shown = true;
+            self.circles.push(raw);
             watch(View::Raw(raw));
         }
         self.shown |= !delta.calls.is_empty();
@@ -152,16 +163,18 @@ impl Reading {
     }
 
     fn into_answer(mut self, whole: bool, watch: Watch<'_>) -> Answer {
-        let ended = whole && (self.finish.is_some() || self.done);
-        let cut = self.finish == Some(Finish::Length);
+        let circular = self.goes_round();
+        let ended = circular || whole && (self.finish.is_some() || self.done);
+        let cut = self.finish == Some(Finish::Length) || circular;
         let end = if ended && !cut { End::End } else { End::Cut };
         self.choice.finish(end, &mut Tee { collect: &mut self.collect, watch });
         let message = self.collect.into_message();
-        let text = honest_text(&message).trim().to_owned();
+        let text = honest_text(&message);
+        let text = if circular { circles::once(&text) } else { &text }.trim().to_owned();
         let calls = message.read_calls();
         let broken = message.faults.into_iter().filter(|fault| fault.kind.ends_call()).collect();
         let (reasoning, thinking_blocks) = (message.reasoning, self.thinking_blocks);
-        Answer { text, reasoning, thinking_blocks, calls, broken, cut, ended, usage: self.usage }
+        Answer { text, reasoning, thinking_blocks, calls, broken, cut, circular, ended, usage: self.usage }
     }
 }
 

@@ -128,6 +128,8 @@ pub enum Notice {
     },
     /// The answer was cut at a limit of tokens.
     Cut,
+    /// The answer was ended, for the model wrote the same again and again.
+    Circular,
     /// The answer has calls that cannot be used; the model is told.
     BrokenCall {
         /// What is wrong with the first.
@@ -180,6 +182,7 @@ impl fmt::Display for Notice {
                  context (with Ollama: num_ctx, or OLLAMA_CONTEXT_LENGTH)"
             ),
             Self::Cut => f.write_str("the answer was cut at its limit of tokens"),
+            Self::Circular => f.write_str("the model wrote the same again and again; its answer was ended"),
             Self::BrokenCall { reason } => write!(f, "a call cannot be used: {reason}; the model is told"),
             Self::Empty => f.write_str("the model answered nothing"),
         }

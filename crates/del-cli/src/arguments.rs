@@ -19,9 +19,18 @@ use crate::project::{self, Project};
 use crate::prompts;
 use crate::session::SessionOptions;
 
+/// What most people want, where the long help ends and is seen.
+const EXAMPLES: &str = "\
+Examples:
+  del                               a conversation in this directory
+  del \"Why does the test fail?\"     one that begins with this question
+  git diff | del -p \"Review this.\"  one task, with what is piped in
+  del -c                            goes on with the last conversation
+  del doctor                        finds out what works best with your model";
+
 /// Makes any language model call tools, and works with it at the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "del", version)]
+#[command(name = "del", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,
@@ -40,6 +49,12 @@ pub(crate) struct Assistant {
     /// What standard output carries with -p
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", requires = "print")]
     pub(crate) output_format: task::Format,
+    /// The same as --output-format json
+    #[arg(id = "print_json", long = "json", requires = "print", conflicts_with = "output_format")]
+    json: bool,
+    /// A question of more than one word: the conversation begins with it, or -p answers it
+    #[arg(value_name = "QUESTION")]
+    question: Option<String>,
     /// Attaches FILE to the question: text, an image, or a PDF; may be given again
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
@@ -65,6 +80,23 @@ pub(crate) struct Common {
     /// Takes the values of [profiles.NAME] in the configuration file
     #[arg(long, value_name = "NAME", global = true)]
     pub(crate) profile: Option<String>,
+}
+
+impl Assistant {
+    /// The one task to do, if that is wanted.
+    pub(crate) fn task(&self) -> Option<&str> {
+        let print = self.print.as_deref()?;
+        Some(if print.is_empty() { self.question.as_deref().unwrap_or_default() } else { print })
+    }
+
+    /// What a conversation begins with.
+    pub(crate) fn question(&self) -> Option<&str> {
+        self.question.as_deref()
+    }
+
+    pub(crate) fn format(&self) -> task::Format {
+        if self.json { task::Format::Json } else { self.output_format }
+    }
 }
 
 impl Cli {
@@ -134,8 +166,40 @@ impl Cli {
             let message = format!("the option `--{option}` belongs to the assistant, not before `{command}`");
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
         }
-        Ok(matches)
+        match misplaced(&matches) {
+            Some(error) => Err(error),
+            None => Ok(matches),
+        }
     }
+}
+
+/// Why a question that stands by itself cannot be one.
+fn misplaced(matches: &ArgMatches) -> Option<Error> {
+    let question = matches.get_one::<String>("question")?;
+    let conflict = |message| Some(Cli::command().error(ErrorKind::ArgumentConflict, message));
+    if let Some(command) = matches.subcommand_name() {
+        return conflict(format!("expected a command or a question, got `{question}` before `{command}`"));
+    }
+    match matches.get_one::<String>("print") {
+        Some(print) if print.is_empty() => None,
+        Some(_) => {
+            conflict(format!("expected one prompt behind -p, got `{question}` as well; put it in quotes"))
+        }
+        None if question.contains(char::is_whitespace) => None,
+        None => Some(no_command(question)),
+    }
+}
+
+/// One word is a command that there is none of.
+fn no_command(word: &str) -> Error {
+    let command = Cli::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let meant = similar::get_close_matches(word, &names, 1, 0.7);
+    let meant = meant.first().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
+    let message = format!(
+        "there is no command `{word}`{meant}; `del -p {word}` asks a model, `del --help` lists the commands"
+    );
+    Cli::command().error(ErrorKind::InvalidSubcommand, message)
 }
 
 /// An option of the assistant's that was given.
@@ -188,7 +252,19 @@ mod tests {
             Cli::matches(Cli::command(), &words.iter().map(OsString::from).collect::<Vec<_>>())
         };
         assert!(read(&["del", "--color", "never", "dialects"]).is_ok());
-        assert!(read(&["del", "--debug"]).is_ok());
+        assert!(read(&["del", "--debug"]).is_ok() && read(&["del", "dialects", "--json"]).is_ok());
+        let task = |words: &[&str]| {
+            let cli = Cli::from_arg_matches(&read(words).unwrap()).unwrap();
+            (cli.assistant.task().map(str::to_owned), cli.assistant.question().map(str::to_owned))
+        };
+        assert_eq!(task(&["del", "-p", "--json", "two words"]).0.as_deref(), Some("two words"));
+        assert_eq!(task(&["del", "-p", "--json", "word"]).0.as_deref(), Some("word"));
+        assert_eq!(task(&["del", "-p", "word"]).0.as_deref(), Some("word"));
+        assert_eq!(task(&["del", "two words", "--raw"]), (None, Some("two words".to_owned())));
+        let error = read(&["del", "tolls"]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidSubcommand);
+        assert!(error.to_string().contains("did you mean `tools`?"), "{error}");
+        assert!(read(&["del", "-p", "two", "words"]).is_err());
         for words in [["del", "--debug", "tools"], ["del", "--model=x", "dialects"]] {
             assert_eq!(read(&words).unwrap_err().kind(), ErrorKind::ArgumentConflict, "{words:?}");
         }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{ArgMatches, Command};
+use similar::get_close_matches;
 use toml::de::{DeTable, DeValue};
 
 pub(crate) use key::{KEYS, Key};
@@ -193,7 +194,10 @@ impl File<'_> {
             let at = name.span().start;
             let key = KEYS.iter().find(|key| key.name == name.get_ref()).ok_or_else(|| {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-                self.wrong(at, format!("expected one of {}; got `{}`", names.join(", "), name.get_ref()))
+                let got = name.get_ref().as_ref();
+                let meant = get_close_matches(got, &names, 1, 0.7);
+                let meant = meant.first().map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                self.wrong(at, format!("expected one of {}; got `{got}`{meant}", names.join(", ")))
             })?;
             let values = key.values(value.get_ref());
             let values = values
@@ -311,5 +315,7 @@ mod tests {
             let wrong = Config::parse(text, Path::new("f"), Whose::User).unwrap_err().to_string();
             assert!(wrong.starts_with(says), "{wrong}");
         }
+        let wrong = Config::parse("modle = \"x\"", Path::new("f"), Whose::User).unwrap_err().to_string();
+        assert!(wrong.ends_with("got `modle`; did you mean model?"), "{wrong}");
     }
 }

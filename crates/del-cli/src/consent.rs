@@ -159,7 +159,8 @@ impl Terminal {
     /// Asks. Who was in the middle of `typing` something else has to see the question first.
     fn question(&mut self, question: &Question, typing: bool) -> io::Result<Answer> {
         self.show(&question.text())?;
-        for row in wrap::rows(&why(question), terminal::size(&self.tty).0, 0).lines() {
+        let why = why(question).unwrap_or_default();
+        for row in wrap::rows(&why, terminal::size(&self.tty).0, 0).lines() {
             self.say(&self.paint.dim(row))?;
         }
         let choices = choices(question);

@@ -51,9 +51,20 @@ impl From<Exit> for ExitCode {
 
 /// What went wrong, on one line in which nothing can act on the terminal: parts of it come from servers and files.
 pub(crate) fn line(error: &anyhow::Error) -> String {
-    let text = format!("{error:#}");
+    let text = without_numbers(&format!("{error:#}"));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     del_tools::visible(&lines.join(" ")).into_owned()
+}
+
+/// A text without the numbers that the system's errors have, which say nothing to people.
+fn without_numbers(text: &str) -> String {
+    const NUMBER: &str = " (os error ";
+    let mut parts = text.split(NUMBER);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => text + rest,
+        _ => text + NUMBER + part,
+    })
 }
 
 /// True when whoever read the output wanted no more of it, which is no error.
@@ -61,4 +72,16 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_system_have_no_numbers() {
+        let said =
+            without_numbers("cannot open a: No such file (os error 2), nor b (os error 13); (os error x)");
+        assert_eq!(said, "cannot open a: No such file, nor b; (os error x)");
+    }
 }

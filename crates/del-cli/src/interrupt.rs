@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use del_tools::Cancel;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
@@ -36,11 +36,15 @@ impl Interrupt {
     /// Listens from now on.
     pub(crate) fn listen() -> Result<Self> {
         let interrupt = Self::default();
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCONT])?;
         let heard = interrupt.clone();
         let modes = Modes::now();
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
+                if signal == SIGCONT {
+                    stage::resume();
+                    continue;
+                }
                 if let Some(code) = heard.hear(signal) {
                     del_tools::end_jobs();
                     stage::leave();

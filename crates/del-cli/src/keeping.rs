@@ -8,10 +8,13 @@ use clap::Args;
 use del_tools::visible;
 
 use crate::age::ago;
+use crate::colour::When;
 use crate::consent;
 use crate::exit::Exit;
 use crate::record::{Kept, Record, Store, Summary, Trouble};
 use crate::say;
+use crate::screen::look::{self, Look};
+use crate::screen::picker;
 use crate::table::cut;
 use crate::terminal;
 
@@ -79,7 +82,7 @@ impl Keeping {
                 }
                 let rows: Vec<String> = offered.iter().map(row).collect();
                 let picked =
-                    pick(&rows)?.ok_or_else(|| Exit::Interrupted.because("no session was picked"))?;
+                    pick(&rows, 0)?.ok_or_else(|| Exit::Interrupted.because("no session was picked"))?;
                 Ok(Some(offered.swap_remove(picked).head.id))
             }
         }
@@ -100,8 +103,11 @@ pub(crate) fn row(summary: &Summary) -> String {
     format!("{:<11} {}", ago(summary.changed), summary.title)
 }
 
-/// Has the person at the terminal pick one of these rows; nothing when they want none.
-pub(crate) fn pick(rows: &[String]) -> Result<Option<usize>> {
+/// Has the person at the terminal pick one of these rows, `now` being marked first; nothing when they want none.
+pub(crate) fn pick(rows: &[String], now: usize) -> Result<Option<usize>> {
+    if look::redraws() {
+        return Ok(picker::pick(rows, now, Look::find(When::Auto))?);
+    }
     let mut stderr = std::io::stderr().lock();
     for (place, row) in rows.iter().enumerate() {
         let line = format!("{:>3}  {}", place + 1, visible(row));

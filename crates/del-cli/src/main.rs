@@ -86,7 +86,7 @@ fn run(cli: Cli) -> Result<Exit> {
         Some(Command::Config(options)) => command::config::run(&options, &common),
         Some(Command::Completions(options)) => command::completions::run(&options),
         Some(Command::Man(options)) => command::man::run(&options),
-        None => match &cli.assistant.print {
+        None => match cli.assistant.task() {
             Some(prompt) => command::task::run(prompt, &cli.assistant, &common),
             None => command::chat::run(&cli.assistant, &common),
         },

@@ -79,13 +79,13 @@ struct Restored(Modes);
 impl Keys {
     pub(crate) fn begin() -> Option<Self> {
         let before = Modes::now()?;
-        let mut modes = before.modes.clone();
-        modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-        modes.input_modes -= InputModes::ICRNL;
-        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
-        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(&before.tty, OptionalActions::Now, &modes).ok()?;
+        before.for_keys()?;
         Some(Self { _before: Restored(before) })
+    }
+
+    /// The same once more, after the shell has had the terminal in between.
+    pub(crate) fn again() -> Option<()> {
+        Modes::now()?.for_keys()
     }
 }
 
@@ -101,6 +101,15 @@ impl Modes {
         let tty = open()?;
         let modes = tcgetattr(&tty).ok()?;
         Some(Self { tty, modes })
+    }
+
+    fn for_keys(&self) -> Option<()> {
+        let mut modes = self.modes.clone();
+        modes.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+        modes.input_modes -= InputModes::ICRNL;
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        tcsetattr(&self.tty, OptionalActions::Now, &modes).ok()
     }
 
     /// Makes them the modes again, unless somebody else has the terminal now.

@@ -39,7 +39,7 @@ pub(crate) fn rows(line: &str, columns: usize, indent: usize) -> String {
 }
 
 /// Columns of a text; colours have none.
-fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     let mut columns = 0;
     let mut rest = text.chars();
     while let Some(c) = rest.next() {

@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 
 use crate::arguments::object;
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Job, Prepared};
-use crate::toolbox::{Control, cap};
+use crate::toolbox::cap;
 
 /// What the names of foreign tools begin with; no built-in one does.
 pub(crate) const PREFIX: &str = "mcp__";

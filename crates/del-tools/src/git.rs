@@ -14,12 +14,12 @@ use std::time::Duration;
 use del_judge::{Ground, Process, what_reveals, without_password};
 
 use crate::context::Context;
+use crate::control::Control;
 use crate::environment;
 use crate::outcome::{Code, Failure};
 use crate::process::Spec;
 use crate::program::{self, Finished, is_program};
 use crate::sandbox::Reach;
-use crate::toolbox::Control;
 use repository::{MAX_LOOKED_AT, Repository, Trouble};
 use settings::Settings;
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use crate::capture::Cleaner;
 use crate::context::Context;
+use crate::control::{Cancel, Control};
 use crate::outcome::{Code, Failure, ToolResult, sized};
 use crate::process::{How, Running, Spec, Stream};
 use crate::session::Session;
-use crate::toolbox::{Cancel, Control};
 
 /// The commands of one toolbox that run in the background, or did.
 #[derive(Debug, Default)]

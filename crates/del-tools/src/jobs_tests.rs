@@ -4,9 +4,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::control::{Cancel, Control};
+use crate::plan::Plan;
 use crate::policy::{Approval, Gate, Verdict};
 use crate::registry::Toolset;
-use crate::toolbox::{Cancel, Control, Plan, Toolbox};
+use crate::toolbox::Toolbox;
 
 const LONG: Duration = Duration::from_secs(60);
 

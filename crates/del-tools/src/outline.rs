@@ -5,9 +5,10 @@ use serde_json::json;
 use crate::arguments::{Arguments, DRY_RUN, OPERATIONS, PATH};
 use crate::context::Context;
 use crate::outcome::Failure;
+use crate::plan::Plan;
 use crate::policy::{Class, Gate};
 use crate::registry::Entry;
-use crate::toolbox::{Plan, Toolbox};
+use crate::toolbox::Toolbox;
 use crate::tools::{git_operation, multi_edit, run_command};
 use crate::workspace::Access;
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::capture::{Cleaner, Spill, Window, elsewhere};
 use crate::context::Context;
+use crate::control::{Control, Progress};
 use crate::process::Stream;
-use crate::toolbox::{Control, Progress};
 
 /// What a program writes.
 pub(crate) struct Output {

@@ -6,11 +6,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::control::{Cancel, Control};
 use crate::environment;
 use crate::process::{self, How, Spec, Stream};
 use crate::sandbox::{Reach, Sandbox};
 use crate::shell::shell;
-use crate::toolbox::{Cancel, Control};
 
 /// A command of the user's own.
 #[derive(Debug, Clone)]

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 use del_judge::{Judge, Plan};
 use process_wrap::std::ChildWrapper;
 
+use crate::control::Control;
 use crate::process::{Ended, GRACE, How, Pipes, Stream, TICK};
 use crate::sandbox::Sandbox;
 use crate::session::Session;
-use crate::toolbox::Control;
 use crate::workspace::Workspace;
 use runner::Runner;
 use streams::{Sink, Source, Streams};

@@ -1,21 +1,23 @@
 //! What may run: every decision between a planned call and its doing is made here.
 
+mod answer;
 mod place;
 
 use std::collections::HashSet;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use del_judge::{Judgement, Member, Members, members};
 
 use crate::outcome::{Code, Failure};
 use crate::outline::Outline;
+use crate::plan::{Advice, Plan};
 use crate::program::written;
 use crate::question::{Part, Question, Subject};
 use crate::rule::Rule;
 use crate::sandbox::Level;
-use crate::toolbox::{Advice, Plan, Toolbox};
+use crate::toolbox::Toolbox;
 
+pub use answer::{Answer, Consent, Grant, Permission};
 pub(crate) use place::caution;
 
 /// What a call does to the world. Later ones weigh more.
@@ -46,33 +48,6 @@ pub enum Approval {
     Plan,
 }
 
-/// Whoever can be asked.
-pub trait Consent {
-    /// Shows `question` and waits for the answer. Text in it comes from a model: show it through [`crate::visible`].
-    fn ask(&mut self, question: &Question) -> Answer;
-
-    /// Tells whoever was asked why an answer does not do; the same question follows.
-    fn object(&mut self, _why: &Failure) {}
-}
-
-/// The answer to a question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// This once.
-    Yes,
-    /// This, and the same call with the same arguments in the same directory for the rest of the session.
-    Always,
-    /// What these rules cover, for the rest of the session; this, if they cover it.
-    Allow(Vec<Rule>),
-    /// The same with this text in place of what the question lets the user change. It is judged and asked about anew.
-    Edit(String),
-    /// Not; the reason, if any, goes to the model.
-    No {
-        /// Why not, in the user's words.
-        reason: Option<String>,
-    },
-}
-
 /// What the policy says to a planned call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -93,37 +68,6 @@ pub struct Gate {
     granted: HashSet<Grant>,
     /// Where something may be sent for the rest of the session.
     reached: HashSet<String>,
-}
-
-/// Something that runs without asking.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Permission {
-    /// Calls that fit a rule.
-    Rule(Rule),
-    /// The same call again.
-    Call(Grant),
-    /// What is sent to a host.
-    Destination(String),
-}
-
-impl fmt::Display for Permission {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(rule) => write!(f, "{rule}: {}", rule.meaning()),
-            Self::Call(grant) => write!(f, "exactly this call: {} {}", grant.tool, grant.arguments),
-            Self::Destination(to) => write!(f, "sending to {to}"),
-        }
-    }
-}
-
-/// A call that the user allowed for good: this tool, these arguments, this directory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Grant {
-    pub(crate) tool: String,
-    pub(crate) arguments: String,
-    pub(crate) directory: PathBuf,
-    /// What the user was warned of.
-    pub(crate) cautions: Vec<String>,
 }
 
 impl Gate {

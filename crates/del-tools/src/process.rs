@@ -12,10 +12,10 @@ use process_wrap::std::ChildWrapper;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::control::Control;
 use crate::limits::Limits;
 use crate::sandbox::{Reach, Sandbox};
 use crate::session::{Mark, Session};
-use crate::toolbox::Control;
 
 pub(crate) use crate::session::Background;
 

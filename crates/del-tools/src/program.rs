@@ -8,10 +8,10 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Code, Failure};
 use crate::output::{Output, Shown};
 use crate::process::{self, Ended, How, Spec, Stream};
-use crate::toolbox::Control;
 
 /// More than this of one stream is not kept.
 const MAX_KEPT: usize = 48 << 20;

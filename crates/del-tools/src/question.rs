@@ -254,7 +254,7 @@ impl Question {
 
     /// Why this is asked about, as far as there is more to say than what it does: what the judge objects to in a command,
     /// and the cautions. Each once.
-    fn reasons(&self) -> Vec<String> {
+    pub fn reasons(&self) -> Vec<String> {
         let mut reasons = Vec::new();
         self.add_reasons(&mut reasons);
         reasons

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::arguments::{Arguments, Parameter, folded};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Failure, ToolResult};
 use crate::policy::Class;
 use crate::question::Question;
-use crate::toolbox::Control;
 use crate::tools;
 
 /// One tool: its names, what it takes, and how a call of it is prepared.

@@ -10,9 +10,9 @@ use del_code::Language;
 use del_parallel::{Feed, Results, ordered, threads};
 
 use crate::context::Context;
+use crate::control::{Control, Progress};
 use crate::outcome::{Code, Failure, counted};
 use crate::text;
-use crate::toolbox::{Control, Progress};
 use crate::workspace::{Entry, EntryKind, Flow, Obstacle, Order, Place, Walk};
 
 /// After this a survey ends with what it has.

@@ -3,19 +3,19 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use del_dialects::Tool;
 use serde_json::Value;
 
 use crate::arguments::{Arguments, object, unwrapped};
 use crate::context::{Context, Limits};
+use crate::control::Control;
 use crate::foreign::{self, Foreign};
 use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, FileChange, ToolResult, excerpt};
 use crate::outline::Outline;
+use crate::plan::{Advice, Plan};
 use crate::policy::{Class, Grant};
-use crate::question::Question;
 use crate::registry::{self, Definition, Job, Toolset};
 use crate::sandbox::{Confinement, Sandbox, SandboxError};
 use crate::suggest;
@@ -37,58 +37,8 @@ pub struct Toolbox {
     tools: Vec<Tool>,
 }
 
-/// A call that is understood and possible, and only wants consent.
-pub struct Plan {
-    tool: String,
-    class: Class,
-    job: Box<dyn Job>,
-    question: Question,
-    notes: Vec<String>,
-    grant: Grant,
-    /// The arguments may not be what the model meant.
-    doubted: bool,
-    /// What a program of the user's own says to it.
-    advice: Advice,
-}
-
-/// What a program of the user's own says to a planned call, where it neither lets it pass nor forbids it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Advice {
-    /// Nothing.
-    #[default]
-    None,
-    /// The user has to be asked, for this reason, whatever the mode and the rules say.
-    Ask(String),
-    /// It is the user's yes to the usual question. It is none where there are reasons to look twice, nor where the
-    /// arguments may not be what the model meant; and what is denied stays so.
-    Yes,
-}
-
-/// How a running call is watched and stopped.
-#[derive(Default)]
-pub struct Control<'a> {
-    cancel: Cancel,
-    progress: Option<Listener<'a>>,
-}
-
 /// Characters of a changed command that the model is told.
 const REVISED_CHARS: usize = 2000;
-
-type Listener<'a> = Box<dyn Fn(Progress<'_>) + Send + Sync + 'a>;
-
-/// Stops a running call from another thread. Clones share one flag.
-#[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-/// What a call does while it runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Progress<'a> {
-    /// A command wrote this, without terminal escapes.
-    Output(&'a str),
-    /// So many files were looked at so far.
-    Files(usize),
-}
 
 impl Toolbox {
     /// Tools over `directory`, and over the `allowed` directories beside it.
@@ -383,133 +333,11 @@ pub(crate) fn cap(result: &mut ToolResult, limit: usize) {
     result.truncated = true;
 }
 
-impl Plan {
-    /// The tool's canonical name.
-    pub fn tool(&self) -> &str {
-        &self.tool
-    }
-
-    /// What the call would do to the world.
-    pub fn class(&self) -> Class {
-        self.class
-    }
-
-    /// The arguments may not be what the model meant, for this reason: unless the call only reads, it asks, whatever
-    /// the mode and the rules say.
-    pub fn doubt(&mut self, why: &str) {
-        self.doubted = true;
-        self.question.cautions.push(why.to_owned());
-        self.grant.cautions.push(why.to_owned());
-    }
-
-    /// Takes what a program of the user's own says to it.
-    pub fn take_advice(&mut self, advice: Advice) {
-        if let Advice::Ask(why) = &advice {
-            self.question.remarks.push(why.clone());
-        }
-        self.advice = advice;
-    }
-
-    pub(crate) fn advice(&self) -> &Advice {
-        &self.advice
-    }
-
-    /// Tells the user something besides what the call does.
-    pub fn remark(&mut self, remark: &str) {
-        self.question.remarks.push(remark.to_owned());
-    }
-
-    /// True where the arguments may not be what the model meant, and the call does more than read.
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.doubted && self.class != Class::Read
-    }
-
-    /// True where there is no reason to look twice.
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.doubted && self.question.all_cautions().is_empty()
-    }
-
-    /// What the user is to be shown.
-    pub fn question(&self) -> &Question {
-        &self.question
-    }
-
-    pub(crate) fn grant(&self) -> &Grant {
-        &self.grant
-    }
-}
-
 impl fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Toolbox")
             .field("context", &self.context)
             .field("tools", &self.tools)
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Plan")
-            .field("tool", &self.tool)
-            .field("question", &self.question)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a> Control<'a> {
-    /// A control that `cancel` stops.
-    pub fn new(cancel: Cancel) -> Self {
-        Self { cancel, progress: None }
-    }
-
-    /// Tells `progress` what happens, from the thread that runs the call.
-    #[must_use]
-    pub fn with_progress(mut self, progress: impl Fn(Progress<'_>) + Send + Sync + 'a) -> Self {
-        self.progress = Some(Box::new(progress));
-        self
-    }
-
-    /// Whether the call is to stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
-    }
-
-    /// Tells whoever watches what happens.
-    pub fn report(&self, progress: Progress<'_>) {
-        if let Some(listener) = &self.progress {
-            listener(progress);
-        }
-    }
-
-    /// Fails once the call is to stop.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.is_cancelled() {
-            return Err(Failure::new(Code::Cancelled, "cancelled by the user."));
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Control<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Control").field("cancel", &self.cancel).finish_non_exhaustive()
-    }
-}
-
-impl Cancel {
-    /// A flag that is not set.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Stops every call that has this flag.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was stopped.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }

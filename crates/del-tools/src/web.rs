@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use url::{Host, Url};
 
+use crate::control::Control;
 use crate::outcome::{Code, Failure};
-use crate::toolbox::Control;
 use address::is_public;
 pub(crate) use provider::Hit;
 pub use provider::{Provider, UnknownProvider};

@@ -27,7 +27,7 @@ impl Agent {
             return self.summed_up(summing, &answer, watch);
         }
         if answer.cut {
-            watch(View::Notice(&Notice::Cut));
+            watch(View::Notice(if answer.circular { &Notice::Circular } else { &Notice::Cut }));
         }
         for ReadCall { call, .. } in &mut answer.calls {
             call.id = Some(self.ids.keep_or_mint(call.id.as_deref()));

@@ -3,7 +3,7 @@
 use crate::script::{Talk, call_text, native_call, request, settings, text_answer, tool_results};
 use del_agent::{Constrain, Effect, Entry, Failure, Input, Mode, Notice, Server, Settings, ToolsMode};
 use del_dialects::Call;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn prompt_mode() -> Settings {
     Settings { tools_mode: ToolsMode::Prompt, ..settings() }
@@ -289,6 +289,30 @@ fn a_call_that_was_cut_never_runs_and_the_model_is_told() {
         json!({"role": "user", "content": "Your call of write_file did not run: your answer was cut off at its longest length.\nWrite the whole call again, shorter."})
     );
     assert!(talk.notices().contains(&Notice::Cut));
+}
+
+#[test]
+fn a_model_that_goes_round_in_circles_is_stopped_and_keeps_little_of_it() {
+    let mut talk = Talk::new(settings());
+    talk.ask("Tell me.");
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": "Once more.\n"}}]});
+    let endless: Vec<Value> = std::iter::repeat_n(chunk, 2000).collect();
+    let mut effect = Effect::Continue;
+    let mut read = 0;
+    for chunk in &endless {
+        effect = talk.step(Input::Chunk(&chunk.to_string()));
+        read += 1;
+        if effect != Effect::Continue {
+            break;
+        }
+    }
+    let Effect::Done(done) = effect else { panic!("{effect:?}") };
+    assert!(done.cut && read < 500, "{read}");
+    assert_eq!(done.answer, "Once more.\nOnce more.");
+    assert!(talk.notices().contains(&Notice::Circular) && !talk.notices().contains(&Notice::Cut));
+    // What it is shown of itself does not lead it there again.
+    let Effect::Request(body) = talk.step(Input::Start("Go on.")) else { panic!() };
+    assert_eq!(body["messages"][2]["content"], "Once more.\nOnce more.");
 }
 
 #[test]

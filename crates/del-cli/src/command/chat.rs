@@ -2,6 +2,7 @@
 
 mod commands;
 mod files;
+mod help;
 mod line;
 mod status;
 mod word;
@@ -25,6 +26,7 @@ use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};
 use crate::screen::ahead::{self, Typed};
 use crate::screen::look::Look;
+use crate::screen::pastes::Pastes;
 use crate::screen::stage::{self, Stage};
 use crate::screen::transcript::{Shown, Transcript};
 use crate::session::Session;
@@ -49,6 +51,8 @@ struct Chat {
     /// Questions that were typed while the model worked, and what of one was.
     ahead: VecDeque<String>,
     begun: String,
+    /// What was pasted into them.
+    pastes: Pastes,
     /// Files that go along with the next question.
     files: Vec<PathBuf>,
 }
@@ -83,14 +87,16 @@ pub(crate) fn run(options: &Assistant, common: &Common) -> Result<Exit> {
         terminal: typed && !look.plain,
         thought: String::new(),
         since: now(),
-        ahead: VecDeque::new(),
+        ahead: options.question().map(str::to_owned).into_iter().collect(),
         begun: String::new(),
+        pastes: Pastes::default(),
         files: options.file.clone(),
     };
     if chat.terminal {
         stage.stops_with("Esc");
     }
-    let mut lines = Lines::open(typed, look, chat.session.hands.toolbox.directory(), chat.session.prompts());
+    let directory = chat.session.hands.toolbox.directory();
+    let mut lines = Lines::open(typed, look, directory, chat.session.prompts(), &chat.pastes);
     chat.greet();
     chat.recall();
     chat.talk(&mut lines)
@@ -100,20 +106,29 @@ impl Chat {
     /// Takes line after line until the user has had enough.
     fn talk(&mut self, lines: &mut Lines) -> Result<Exit> {
         let mut interrupted = false;
+        let mut goes_on = false;
         loop {
             let read = match self.ahead.pop_front() {
                 Some(question) => {
+                    self.space();
                     say(&format!("> {}", self.paint.dim(visible(&question))));
-                    Read::Line(question)
+                    Read::Line(self.pastes.unfold(&question))
                 }
                 None => {
-                    self.session.hands.hear_jobs();
-                    self.space();
+                    if !std::mem::take(&mut goes_on) {
+                        self.session.hands.hear_jobs();
+                        self.space();
+                    }
                     lines.read(&self.status(), &std::mem::take(&mut self.begun))?
                 }
             };
             self.stage.follow();
             match read {
+                Read::Mode => {
+                    // The status above the line says so.
+                    self.next_mode();
+                    goes_on = true;
+                }
                 Read::Line(line) => {
                     interrupted = false;
                     if !line.trim().is_empty() {
@@ -133,7 +148,7 @@ impl Chat {
         }
     }
 
-    fn greet(&self) {
+    fn greet(&mut self) {
         let model = match self.session.settings.model.as_str() {
             "" => "the server's model",
             name => name,
@@ -149,6 +164,9 @@ impl Chat {
             say(&self.paint.dim(format!("trusts {}", visible(&project::few(&trusted)))));
         }
         self.say_mode();
+        if let Some(confined) = self.session.hands.confined() {
+            say(&self.paint.dim(visible(&confined)));
+        }
         let starting = self.session.hands.starting_servers();
         if !starting.is_empty() {
             let names = visible(&starting.join(", ")).into_owned();
@@ -194,9 +212,7 @@ impl Chat {
             Word::Nothing => {}
             Word::Command(name, rest) => return self.command(name, rest),
             Word::Shell(command) => self.shell(command),
-            Word::Unknown(word) => {
-                say(&format!("there is no command {}; `help` lists them", visible(word)));
-            }
+            Word::Unknown(word) => say(&help::unknown(word)),
             Word::Question(text) => {
                 self.ask_with_files(text)?;
             }
@@ -266,7 +282,7 @@ impl Chat {
     /// Does something during which Esc stops it, and what is typed is kept.
     fn listening<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         if self.terminal {
-            let typed = Typed::begun(std::mem::take(&mut self.begun));
+            let typed = Typed::begun(std::mem::take(&mut self.begun), self.pastes.clone());
             ahead::listen(&self.session.interrupt, typed);
         }
         let outcome = work(self);

@@ -47,7 +47,7 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
     if let Some(schema) = &schema {
         question = schema.added_to(&question);
     }
-    let format = options.output_format;
+    let format = options.format();
     if format == Format::Text {
         stage::open(Look::find(common.color));
     }

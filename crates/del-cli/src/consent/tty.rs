@@ -72,7 +72,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// Lines are edited by the terminal, and Ctrl-C ends one.
+/// Lines are edited by the terminal, and Ctrl-C or Esc ends one.
 fn for_lines(before: &Termios) -> Termios {
     let mut mode = before.clone();
     mode.local_modes |= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK;
@@ -80,6 +80,7 @@ fn for_lines(before: &Termios) -> Termios {
     mode.input_modes |= InputModes::ICRNL;
     mode.special_codes[SpecialCodeIndex::VEOF] = CTRL_D;
     mode.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
+    mode.special_codes[SpecialCodeIndex::VEOL2] = ESC;
     mode
 }
 
@@ -139,7 +140,7 @@ fn comes_within(tty: &File, time: Duration) -> bool {
     poll(&mut [PollFd::new(tty, PollFlags::IN)], time.as_ref()).is_ok_and(|count| count > 0)
 }
 
-/// A line without its end; `None` after Ctrl-C, Ctrl-D, or when the terminal is gone.
+/// A line without its end, or with Esc as its end; `None` after Ctrl-C, Ctrl-D, or when the terminal is gone.
 pub(super) fn read_line(mut tty: &File) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -153,8 +154,29 @@ pub(super) fn read_line(mut tty: &File) -> io::Result<Option<String>> {
         match byte[0] {
             b'\n' => return Ok(Some(String::from_utf8_lossy(&line).into_owned())),
             CTRL_C => return Ok(None),
+            ESC if is_alone(tty)? => {
+                line.push(ESC);
+                return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
+            }
+            // Other keys that begin so mean nothing here.
+            ESC => {}
             other if line.len() < LONGEST_LINE => line.push(other),
             _ => {}
         }
     }
+}
+
+/// Whether the Esc that was read was the key of that name. What follows one by which another key begins is dropped.
+fn is_alone(tty: &File) -> io::Result<bool> {
+    let before = tcgetattr(tty)?;
+    let mut mode = before.clone();
+    // What is no whole line can be read then.
+    mode.local_modes -= LocalModes::ICANON;
+    tcsetattr(tty, OptionalActions::Now, &mode)?;
+    let alone = !comes_within(tty, ONE_KEY);
+    if !alone {
+        drain(tty)?;
+    }
+    tcsetattr(tty, OptionalActions::Now, &before)?;
+    Ok(alone)
 }

@@ -1,6 +1,6 @@
 //! The words of a question: what may be answered, and what an answer means.
 
-use del_tools::{Answer, Question, visible};
+use del_tools::{Answer, Question, Subject, visible};
 
 use crate::table::cut;
 
@@ -32,7 +32,7 @@ impl Given {
             Self::Word(Word::Pattern) => "a rule",
             Self::Word(Word::Edit) => "edit",
             Self::Word(Word::View) => "view",
-            Self::Unclear => "?",
+            Self::Unclear => "that is no answer: press one of the keys in [ ]",
             Self::Stop => "",
         }
     }
@@ -55,13 +55,24 @@ pub(super) fn choices(question: &Question) -> Vec<String> {
     choices
 }
 
-/// Why this is asked, beyond what its cautions say.
-pub(super) fn why(question: &Question) -> String {
-    let said = question.needs_approval();
-    match said.strip_prefix("needs approval: ") {
-        Some(reasons) => format!("asks because: {}", visible(reasons)),
-        None => "asks because it does more than read; `auto-edit` and rules ask less".to_owned(),
+/// Why this is asked, as far as its text does not say so already.
+pub(super) fn why(question: &Question) -> Option<String> {
+    let reasons = question.reasons();
+    if reasons.is_empty() {
+        return Some(match question.subject {
+            Subject::Write { .. } | Subject::Rewrite { .. } | Subject::Arrange { .. } => {
+                "asks before every change of a file; in `auto-edit` mode it does not".to_owned()
+            }
+            _ => "asks before whatever does more than read; a rule can allow it".to_owned(),
+        });
     }
+    let text = question.text();
+    let unsaid: Vec<String> = reasons
+        .iter()
+        .map(|reason| visible(reason).into_owned())
+        .filter(|reason| !text.contains(reason))
+        .collect();
+    (!unsaid.is_empty()).then(|| format!("asks because: {}", unsaid.join("; ")))
 }
 
 /// A no, with what is written behind it: also where that begins as the whole word does.

@@ -1,28 +1,22 @@
 //! Keys that are pressed while the model works: Esc stops it, and what is typed is the next question.
 
-use std::collections::VecDeque;
+mod typed;
+
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pipe::pipe;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+pub(crate) use typed::Typed;
 
 use crate::interrupt::Interrupt;
 use crate::screen::stage;
 use crate::terminal;
-
-/// What was typed ahead: whole questions, and one that is not sent yet.
-#[derive(Debug, Default)]
-pub(crate) struct Typed {
-    pub(crate) questions: VecDeque<String>,
-    pub(crate) text: String,
-    /// Bytes of a character that is not whole.
-    partial: Vec<u8>,
-}
 
 /// Listens as long as it is there.
 #[derive(Debug)]
@@ -41,8 +35,13 @@ pub(crate) struct Paused(Option<(Interrupt, Typed)>);
 static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
 
 const ESC: u8 = 27;
+/// The terminal marks what is pasted, or does not any more.
+const MARK: &str = "\u{1b}[?2004h";
+const NO_MARK: &str = "\u{1b}[?2004l";
 /// What follows Esc sooner was sent by one key.
 const ONE_KEY: Duration = Duration::from_millis(30);
+/// A paste whose end has not come after this is over.
+const ONE_PASTE: Duration = Duration::from_millis(300);
 
 /// Begins to listen, going on with what was typed before.
 pub(crate) fn listen(interrupt: &Interrupt, typed: Typed) {
@@ -58,6 +57,22 @@ pub(crate) fn finish() -> Typed {
 /// Lets somebody else read the terminal for as long as the guard is there.
 pub(crate) fn pause() -> Paused {
     Paused(end())
+}
+
+/// The program goes on after it was stopped.
+pub(crate) fn resume() {
+    if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+        // A terminal that cannot be told gives lines.
+        let _ = terminal::Keys::again();
+        mark_pastes(MARK);
+    }
+}
+
+/// The program ends here and now: the terminal is left as it was found.
+pub(crate) fn leave() {
+    if LISTENER.try_lock().is_ok_and(|listener| listener.is_some()) {
+        mark_pastes(NO_MARK);
+    }
 }
 
 impl Paused {
@@ -78,6 +93,7 @@ impl Drop for Paused {
 fn end() -> Option<(Interrupt, Typed)> {
     let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner).take()?;
     drop(listener.stop);
+    mark_pastes(NO_MARK);
     let typed = listener.thread.join().unwrap_or_default();
     if let Some(stage) = stage::current() {
         stage.typed("", 0);
@@ -87,7 +103,9 @@ fn end() -> Option<(Interrupt, Typed)> {
 
 fn start(interrupt: &Interrupt, typed: Typed) -> Option<Listener> {
     let tty = terminal::open()?;
-    let (ended, stop) = pipe().ok()?;
+    mark_pastes(MARK);
+    // No command that outlives the question may hold it open.
+    let (ended, stop) = pipe_with(PipeFlags::CLOEXEC).ok()?;
     let heard = interrupt.clone();
     let thread = std::thread::Builder::new()
         .name("keys".to_owned())
@@ -96,9 +114,8 @@ fn start(interrupt: &Interrupt, typed: Typed) -> Option<Listener> {
     Some(Listener { interrupt: interrupt.clone(), stop, thread })
 }
 
-fn hear(mut tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) -> Typed {
+fn hear(tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed) -> Typed {
     typed.show();
-    let mut bytes = [0; 1024];
     loop {
         let mut waits = [PollFd::new(tty, PollFlags::IN), PollFd::new(ended, PollFlags::IN)];
         match poll(&mut waits, None) {
@@ -106,96 +123,48 @@ fn hear(mut tty: &File, ended: &OwnedFd, interrupt: &Interrupt, mut typed: Typed
             Err(rustix::io::Errno::INTR) => continue,
             Err(_) => return typed,
         }
-        if !waits[1].revents().is_empty() || !waits[0].revents().contains(PollFlags::IN) {
+        let over = !waits[1].revents().is_empty();
+        if over || !waits[0].revents().contains(PollFlags::IN) {
+            // Whoever reads next would take the rest of a paste for keys.
+            while typed.is_pasting() && follows(tty, ONE_PASTE) && read(tty, &mut typed).is_some() {}
             return typed;
         }
-        let Ok(mut count @ 1..) = tty.read(&mut bytes) else { return typed };
-        if bytes[count - 1] == ESC && count < bytes.len() && follows(tty) {
-            count += tty.read(&mut bytes[count..]).unwrap_or(0);
-        }
-        if typed.take(&bytes[..count]) {
-            interrupt.stop();
+        match read(tty, &mut typed) {
+            Some(true) => interrupt.stop(),
+            Some(false) => {}
+            None => return typed,
         }
         typed.show();
     }
 }
 
-/// Whether more of a key comes.
-fn follows(tty: &File) -> bool {
-    let soon = Timespec::try_from(ONE_KEY).ok();
+/// Reads what was pressed. Whether Esc was; nothing where the terminal is gone.
+fn read(mut tty: &File, typed: &mut Typed) -> Option<bool> {
+    let mut bytes = [0; 1024];
+    let mut count = tty.read(&mut bytes[..1000]).ok().filter(|count| *count > 0)?;
+    if bytes[count - 1] == ESC && follows(tty, ONE_KEY) {
+        count += tty.read(&mut bytes[count..]).unwrap_or(0);
+    }
+    Some(typed.take(&bytes[..count]))
+}
+
+/// Whether more comes within this time.
+fn follows(tty: &File, time: Duration) -> bool {
+    let soon = Timespec::try_from(time).ok();
     poll(&mut [PollFd::new(tty, PollFlags::IN)], soon.as_ref()).is_ok_and(|count| count > 0)
 }
 
+fn mark_pastes(how: &str) {
+    if let Some(mut tty) = terminal::open() {
+        // Where the terminal is gone there is nothing to mark.
+        let _ = tty.write_all(how.as_bytes());
+    }
+}
+
 impl Typed {
-    /// A question that was begun before.
-    pub(crate) fn begun(text: String) -> Self {
-        Self { text, ..Self::default() }
-    }
-
-    /// Takes what was pressed. Whether Esc was.
-    fn take(&mut self, bytes: &[u8]) -> bool {
-        let mut escaped = false;
-        let mut rest = bytes.iter().copied().peekable();
-        while let Some(byte) = rest.next() {
-            match byte {
-                ESC => match rest.next_if(|next| matches!(next, b'[' | b'O')) {
-                    // A key with a name: it means nothing here.
-                    Some(_) => while rest.next().is_some_and(|byte| !(b'@'..=b'~').contains(&byte)) {},
-                    None if rest.next_if_eq(&b'\r').is_some() => self.text.push('\n'),
-                    None => escaped = true,
-                },
-                b'\r' => {
-                    let question = std::mem::take(&mut self.text);
-                    if !question.trim().is_empty() {
-                        self.questions.push_back(question);
-                    }
-                }
-                b'\n' => self.text.push('\n'),
-                8 | 127 => drop(self.text.pop()),
-                // Ctrl-U and Ctrl-W.
-                21 => self.text.clear(),
-                23 => {
-                    let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |space| space + 1);
-                    self.text.truncate(kept);
-                }
-                byte if byte < 32 => {}
-                byte => self.character(byte),
-            }
-        }
-        escaped
-    }
-
-    fn character(&mut self, byte: u8) {
-        self.partial.push(byte);
-        match std::str::from_utf8(&self.partial) {
-            Ok(text) => self.text.push_str(text),
-            Err(error) if error.error_len().is_none() => return,
-            Err(_) => {}
-        }
-        self.partial.clear();
-    }
-
     fn show(&self) {
         if let Some(stage) = stage::current() {
             stage.typed(&self.text, self.questions.len());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_typed_is_kept_and_esc_alone_stops() {
-        let mut typed = Typed::default();
-        assert!(!typed.take(b"first\rsec\x1b[A\x1b[1;5Cond\x7f\x7fn\xc3"));
-        assert!(!typed.take(b"\xa4 word gone\x17here\n"));
-        assert_eq!(typed.questions, ["first"]);
-        assert_eq!(typed.text, "seconä word here\n");
-        assert!(typed.take(b"\x1b"));
-        assert!(typed.take(b"x\x1b"));
-        typed.take(b"\x15\r");
-        assert_eq!((typed.questions.len(), typed.text.as_str()), (1, ""));
     }
 }

@@ -16,6 +16,8 @@ use crate::wrap;
 const LINES: usize = 8;
 /// Lines of a change that are shown.
 const CHANGED: usize = 40;
+/// Arguments that say what a file is to be.
+const TEXTS: [&str; 3] = ["content", "old_string", "new_string"];
 /// Columns of an argument's value.
 const VALUE: usize = 60;
 
@@ -145,14 +147,20 @@ pub(crate) fn whole_change(look: Look, change: &str) -> String {
     rows[1..].join("\n")
 }
 
-/// Arguments on one line, without the braces.
+/// Arguments on one line, without the braces, and without the texts of a change, which is shown by itself.
 fn arguments(json: &str) -> String {
     let one_line = |text: &str| visible(&text.replace(['\n', '\t'], " ")).into_owned();
     let Ok(Value::Object(members)) = serde_json::from_str(json) else { return one_line(json) };
-    let shown: Vec<String> = members
+    let named = members.contains_key("file_path") || members.contains_key("path");
+    let is_text = |key: &str| named && TEXTS.contains(&key);
+    let mut shown: Vec<String> = members
         .iter()
+        .filter(|(key, _)| !is_text(key))
         .map(|(key, value)| format!("{}: {}", one_line(key), cut(&one_line(&value.to_string()), VALUE)))
         .collect();
+    if members.keys().any(|key| is_text(key)) {
+        shown.push("…".to_owned());
+    }
     shown.join(", ")
 }
 
@@ -171,6 +179,17 @@ mod tests {
         let call = call(plain(), &Call { id: None, name: "read\u{7}".into(), arguments });
         assert!(!call.contains(['\u{1b}', '\u{7}', '\n']), "{call}");
         assert!(call.starts_with("● read␇(") && call.ends_with(')'), "{call}");
+    }
+
+    #[test]
+    fn the_texts_of_a_change_stand_in_the_change_alone() {
+        let arguments =
+            r#"{"file_path": "a.txt", "old_string": "one\ntwo", "new_string": "three"}"#.to_owned();
+        let shown = call(plain(), &Call { id: None, name: "edit_file".into(), arguments });
+        assert_eq!(shown, "● edit_file(file_path: \"a.txt\", …)");
+        let other = r#"{"content": "one"}"#.to_owned();
+        let shown = call(plain(), &Call { id: None, name: "remember".into(), arguments: other });
+        assert_eq!(shown, "● remember(content: \"one\")");
     }
 
     #[test]

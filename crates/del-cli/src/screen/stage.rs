@@ -105,8 +105,20 @@ pub(crate) fn hold() -> Held {
     Held { stage, keys }
 }
 
+/// The program goes on after it was stopped: somebody else had the terminal meanwhile, and the cursor is on a row of its own.
+pub(crate) fn resume() {
+    ahead::resume();
+    if let Some(stage) = current() {
+        let mut state = stage.lock();
+        state.column = 0;
+        state.drawn.clear();
+        state.draw();
+    }
+}
+
 /// The program ends here and now: what stands below goes, as far as nobody is drawing it.
 pub(crate) fn leave() {
+    ahead::leave();
     if let Some(stage) = current()
         && let Ok(mut state) = stage.state.try_lock()
     {

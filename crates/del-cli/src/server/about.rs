@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ASK, OLLAMA, Server, told};
+use super::meeting::OLLAMA;
+use super::{ASK, Server, told};
 
 /// Which program a server is, and how much a model on it reads.
 #[derive(Debug, Default)]
@@ -39,8 +40,10 @@ impl Server {
     pub(super) async fn is_ollama(&self) -> bool {
         let root = self.base.trim_end_matches("/v1");
         let likely = self.library || root.ends_with(&format!(":{OLLAMA}"));
-        let named =
-            || super::variable("OLLAMA_HOST").is_some_and(|host| super::ollama_address(&host) == self.base);
+        let named = || {
+            super::variable("OLLAMA_HOST")
+                .is_some_and(|host| super::options::ollama_address(&host) == self.base)
+        };
         (likely || named()) && self.said(&format!("{root}/api/version")).await["version"].is_string()
     }
 

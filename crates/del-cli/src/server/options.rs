@@ -7,7 +7,7 @@ use del_wire::{ServerApi, Think};
 use reqwest::Url;
 use serde_json::{Map, Value, json};
 
-use super::{Server, ollama_address, variable};
+use super::{Server, variable};
 use crate::exit::Exit;
 use crate::say;
 
@@ -154,5 +154,40 @@ impl ModelOptions {
             members.insert("keep_alive".to_owned(), value);
         }
         members
+    }
+}
+
+/// The API's address for a value of `OLLAMA_HOST`: a host, a port, both, or a URL. A server that listens on all
+/// addresses is reached on this machine's own.
+pub(super) fn ollama_address(host: &str) -> String {
+    let host = host.trim().trim_end_matches('/');
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
+    let (name, port) = match rest.rsplit_once(':') {
+        Some((name, port)) if port.parse::<u16>().is_ok() => (name, port),
+        _ if rest.parse::<u16>().is_ok() => ("", rest),
+        _ if scheme == "https" => (rest, "443"),
+        _ => (rest, "11434"),
+    };
+    let name = if matches!(name, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { name };
+    format!("{scheme}://{name}:{port}/v1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_ollama_host_gives_an_address() {
+        for (host, address) in [
+            ("127.0.0.1:11434", "http://127.0.0.1:11434/v1"),
+            ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+            (":8081", "http://127.0.0.1:8081/v1"),
+            ("8081", "http://127.0.0.1:8081/v1"),
+            ("gpu.lan", "http://gpu.lan:11434/v1"),
+            ("http://gpu.lan:9/", "http://gpu.lan:9/v1"),
+            ("https://gpu.lan", "https://gpu.lan:443/v1"),
+        ] {
+            assert_eq!(ollama_address(host), address, "{host}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::consent::Terminal;
-use crate::del::{del, directory, run};
+use crate::del::{del, directory, run, text};
 use crate::server::{About, Reply, Server, calls, says, thinks, words};
 
 fn start(files: &TempDir, server: &Server, options: &[&str]) -> Terminal {
@@ -158,6 +158,67 @@ fn a_line_goes_on_behind_ctrl_j_and_a_long_paste_is_folded() {
     end(terminal);
     let asked = server.completions()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(asked.starts_with("two\nrows line 0\n") && asked.ends_with("line 9999"), "{}", asked.len());
+}
+
+#[test]
+fn a_program_that_was_stopped_still_hears_esc() {
+    let files = directory(&[]);
+    let server = Server::new(vec![Reply::Silence(words("It begins well and "))]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("first\r");
+    terminal.until("\u{1b}[?2004h");
+    terminal.until("begins well");
+    terminal.suspend();
+    terminal.until("\u{1b}[?2004h");
+    terminal.write("\u{1b}");
+    terminal.until("cancelled");
+    end(terminal);
+}
+
+#[test]
+fn a_paste_while_the_model_works_is_one_question() {
+    let files = directory(&[]);
+    let server = Server::new(vec![Reply::Silence(words("It begins well and ")), says("Seen.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("first\r");
+    // Terminals that are not told to mark pastes send them as if they were typed: a question a line.
+    terminal.until("\u{1b}[?2004h");
+    terminal.until("begins well");
+    let pasted = (0..10_000).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\r");
+    terminal.write(&format!("look: \u{1b}[200~{pasted}\u{1b}[201~"));
+    terminal.until("> look: [paste 1: 10000 lines]");
+    terminal.write(" sum it up\r");
+    terminal.until("1 question waits");
+    terminal.write("\u{1b}");
+    terminal.until("> look: [paste 1: 10000 lines] sum it up");
+    terminal.until("Seen.");
+    terminal.until("> ");
+    end(terminal);
+    let asked: Vec<_> = server.completions().iter().map(|seen| seen.body["messages"].clone()).collect();
+    assert_eq!(asked.len(), 2);
+    let last = asked[1].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    assert!(
+        last.starts_with("look: line 0\nline 1\n") && last.ends_with("line 9999 sum it up"),
+        "{last:.200}"
+    );
+}
+
+#[test]
+fn shift_tab_takes_the_next_mode_and_keeps_what_was_typed() {
+    let files = directory(&[]);
+    let server = Server::new(vec![says("Hello.")]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("hel");
+    terminal.until("hel");
+    for mode in ["auto-edit", "plan", "safe"] {
+        terminal.write("\u{1b}[Z");
+        terminal.until(&format!("scripted · {mode} ·"));
+        terminal.until("> hel");
+    }
+    terminal.write("lo\r");
+    terminal.until("Hello.");
+    end(terminal);
+    assert_eq!(server.completions()[0].body["messages"][1]["content"], "hello");
 }
 
 #[test]
@@ -323,4 +384,19 @@ fn questions_of_this_directory_come_back_before_those_of_others() {
     ask("here", "\u{1b}[A\u{1b}[A\r");
     let last = server.completions().pop().unwrap().body["messages"].clone();
     assert_eq!(last[1]["content"], "asked here");
+    // A long one is a word again, and whole in the question.
+    let rows = (0..40).map(|n| format!("row {n}")).collect::<Vec<_>>().join("\n");
+    ask("here", &format!("\u{1b}[200~{rows}\u{1b}[201~\r"));
+    let arguments =
+        ["--base-url", server.url(), "--color", "never", "--working-dir", &text(&home.path().join("here"))];
+    let mut terminal = Terminal::with(&home, &arguments, 100, &[]);
+    terminal.until("ends");
+    terminal.until("> ");
+    terminal.write("\u{1b}[A\u{1b}[A");
+    terminal.until(": 40 lines]");
+    terminal.write("\r");
+    terminal.until("Yes.");
+    end(terminal);
+    let last = server.completions().pop().unwrap().body["messages"].clone();
+    assert_eq!(last[1]["content"], rows);
 }

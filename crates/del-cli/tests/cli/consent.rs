@@ -4,6 +4,8 @@ use std::io::{Read, Write};
 use std::process::Child;
 
 use pty_process::blocking::{Command, Pty, open};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -48,6 +50,17 @@ impl Terminal {
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Stops the program and lets it go on, as a shell does, which has the terminal meanwhile.
+    pub(crate) fn suspend(&mut self) {
+        let program = Pid::from_child(&self.child);
+        kill_process(program, Signal::STOP).unwrap();
+        let mut modes = tcgetattr(&self.pty).unwrap();
+        modes.local_modes |= LocalModes::ICANON | LocalModes::ECHO;
+        modes.input_modes |= InputModes::ICRNL;
+        tcsetattr(&self.pty, OptionalActions::Now, &modes).unwrap();
+        kill_process(program, Signal::CONT).unwrap();
     }
 
     /// Reads until this is on the screen, and forgets what was there before it.
@@ -233,6 +246,26 @@ fn a_question_shows_what_would_hide() {
     assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{200b}']), "{shown:?}");
     terminal.write("n\r");
     assert_eq!(terminal.end().1, 1);
+}
+
+#[test]
+fn why_it_asks_is_said_once_and_keys_that_are_no_answer_say_what_is() {
+    let files = directory(&[]);
+    let arguments = json!({"command": "echo hi > out.txt"}).to_string();
+    let mut terminal = Terminal::start(&files, &["tools", "call", "run_command", &arguments]);
+    let question = terminal.until(PROMPT);
+    assert_eq!(question.matches("this redirection may write a file").count(), 1, "{question:?}");
+    terminal.write("x");
+    terminal.until("press one of the keys in [ ]");
+    terminal.until(PROMPT);
+    terminal.write("n");
+    terminal.until("no reason) ");
+    terminal.write("it is late\u{1b}");
+    let (seen, code) = terminal.end();
+    assert!(
+        code == 1 && seen.contains("Denied: the user said no.") && !seen.contains("no: it is"),
+        "{seen:?}"
+    );
 }
 
 #[test]

@@ -35,6 +35,11 @@ fn a_conversation_goes_from_word_to_word() {
     let before = terminal.until("forty-two\r\nat the end\r\n");
     assert!(!before.contains("STDOUT") && !before.contains("exit code"), "{before:?}");
     terminal.until("exit code 3");
+    terminal.write("!sleep 60\r");
+    terminal.until("running `sleep 60`");
+    terminal.until("Esc stops");
+    terminal.write("\u{1b}");
+    terminal.until("cancelled");
     terminal.write("!cat a.txt\r");
     let before = terminal.until("forty-two\r\n");
     let behind = terminal.until("> ");
@@ -95,8 +100,10 @@ fn help_and_errors_break_between_words() {
     let server = Server::new(vec![Reply::Status(404, error.to_string())]);
     let mut terminal = Terminal::with(&files, &["--base-url", server.url(), "--color", "never"], 50, &[]);
     terminal.until("> ");
-    terminal.write("help\r");
-    let help = terminal.until("next one.\r\n");
+    terminal.write("/help all\r");
+    // Behind what the popup offered meanwhile.
+    terminal.until("/help [NAME]");
+    let help = terminal.until("without a slash\r\n");
     terminal.until("> ");
     terminal.write("hi\r");
     terminal.until("error: ");

@@ -86,6 +86,24 @@ fn a_job_needs_the_same_consent_as_any_command() {
 }
 
 #[test]
+fn a_job_of_the_models_does_not_hold_up_the_conversation() {
+    let server = Server::new(vec![command("sleep 1000 &"), says("It runs.")]);
+    let home = directory(&[]);
+    let arguments = ["--base-url", server.url(), "--color", "never", "--unsafe"];
+    let mut terminal = Terminal::with(&home, &arguments, 100, &[]);
+    terminal.until("> ");
+    terminal.write("start it\r");
+    terminal.until("It runs.");
+    terminal.until("> ");
+    terminal.write("/jobs\r");
+    terminal.until("job 1 runs for");
+    terminal.until("> ");
+    terminal.write("exit\r");
+    let (seen, code) = terminal.end();
+    assert!(code == 0 && seen.contains("ended with the session"), "{seen:?}");
+}
+
+#[test]
 fn the_user_starts_lists_and_ends_jobs() {
     let server = Server::new(vec![says("I see.")]);
     let home = directory(&[]);

@@ -5,9 +5,9 @@ use std::time::Duration;
 use del_judge::Ground;
 
 use crate::context::Context;
+use crate::control::Control;
 use crate::pipeline::{self, Means};
 use crate::process::{How, Stream};
-use crate::toolbox::Control;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of what git says.

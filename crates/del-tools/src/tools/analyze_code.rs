@@ -8,13 +8,13 @@ use serde_json::json;
 use crate::arguments::{Arguments, CODE, LANGUAGE, PATH};
 use crate::code::{self, Reading, Subject};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Failure, ToolResult, counted, grouped};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::survey::{Survey, survey};
 use crate::table;
-use crate::toolbox::Control;
 use crate::workspace::Place;
 
 /// Rows of the lists of largest and most complex.

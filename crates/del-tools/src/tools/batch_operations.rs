@@ -8,13 +8,13 @@ use member::{Member, Shown};
 
 use crate::arguments::{Arguments, OPERATIONS, STOP_ON_ERROR};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::outline::Outline;
 use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::spelt::Spelt;
-use crate::toolbox::Control;
 
 const MAX_OPERATIONS: usize = 25;
 /// Operations that only read and run at the same time.

@@ -2,13 +2,13 @@
 
 use crate::arguments::{Arguments, NEW_STRING, OLD_STRING, PATH, REPLACE_ALL};
 use crate::context::Context;
+use crate::control::Control;
 use crate::diff::{Difference, first_lines};
 use crate::edited::{Applied, Edited, Wanted};
 use crate::outcome::{Failure, ToolResult, counted};
 use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
-use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle, Place};
 
 /// Lines of the diff that the model sees.

@@ -6,12 +6,12 @@ use serde_json::json;
 use crate::arguments::{Arguments, CODE, INCLUDE_PRIVATE, LANGUAGE, PATH};
 use crate::code::{self, Reading, Subject};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Failure, ToolResult, counted, grouped};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::survey::survey;
-use crate::toolbox::Control;
 use crate::workspace::Place;
 
 const MAX_SHOWN: usize = 500;

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::arguments::{Arguments, INCLUDE_DEFINITION, MATCH_LIMIT, PATH, SYMBOL};
 use crate::code;
 use crate::context::Context;
+use crate::control::Control;
 use crate::hits::excerpt;
 use crate::outcome::{Code, Failure, ToolResult, counted, grouped};
 use crate::policy::Class;
@@ -16,7 +17,6 @@ use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::suggest;
 use crate::survey::{File, survey};
-use crate::toolbox::Control;
 use crate::workspace::{Access, Place, on_one_line};
 
 const DEFAULT_SHOWN: u64 = 100;

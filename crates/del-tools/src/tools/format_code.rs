@@ -14,6 +14,7 @@ use crate::arguments::{Arguments, CHECK, PATH};
 use crate::commit::Change;
 use crate::configuration::Copies;
 use crate::context::{Context, Loaded};
+use crate::control::Control;
 use crate::diff::{Difference, difference, first_lines};
 use crate::environment;
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
@@ -26,7 +27,6 @@ use crate::sandbox::{Level, Reach};
 use crate::tables::{Formatter, formatters};
 use crate::targets::{Targets, kind, local, text_at, upward};
 use crate::text::decode;
-use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle, Place};
 
 /// Seconds for all files together.

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::arguments::{Arguments, BRANCH, COMMITS, FILES, MESSAGE, OPERATION, STAGED};
 use crate::context::Context;
+use crate::control::Control;
 use crate::environment;
 use crate::git::{Act, Git};
 use crate::outcome::{Code, Failure, ToolResult};
@@ -15,7 +16,6 @@ use crate::policy::Class;
 use crate::program::{self, written};
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
-use crate::toolbox::Control;
 use crate::workspace::on_one_line;
 use steps::{Step, nothing_staged};
 

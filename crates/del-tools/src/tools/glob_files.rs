@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::arguments::{Arguments, GLOB, PATH};
 use crate::context::Context;
+use crate::control::Control;
 use crate::glob;
 use crate::outcome::{Code, Failure, ToolResult, grouped};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
-use crate::toolbox::Control;
 use crate::workspace::{Access, EntryKind, Flow, LATE, Order, Place, Roamed, Walk, on_one_line};
 
 const MAX_SHOWN: usize = 200;

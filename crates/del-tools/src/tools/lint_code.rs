@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::arguments::{Arguments, FIX, PATH};
 use crate::commit::Change;
 use crate::context::{Context, Loaded};
+use crate::control::Control;
 use crate::diff::{difference, first_lines};
 use crate::environment;
 use crate::findings::{self, Finding, Severity};
@@ -23,7 +24,6 @@ use crate::sandbox::Reach;
 use crate::tables::{Linter, linters};
 use crate::targets::{Targets, kind, local, upward};
 use crate::text::decode;
-use crate::toolbox::Control;
 use crate::workspace::{Access, Place};
 
 /// Seconds for each linter.

@@ -5,12 +5,12 @@ use serde_json::json;
 
 use crate::arguments::{ALL, Arguments, DEPTH, NAME_GLOB, PATH, RECURSIVE};
 use crate::context::Context;
+use crate::control::Control;
 use crate::glob;
 use crate::outcome::{Failure, ToolResult, counted, grouped, sized};
 use crate::policy::Class;
 use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
-use crate::toolbox::Control;
 use crate::workspace::{Access, Entry as Found, EntryKind, Flow, LATE, Order, Place, Walk, on_one_line};
 
 const MAX_SHOWN: usize = 500;

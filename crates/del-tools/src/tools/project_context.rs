@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::arguments::{Arguments, DEPTH, PATH};
 use crate::code;
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Failure, ToolResult, counted};
 use crate::policy::Class;
 use crate::project::manifest::{self, Manifest};
@@ -18,7 +19,6 @@ use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::survey::{MAX_FILE, survey};
 use crate::text;
-use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle, Place, on_one_line};
 
 /// Bytes of the page.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, BACKGROUND, COMMAND, TIMEOUT, TIMEOUT_MS, WORKING_DIRECTORY};
 use crate::context::Context;
+use crate::control::Control;
 use crate::environment;
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::output::Output;
@@ -21,7 +22,6 @@ use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::sandbox::{Level, Reach};
 use crate::shell;
-use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle};
 
 const DEFAULT_TIMEOUT: u64 = 120;

@@ -16,6 +16,7 @@ use crate::arguments::{
     MATCH_LIMIT, MODE, PATH, PATTERN,
 };
 use crate::context::Context;
+use crate::control::Control;
 use crate::glob;
 use crate::hits::{Counter, Hits, Style};
 use crate::outcome::{Code, Failure, ToolResult, counted, excerpt, grouped};
@@ -25,7 +26,6 @@ use crate::question::Question;
 use crate::registry::{Entry, Job, Prepared};
 use crate::sieve::{InTime, Sieve, Sought, Verdict};
 use crate::suggest;
-use crate::toolbox::Control;
 use crate::workspace::{Access, EntryKind, Flow, Kept, Obstacle, Order, Place, Walk, on_one_line};
 
 const DEFAULT_MATCHES: u64 = 100;

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::arguments::{Arguments, MATCH_LIMIT, PATH, SEVERITY};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Code, Failure, ToolResult, counted, excerpt};
 use crate::policy::Class;
 use crate::question::Question;
@@ -16,7 +17,6 @@ use crate::registry::{Entry, Job, Prepared};
 use crate::security::{Finding, Findings, RULES, Severity};
 use crate::survey::{File, MAX_FILE, Survey, survey};
 use crate::text;
-use crate::toolbox::Control;
 use crate::workspace::{Access, Place};
 
 const DEFAULT_SHOWN: u64 = 100;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Arguments, FILTER, PATH, TIMEOUT, TIMEOUT_MS};
 use crate::capture::Cleaner;
 use crate::context::Context;
+use crate::control::Control;
 use crate::environment;
 use crate::glob;
 use crate::outcome::{Code, Failure, ToolResult};
@@ -22,7 +23,6 @@ use crate::sandbox::Reach;
 use crate::summary::{Failing, Outcome};
 use crate::tables::{Runner, Sign, runners, summaries};
 use crate::targets::{Targets, local, text_at, upward};
-use crate::toolbox::Control;
 use crate::workspace::{Access, on_one_line};
 
 const DEFAULT_TIMEOUT: u64 = 300;

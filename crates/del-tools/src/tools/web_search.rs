@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::arguments::{Arguments, MAX_RESULTS, QUERY};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
-use crate::toolbox::Control;
 use crate::visible::visible;
 use crate::web::{Hit, Web};
 use crate::workspace::on_one_line;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Arguments, CONTENT, PATH};
 use crate::commit::Change;
 use crate::context::{Context, Loaded};
+use crate::control::Control;
 use crate::diff::{Difference, difference};
 use crate::endings::crlf;
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
@@ -15,7 +16,6 @@ use crate::policy::Class;
 use crate::question::{Question, Subject};
 use crate::registry::{Entry, Job, Prepared};
 use crate::text::{self, decode};
-use crate::toolbox::Control;
 use crate::workspace::{Access, Obstacle, Place};
 
 pub(crate) static TOOL: Entry = Entry {

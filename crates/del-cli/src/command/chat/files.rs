@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use del_agent::Image;
 use del_dialects::Call;
-use del_tools::{Control, Progress, visible};
+use del_tools::{Code, Control, Progress, ToolResult, visible};
 use serde_json::json;
 
 use super::{Chat, say};
@@ -15,25 +15,7 @@ use crate::screen::lines;
 impl Chat {
     /// A command of the user's own: it is not asked about, and the model does not see it. Its output is shown as it comes.
     pub(super) fn shell(&mut self, command: &str) {
-        let arguments = json!({"command": command}).to_string();
-        let cancel = self.session.interrupt.begin();
-        let toolbox = &self.session.hands.toolbox;
-        let (at_start, stage) = (AtomicBool::new(true), self.stage);
-        let control = Control::new(cancel).with_progress(|progress| {
-            if let Progress::Output(text) = progress {
-                stage.aside(&visible(text));
-                at_start.store(text.ends_with('\n'), Ordering::Relaxed);
-            }
-        });
-        let result = match toolbox.plan("run_command", &arguments) {
-            Ok(plan) => toolbox.run(plan, &control),
-            Err(failure) => failure.into(),
-        };
-        drop(control);
-        self.session.interrupt.rest();
-        if !at_start.load(Ordering::Relaxed) {
-            self.stage.aside("\n");
-        }
+        let result = self.listening(|chat| chat.run_shell(command));
         let data = result.data.unwrap_or_default();
         if let Some(job) = data["job"].as_u64() {
             return say(&format!(
@@ -43,9 +25,39 @@ impl Chat {
         match data["exit_code"].as_i64() {
             Some(0) => {}
             Some(code) => say(&self.paint.dim(format!("exit code {code}"))),
+            None if data["code"] == Code::Cancelled.as_str() => say(&self.paint.yellow("cancelled")),
             // It did not end by itself, or did not begin; what it wrote stands there already.
             None => say(&self.paint.yellow(visible(result.text.lines().next().unwrap_or_default()))),
         }
+    }
+
+    fn run_shell(&self, command: &str) -> ToolResult {
+        let call = Call {
+            id: None,
+            name: "run_command".to_owned(),
+            arguments: json!({"command": command}).to_string(),
+        };
+        let cancel = self.session.interrupt.begin();
+        let toolbox = &self.session.hands.toolbox;
+        let (at_start, stage) = (AtomicBool::new(true), self.stage);
+        let control = Control::new(cancel).with_progress(|progress| {
+            if let Progress::Output(text) = progress {
+                stage.aside(&visible(text));
+                at_start.store(text.ends_with('\n'), Ordering::Relaxed);
+            }
+        });
+        let busy = stage.busy(&lines::doing(&call));
+        let result = match toolbox.plan(&call.name, &call.arguments) {
+            Ok(plan) => toolbox.run(plan, &control),
+            Err(failure) => failure.into(),
+        };
+        drop(busy);
+        drop(control);
+        self.session.interrupt.rest();
+        if !at_start.load(Ordering::Relaxed) {
+            self.stage.aside("\n");
+        }
+        result
     }
 
     /// The question with the files that it names as `@path`, and the images that it names or that were pasted as a path.

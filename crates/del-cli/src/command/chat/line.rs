@@ -9,12 +9,12 @@ mod popup;
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
 use complete::Words;
 use history::History;
-use keys::{Keys, Pastes};
+use keys::Keys;
 use popup::{Popup, Shared};
 use reedline::{
     Color, EditCommand, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu, Signal,
@@ -25,6 +25,7 @@ use tempfile::TempDir;
 use crate::consent::editing;
 use crate::prompts;
 use crate::screen::look::Look;
+use crate::screen::pastes::Pastes;
 
 /// Reads questions and remembers them.
 pub(super) struct Lines {
@@ -41,7 +42,7 @@ enum Reader {
 
 struct Drawn {
     editor: Reedline,
-    pastes: Arc<Mutex<Pastes>>,
+    pastes: Pastes,
     kitty: bool,
     /// Where the user's editor finds the text.
     _folder: Option<TempDir>,
@@ -50,6 +51,8 @@ struct Drawn {
 /// What was read.
 pub(super) enum Read {
     Line(String),
+    /// Shift-Tab; the line that was begun stays.
+    Mode,
     /// Ctrl-C.
     Interrupted,
     /// Ctrl-D, or the end of the input.
@@ -71,10 +74,11 @@ impl Lines {
         look: Look,
         directory: &Path,
         prompts: &Arc<[prompts::Prompt]>,
+        pastes: &Pastes,
     ) -> Self {
         let history = if terminal { History::find(directory) } else { None };
         let reader = if terminal && !look.plain {
-            Reader::Drawn(Box::new(Drawn::new(look, directory, prompts, history.as_ref())))
+            Reader::Drawn(Box::new(Drawn::new(look, directory, prompts, pastes.clone(), history.as_ref())))
         } else {
             Reader::Plain { prompt: terminal }
         };
@@ -102,20 +106,20 @@ impl Drawn {
         look: Look,
         directory: &Path,
         prompts: &Arc<[prompts::Prompt]>,
+        pastes: Pastes,
         history: Option<&History>,
     ) -> Self {
-        let pastes = Arc::new(Mutex::new(Pastes::default()));
         let shared = Arc::new(Shared::default());
-        let keys = Keys::new(Arc::clone(&pastes), Arc::clone(&shared));
+        let keys = Keys::new(pastes.clone(), Arc::clone(&shared));
         let mut editor = Reedline::create()
             .use_bracketed_paste(true)
             .with_ansi_colors(look.paint.is_on())
             .with_validator(Box::new(GoesOn))
             .with_completer(Box::new(Words::new(directory, Arc::clone(prompts))))
-            .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(shared))))
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(look, shared))))
             .with_edit_mode(Box::new(keys))
             .with_transient_prompt(Box::new(Above { status: String::new() }));
-        if let Some(lines) = history.and_then(History::lines) {
+        if let Some(lines) = history.and_then(|history| history.lines(&pastes)) {
             editor = editor.with_history(lines);
         }
         let mut folder = None;
@@ -144,10 +148,8 @@ impl Drawn {
             put("\u{1b}[<u");
         }
         Ok(match read? {
-            Signal::Success(line) => {
-                let whole = self.pastes.lock().unwrap_or_else(PoisonError::into_inner).unfold(&line);
-                Read::Line(whole.replace("\\\n", "\n"))
-            }
+            Signal::Success(line) => Read::Line(self.pastes.unfold(&line.replace("\\\n", "\n"))),
+            Signal::HostCommand(_) => Read::Mode,
             Signal::CtrlC => Read::Interrupted,
             _ => Read::End,
         })

@@ -1,11 +1,5 @@
 //! What a line of the conversation means: a word of Del's own, or a question.
 
-use std::fmt::Write;
-
-use del_tools::visible;
-
-use crate::prompts::Prompt;
-
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word<'a> {
@@ -62,9 +56,9 @@ pub(super) struct Command {
     pub(super) names: &'static [&'static str],
     takes: Takes,
     /// What stands behind it.
-    behind: &'static str,
+    pub(super) behind: &'static str,
     pub(super) about: &'static str,
-    name: Name,
+    pub(super) name: Name,
 }
 
 /// What may stand behind a command. A line with anything else there is a question.
@@ -87,7 +81,7 @@ const fn command(
 }
 
 pub(super) const COMMANDS: [Command; 33] = [
-    command(Name::Help, &["help"], Takes::Nothing, "", "this list"),
+    command(Name::Help, &["help"], Takes::Word, "[NAME]", "what there is to say; `all`, or one command"),
     command(Name::Exit, &["exit", "quit", "bye"], Takes::Nothing, "", "end; so does Ctrl-D"),
     command(Name::Safe, &["safe"], Takes::Nothing, "", "ask before writing and running, as at the start"),
     command(Name::Unsafe, &["unsafe"], Takes::Nothing, "", "ask nothing"),
@@ -96,7 +90,7 @@ pub(super) const COMMANDS: [Command; 33] = [
         &["mode"],
         Takes::Word,
         "[MODE]",
-        "what is done without asking: ask, auto-edit, plan, yolo",
+        "what is done without asking: ask, auto-edit, plan, yolo; Shift-Tab takes the next",
     ),
     command(
         Name::Permissions,
@@ -205,41 +199,6 @@ pub(super) const COMMANDS: [Command; 33] = [
         "show the model's raw text and which dialect matched where, or stop",
     ),
 ];
-
-/// What is typed besides commands.
-const KEYS: [(&str, &str); 7] = [
-    ("!COMMAND", "run a shell command yourself"),
-    ("@PATH", "in a question: attach the file"),
-    ("Tab", "take the command or file that is offered"),
-    ("Ctrl-J", "a new line; so do Alt-Enter and, where the terminal tells it, Shift-Enter"),
-    ("Ctrl-R", "look for an earlier question"),
-    ("Ctrl-G", "write in your editor (VISUAL or EDITOR); so does Ctrl-X Ctrl-E"),
-    ("Esc", "stop the model; what came is kept. What you type meanwhile is asked next"),
-];
-
-const BESIDE: &str = "\
-safe, unsafe, help, exit and quit also work without a slash; a line that ends with \\ goes on in the next one.";
-
-/// Commands and keys, a line each.
-pub(super) fn help(prompts: &[Prompt]) -> String {
-    let head = |name: &str, behind: &str| format!("/{name} {behind}").trim_end().to_owned();
-    let one_line = |text: &str| visible(&text.replace('\n', " ")).into_owned();
-    let own =
-        COMMANDS.iter().map(|command| (head(command.names[0], command.behind), command.about.to_owned()));
-    let rows: Vec<(String, String)> =
-        own.chain(KEYS.map(|(key, about)| (key.to_owned(), about.to_owned()))).collect();
-    let widest = rows.iter().map(|(head, _)| head.len()).max().unwrap_or(0);
-    let theirs = prompts
-        .iter()
-        .map(|prompt| (head(&prompt.name, &one_line(&prompt.hint)), one_line(&prompt.description)));
-    let (commands, keys) = rows.split_at(COMMANDS.len());
-    let mut text = String::new();
-    for (head, about) in commands.iter().cloned().chain(theirs).chain(keys.iter().cloned()) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{head:<widest$}  {about}");
-    }
-    text + BESIDE
-}
 
 impl<'a> Word<'a> {
     pub(super) fn read(line: &'a str) -> Self {

@@ -183,11 +183,14 @@ impl Footer {
             };
             // The end of a long line is what is being typed.
             let room = width.saturating_sub(waiting.width() + 6);
-            let mut typed: Vec<char> = visible(&self.typed).replace('\n', "⏎").chars().collect();
-            while typed.iter().collect::<String>().width() > room && !typed.is_empty() {
-                typed.remove(0);
+            let last: Vec<char> = self.typed.chars().rev().take(room).collect();
+            let last: String = last.into_iter().rev().collect();
+            let last = visible(&last.replace('\n', "⏎")).into_owned();
+            let mut typed = last.as_str();
+            while typed.width() > room {
+                typed = typed.get(typed.chars().next().map_or(0, char::len_utf8)..).unwrap_or_default();
             }
-            rows.push(format!("> {}  {}", typed.iter().collect::<String>(), paint.dim(waiting)));
+            rows.push(format!("> {typed}  {}", paint.dim(waiting)));
         }
         rows
     }

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use super::arrange;
 use crate::arguments::{Arguments, PATH, folded};
 use crate::context::Context;
+use crate::control::Control;
 use crate::outcome::{Code, Failure, ToolResult, excerpt};
 use crate::outline::Outline;
 use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
 use crate::registry::{self, Entry, Job};
 use crate::spelt::Spelt;
-use crate::toolbox::Control;
 use crate::workspace::{Access, Place};
 
 /// Keys under which the name of the tool may stand, the better ones first.

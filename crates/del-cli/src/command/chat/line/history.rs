@@ -1,5 +1,6 @@
 //! Questions of earlier conversations: those of this directory first, then the others.
 
+use std::collections::HashSet;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -9,6 +10,7 @@ use reedline::{FileBackedHistory, History as _, HistoryItem};
 
 use crate::folders;
 use crate::record::Store;
+use crate::screen::pastes::Pastes;
 
 /// Where they are kept: all in one file, and those of a directory in one of its own as well.
 pub(super) struct History {
@@ -17,6 +19,8 @@ pub(super) struct History {
 }
 
 const REMEMBERED: usize = 1000;
+/// Bytes of a line that is kept.
+const LONGEST: usize = 64 << 10;
 
 impl History {
     pub(super) fn find(directory: &Path) -> Option<Self> {
@@ -26,20 +30,25 @@ impl History {
         Some(Self { all: folder.join("history"), here: here.join(Store::name_of(directory)) })
     }
 
-    /// The lines, the nearest last.
-    pub(super) fn lines(&self) -> Option<Box<FileBackedHistory>> {
+    /// The lines, the nearest last; long ones as words, as when they were pasted.
+    pub(super) fn lines(&self, pastes: &Pastes) -> Option<Box<FileBackedHistory>> {
         let here = read(&self.here);
-        let mut lines: Vec<String> =
-            read(&self.all).into_iter().filter(|line| !here.contains(line)).collect();
+        let nearer: HashSet<&String> = here.iter().collect();
+        let mut lines = read(&self.all);
+        lines.retain(|line| !nearer.contains(line));
         lines.extend(here);
         let mut history = FileBackedHistory::new(REMEMBERED).ok()?;
         for line in &lines[lines.len().saturating_sub(REMEMBERED)..] {
-            history.save(HistoryItem::from_command_line(line)).ok()?;
+            history.save(HistoryItem::from_command_line(pastes.fold(line))).ok()?;
         }
         Some(Box::new(history))
     }
 
+    /// Keeps a line, unless it is so long that reading it would hold up each start.
     pub(super) fn add(&mut self, line: &str) {
+        if line.len() > LONGEST {
+            return;
+        }
         for path in [&self.all, &self.here] {
             let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
             // The next conversation has to do without it.

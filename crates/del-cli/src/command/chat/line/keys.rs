@@ -1,6 +1,6 @@
 //! What keys do, besides those that everybody knows from Emacs and the shell.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crossterm::event::{Event, KeyEvent};
 use reedline::{
@@ -9,52 +9,18 @@ use reedline::{
 };
 
 use super::popup::{NAME, Shared};
+use crate::screen::pastes::Pastes;
 
 pub(super) struct Keys {
     usual: Emacs,
-    pastes: Arc<Mutex<Pastes>>,
+    pastes: Pastes,
     popup: Arc<Shared>,
     /// Ctrl-X was pressed, and waits for its second key.
     chord: bool,
 }
 
-/// Long pastes, which a word stands for in the line.
-#[derive(Debug, Default)]
-pub(super) struct Pastes {
-    texts: Vec<String>,
-}
-
-/// A paste of more lines or bytes than this is folded.
-const LINES: usize = 8;
-const BYTES: usize = 2000;
-
-impl Pastes {
-    /// What stands in the line for this text.
-    fn fold(&mut self, text: &str) -> String {
-        let lines = text.lines().count();
-        if lines <= LINES && text.len() <= BYTES {
-            return text.to_owned();
-        }
-        self.texts.push(text.to_owned());
-        name(self.texts.len(), text)
-    }
-
-    /// The line with what was pasted in its place. What is left of a word that was changed stays as it is.
-    pub(super) fn unfold(&mut self, line: &str) -> String {
-        let mut line = line.to_owned();
-        for (place, text) in self.texts.iter().enumerate() {
-            line = line.replace(&name(place + 1, text), text);
-        }
-        line
-    }
-}
-
-fn name(number: usize, text: &str) -> String {
-    format!("[paste {number}: {} lines]", text.lines().count())
-}
-
 impl Keys {
-    pub(super) fn new(pastes: Arc<Mutex<Pastes>>, popup: Arc<Shared>) -> Self {
+    pub(super) fn new(pastes: Pastes, popup: Arc<Shared>) -> Self {
         let mut bindings = default_emacs_keybindings();
         let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
@@ -80,10 +46,14 @@ impl Keys {
                 self.chord = true;
                 Some(ReedlineEvent::None)
             }
-            // Enter sends what was typed. Only what was chosen in a popup is taken first.
-            KeyCode::Enter if key.modifiers.is_empty() && self.popup.is_open() && !self.popup.is_chosen() => {
+            // Enter sends what was typed. What was chosen in a popup, or stands there for a command that is not whole, is
+            // taken first.
+            KeyCode::Enter if key.modifiers.is_empty() && self.popup.is_open() && !self.popup.takes() => {
                 Some(ReedlineEvent::Multiple(vec![ReedlineEvent::Esc, ReedlineEvent::Enter]))
             }
+            KeyCode::BackTab if self.popup.is_open() => Some(ReedlineEvent::MenuPrevious),
+            // As in other assistants.
+            KeyCode::BackTab => Some(ReedlineEvent::ExecuteHostCommand(String::new())),
             KeyCode::Char(c @ ('/' | '@')) if !control => Some(ReedlineEvent::Multiple(vec![
                 ReedlineEvent::Edit(vec![EditCommand::InsertChar(c)]),
                 ReedlineEvent::Menu(NAME.to_owned()),
@@ -97,10 +67,7 @@ impl EditMode for Keys {
     fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
         let event = match Event::from(event) {
             Event::Paste(text) => {
-                // Terminals paste the ends of lines as they were, or as the key.
-                let text = text.replace("\r\n", "\n").replace('\r', "\n");
-                let text = self.pastes.lock().unwrap_or_else(PoisonError::into_inner).fold(&text);
-                return ReedlineEvent::Edit(vec![EditCommand::InsertString(text)]);
+                return ReedlineEvent::Edit(vec![EditCommand::InsertString(self.pastes.fold(&text))]);
             }
             Event::Key(key) => match self.key(key) {
                 Some(event) => return event,
@@ -113,20 +80,5 @@ impl EditMode for Keys {
 
     fn edit_mode(&self) -> PromptEditMode {
         PromptEditMode::Emacs
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_paste_is_a_word_in_the_line_and_whole_in_the_question() {
-        let mut pastes = Pastes::default();
-        assert_eq!(pastes.fold("two\nlines"), "two\nlines");
-        let long = "a line\n".repeat(10_000);
-        let line = format!("look: {} and more", pastes.fold(&long));
-        assert_eq!(line, "look: [paste 1: 10000 lines] and more");
-        assert_eq!(pastes.unfold(&line), format!("look: {long} and more"));
     }
 }

@@ -1,0 +1,90 @@
+//! What commands do that say which model answers, and how it is asked.
+
+use anyhow::Result;
+use del_tools::visible;
+
+use crate::command::chat::{Chat, say};
+use crate::config::Config;
+use crate::exit;
+use crate::keeping;
+
+impl Chat {
+    /// Lists the models, or takes one by its name or its number in the list.
+    pub(super) fn model(&mut self, name: &str) -> Result<()> {
+        let models = &self.session.server.models;
+        let numbered = name.parse().ok().and_then(|number: usize| models.get(number.wrapping_sub(1)));
+        let known = models.iter().any(|model| model == name);
+        let name = match numbered {
+            Some(model) if !known => model.clone(),
+            _ => name.to_owned(),
+        };
+        if let Some(profile) = name.strip_prefix('@') {
+            if let Err(error) = self.session.take_profile(profile) {
+                self.fail(&exit::line(&error));
+                return Ok(());
+            }
+            let (model, server) = (&self.session.settings.model, &self.session.server);
+            let from = format!("{} at {} ({})", visible(model), visible(&server.base), server.api.name());
+            say(&format!("the model is {from} from now on; its dialect is {}", self.session.dialect()));
+            return Ok(());
+        }
+        if !name.is_empty() {
+            return self.take_model(&name);
+        }
+        let current = &self.session.settings.model;
+        let profiles: Vec<String> =
+            Config::load()?.profiles().into_iter().map(|profile| format!("@{profile}")).collect();
+        if self.terminal && models.len() + profiles.len() > 1 {
+            let now = models.iter().position(|model| model == current).unwrap_or(0);
+            let rows = [models.as_slice(), &profiles].concat();
+            return match keeping::pick(&rows, now)? {
+                Some(place) => self.model(&rows[place]),
+                None => Ok(()),
+            };
+        }
+        say(&format!("the model is {}; `/model NAME`, or its number, takes another", visible(current)));
+        for (place, model) in self.session.server.models.iter().enumerate() {
+            let mark = if model == current { "*" } else { " " };
+            say(&format!("{mark} {:>2}  {}", place + 1, visible(model)));
+        }
+        for profile in profiles {
+            say(&format!("      {}", visible(&profile)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_model(&mut self, name: &str) -> Result<()> {
+        self.session.take_model(name)?;
+        let dialect = self.session.dialect();
+        say(&format!("the model is {} from now on; its dialect is {dialect}", visible(name)));
+        Ok(())
+    }
+
+    pub(super) fn dialect(&mut self, name: &str) {
+        if !name.is_empty()
+            && let Err(error) = self.session.take_dialect(name)
+        {
+            return self.fail(&error.to_string());
+        }
+        let read = match &self.session.settings.dialect {
+            Some(_) => "and read in it alone",
+            None => "and read in all",
+        };
+        say(&format!("calls are written in {}, {read}", self.session.dialect()));
+    }
+
+    pub(super) fn system(&mut self, text: &str) -> Result<()> {
+        match text {
+            "" => say(&self.paint.dim(visible(&self.session.settings.system))),
+            "-" => {
+                self.session.add_instructions("")?;
+                say("the instructions are as they were at the start");
+            }
+            text => {
+                self.session.add_instructions(text)?;
+                say("added to the instructions; `/system -` takes it back");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! What commands say of the tools' work, and how it is taken back.
+
+use anyhow::Result;
+use del_agent::Entry;
+use del_tools::{Cancel, visible};
+use serde_json::json;
+
+use crate::command::chat::{Chat, say};
+use crate::command::undo;
+use crate::screen::lines;
+use crate::table::cut;
+use crate::terminal;
+
+impl Chat {
+    pub(super) fn tools(&mut self) -> Result<()> {
+        self.session.take_in_servers(&at_once())?;
+        for definition in self.session.hands.toolbox.definitions() {
+            let class = json!(definition.class);
+            say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
+        }
+        self.servers()
+    }
+
+    pub(super) fn servers(&mut self) -> Result<()> {
+        self.session.take_in_servers(&at_once())?;
+        for state in self.session.hands.servers() {
+            let count = match &state.outcome {
+                Ok(_) => format!("{} tools", state.tools.len()),
+                Err(why) => visible(why).into_owned(),
+            };
+            say(&format!("MCP server {}: {count}", visible(&state.name)));
+            state.tools.iter().for_each(|tool| say(&format!("  {}", tool.name)));
+        }
+        for name in self.session.hands.starting_servers() {
+            say(&format!("MCP server {}: still starts", visible(name)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn hooks(&self) {
+        let hooks = &self.session.hands.hooks.all;
+        if hooks.is_empty() {
+            return say("there are no hooks; docs/hooks.md says what they can do");
+        }
+        for hook in hooks {
+            let whose = if hook.of_project { " (the project's)" } else { "" };
+            say(&format!("{}{whose}", visible(&hook.to_string())));
+        }
+    }
+
+    /// Lists the commands in the background, shows what one wrote, or ends one.
+    pub(super) fn jobs(&mut self, rest: &str) {
+        let Some(jobs) = self.session.hands.toolbox.jobs() else {
+            return say("no command can run in the background here");
+        };
+        let (end, number) = match rest.strip_prefix("end") {
+            Some(number) => (true, number.trim()),
+            None => (false, rest),
+        };
+        if number.is_empty() && !end {
+            let states = jobs.states();
+            if states.is_empty() {
+                say("nothing runs in the background; `!command &` does");
+            }
+            for state in states {
+                say(&cut(&visible(&state.to_string()), terminal::width()));
+                if !state.last.is_empty() {
+                    say(&self.paint.dim(format!("       {}", visible(&state.last))));
+                }
+            }
+            return;
+        }
+        match number.parse().ok().and_then(|id| Some((id, jobs.get(id)?))) {
+            Some((id, _)) if end => {
+                if !jobs.end(id) {
+                    say(&format!("job {id} is over already"));
+                }
+                self.session.hands.hear_jobs();
+            }
+            Some((id, state)) => {
+                let output = jobs.read_all(id).unwrap_or_default();
+                if !output.is_empty() {
+                    self.stage.line(visible(&output).trim_end());
+                }
+                say(&self.paint.dim(visible(&state.to_string())));
+            }
+            None => self.fail(&format!("expected the number of a job, or `end` and one; got {rest}")),
+        }
+    }
+
+    pub(super) fn plan(&self) {
+        match self.session.hands.plan.text() {
+            Some(plan) => say(&visible(plan)),
+            None => say("the model has made no plan"),
+        }
+    }
+
+    /// All of a result, as the model sees it.
+    pub(super) fn show(&self, which: &str) {
+        let results: Vec<&str> = self
+            .session
+            .entries()
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Results { results } => Some(results),
+                _ => None,
+            })
+            .flatten()
+            .map(|result| result.text.as_str())
+            .collect();
+        let back = if which.is_empty() { Ok(1) } else { which.parse::<usize>() };
+        match back.ok().and_then(|back| results.len().checked_sub(back)).and_then(|place| results.get(place))
+        {
+            Some(text) => self.stage.line(&visible(text)),
+            None => say(&format!("there are {} results; `/show 1` shows the last", results.len())),
+        }
+    }
+
+    pub(super) fn diff(&self) {
+        let changes = self.session.hands.changes();
+        if changes.is_empty() {
+            return say("nothing was changed in this session");
+        }
+        for change in changes {
+            self.stage.line(&lines::whole_change(self.look, &visible(&change)));
+        }
+    }
+
+    /// Takes changes of files back. The model is not told: a file that it knows otherwise counts as changed since.
+    pub(super) fn undo(&self, words: &str) {
+        let toolbox = &self.session.hands.toolbox;
+        let text = match words {
+            "list" => undo::listed(toolbox, self.paint, Some(terminal::width())),
+            "all" => undo::since(toolbox, self.since)
+                .and_then(|all| undo::taken_back(toolbox, &all, false))
+                .map(|done| done.text(self.paint)),
+            _ => undo::by_words(toolbox, words).map(|done| done.text(self.paint)),
+        };
+        match text {
+            Ok(text) => say(text.trim_end()),
+            Err(error) => self.fail(&error.to_string()),
+        }
+    }
+
+    /// Takes back what was taken back last.
+    pub(super) fn redo(&self) {
+        match undo::brought_back(&self.session.hands.toolbox) {
+            None => say("nothing was taken back"),
+            Some(Ok(done)) => say(done.text(self.paint).trim_end()),
+            Some(Err(error)) => self.fail(&error.to_string()),
+        }
+    }
+}
+
+/// Waits for nothing.
+fn at_once() -> Cancel {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    cancel
+}

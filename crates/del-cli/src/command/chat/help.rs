@@ -1,0 +1,146 @@
+//! What is said of commands and keys: what is needed daily, all of them, or one.
+
+use std::fmt::Write;
+
+use del_tools::visible;
+use similar::get_close_matches;
+
+use super::word::{COMMANDS, Command, Name};
+use crate::prompts::Prompt;
+
+/// Those that are needed daily, in the order of the short list, and what they are for in a few words.
+const DAILY: [(Name, &str); 11] = [
+    (Name::Model, "take another model, or see which there are"),
+    (Name::Mode, "what is done without asking: ask, auto-edit, plan, yolo"),
+    (Name::Permissions, "what you allowed; a number takes it back"),
+    (Name::Show, "all of the last result"),
+    (Name::Diff, "what this session has changed"),
+    (Name::Undo, "take back the last change of files, or `all`"),
+    (Name::Context, "what the model's context is filled with"),
+    (Name::Compact, "sum the conversation up, to make room"),
+    (Name::Clear, "begin anew"),
+    (Name::Resume, "go on with an earlier conversation"),
+    (Name::Exit, "end; so does Ctrl-D"),
+];
+
+/// What is typed besides commands.
+const KEYS: [(&str, &str); 8] = [
+    ("!COMMAND", "run a shell command yourself"),
+    ("@PATH", "in a question: attach the file"),
+    ("Tab", "take the command or file that is offered"),
+    ("Shift-Tab", "the next mode: ask, auto-edit, plan"),
+    ("Ctrl-J", "a new line; so do Alt-Enter and a \\ at the end"),
+    ("Ctrl-R", "look for an earlier question"),
+    ("Ctrl-G", "write in your editor (VISUAL or EDITOR)"),
+    ("Esc", "stop; what you type meanwhile is asked next"),
+];
+
+/// What `/help` says: the daily commands and the keys, all of them, or what one is for.
+pub(super) fn text(which: &str, prompts: &[Prompt]) -> Result<String, String> {
+    let own = |command: &Command| (head(command.names[0], command.behind), command.about.to_owned());
+    let theirs = prompts
+        .iter()
+        .map(|prompt| (head(&prompt.name, &one_line(&prompt.hint)), one_line(&prompt.description)));
+    let keys = KEYS.map(|(key, about)| (key.to_owned(), about.to_owned()));
+    match which.trim_start_matches('/') {
+        "" => {
+            let daily = DAILY.iter().filter_map(|(name, about)| {
+                let command = COMMANDS.iter().find(|command| command.name == *name)?;
+                Some((head(command.names[0], command.behind), (*about).to_owned()))
+            });
+            let mut text = columns(daily.chain(keys));
+            let also: Vec<String> = COMMANDS
+                .iter()
+                .filter(|command| !DAILY.iter().any(|(name, _)| *name == command.name))
+                .map(|command| format!("/{}", command.names[0]))
+                .chain(prompts.iter().map(|prompt| format!("/{}", one_line(&prompt.name))))
+                .collect();
+            // Writing to a string cannot fail.
+            let _ =
+                write!(text, "also  {}\n`/help all` explains them, `/help NAME` one of them", also.join(" "));
+            Ok(text)
+        }
+        "all" => {
+            let mut text = columns(COMMANDS.iter().map(own).chain(theirs).chain(keys));
+            text.push_str("safe, unsafe, help, exit and quit also work without a slash");
+            Ok(text)
+        }
+        name => {
+            if let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) {
+                let others: Vec<String> = command
+                    .names
+                    .iter()
+                    .filter(|other| **other != name)
+                    .map(|other| format!("/{other}"))
+                    .collect();
+                let same = if others.is_empty() {
+                    String::new()
+                } else {
+                    format!("\nthe same as {}", others.join(", "))
+                };
+                return Ok(format!("{}  {}{same}", head(name, command.behind), command.about));
+            }
+            let mut theirs = theirs;
+            let found = theirs.find(|(head, _)| head.split(' ').next() == Some(&format!("/{name}")));
+            found
+                .map(|(head, about)| format!("{head}  {about}"))
+                .ok_or_else(|| format!("expected `all` or the name of a command behind /help, got {name}"))
+        }
+    }
+}
+
+fn head(name: &str, behind: &str) -> String {
+    format!("/{name} {behind}").trim_end().to_owned()
+}
+
+fn one_line(text: &str) -> String {
+    visible(&text.replace('\n', " ")).into_owned()
+}
+
+/// A line each, what explains them in a column of its own.
+fn columns(rows: impl Iterator<Item = (String, String)>) -> String {
+    let rows: Vec<(String, String)> = rows.collect();
+    let widest = rows.iter().map(|(head, _)| head.len()).max().unwrap_or(0);
+    rows.iter().fold(String::new(), |mut text, (head, about)| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{head:<widest$}  {about}");
+        text
+    })
+}
+
+/// What is said to a command that there is none of.
+pub(super) fn unknown(word: &str) -> String {
+    let name = word.trim_start_matches('/');
+    let names: Vec<&str> = COMMANDS.iter().flat_map(|command| command.names).copied().collect();
+    let mut meant: Vec<&str> = names.iter().copied().filter(|known| known.starts_with(name)).collect();
+    if meant.is_empty() {
+        meant = get_close_matches(name, &names, 2, 0.6);
+    }
+    match meant.as_slice() {
+        [] => format!("there is no command {}; `/help` lists them", visible(word)),
+        meant => format!("there is no command {}; did you mean /{}?", visible(word), meant.join(" or /")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_help_fits_a_screen_and_names_every_command() {
+        let short = text("", &[]).unwrap();
+        let wrapped = |line| crate::wrap::rows(line, 80, crate::wrap::second_column(line));
+        let rows: usize = short.lines().map(|line| wrapped(line).lines().count()).sum();
+        assert!(rows <= 23, "{rows}: {short}");
+        let all = text("all", &[]).unwrap();
+        for command in &COMMANDS {
+            let name = format!("/{}", command.names[0]);
+            assert!(short.split_whitespace().any(|word| word == name), "{name}");
+            assert!(all.contains(command.about) && text(&name, &[]).unwrap().contains(command.about));
+        }
+        assert_eq!(unknown("/he"), "there is no command /he; did you mean /help?");
+        assert_eq!(unknown("/modle"), "there is no command /modle; did you mean /mode or /model?");
+        assert_eq!(unknown("/xyzzy"), "there is no command /xyzzy; `/help` lists them");
+        assert!(text("nosuch", &[]).unwrap_err().contains("got nosuch"));
+    }
+}

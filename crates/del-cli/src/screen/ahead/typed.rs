@@ -1,0 +1,167 @@
+//! What keys mean that are pressed while the model works: the next question is written, in one row.
+
+use std::collections::VecDeque;
+
+use crate::screen::pastes::Pastes;
+
+/// What was typed ahead: whole questions, and one that is not sent yet. Long pastes are words in both.
+#[derive(Debug, Default)]
+pub(crate) struct Typed {
+    pub(crate) questions: VecDeque<String>,
+    pub(crate) text: String,
+    pastes: Pastes,
+    /// What is being pasted.
+    pasted: Option<Vec<u8>>,
+    /// The beginning of a key or of a character.
+    begun: Vec<u8>,
+}
+
+const ESC: u8 = 27;
+const CTRL_U: u8 = 21;
+const CTRL_W: u8 = 23;
+/// What a paste stands between.
+const PASTE: &[u8] = b"\x1b[200~";
+const PASTED: &[u8] = b"\x1b[201~";
+
+impl Typed {
+    /// Goes on with a question that was begun before.
+    pub(crate) fn begun(text: String, pastes: Pastes) -> Self {
+        Self { text, pastes, ..Self::default() }
+    }
+
+    /// The end of a paste has not come yet.
+    pub(super) fn is_pasting(&self) -> bool {
+        self.pasted.is_some()
+    }
+
+    /// Takes what was pressed. Whether Esc was.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> bool {
+        let mut bytes = [std::mem::take(&mut self.begun).as_slice(), bytes].concat();
+        let mut escaped = false;
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            let taken = match &mut self.pasted {
+                Some(pasted) => match find(rest, PASTED) {
+                    Some(end) => {
+                        pasted.extend_from_slice(&rest[..end]);
+                        self.end_paste();
+                        Some(end + PASTED.len())
+                    }
+                    None => {
+                        let held = (1..PASTED.len()).rev().find(|held| rest.ends_with(&PASTED[..*held]));
+                        let sure = rest.len() - held.unwrap_or(0);
+                        pasted.extend_from_slice(&rest[..sure]);
+                        at += sure;
+                        None
+                    }
+                },
+                None => self.key(rest, &mut escaped),
+            };
+            match taken {
+                Some(count) => at += count,
+                None => break,
+            }
+        }
+        self.begun = bytes.split_off(at);
+        escaped
+    }
+
+    /// Takes the first key or character; how many bytes it has, if it is whole.
+    fn key(&mut self, bytes: &[u8], escaped: &mut bool) -> Option<usize> {
+        match bytes {
+            // A key with a name. Of them, only a paste means something here.
+            [ESC, b'[' | b'O', name @ ..] => {
+                let end = name.iter().position(|byte| (b'@'..=b'~').contains(byte))?;
+                if bytes.starts_with(PASTE) {
+                    self.pasted = Some(Vec::new());
+                }
+                return Some(end + 3);
+            }
+            [ESC, b'\r', ..] => {
+                self.text.push('\n');
+                return Some(2);
+            }
+            [ESC, ..] => *escaped = true,
+            [b'\r', ..] => {
+                let question = std::mem::take(&mut self.text);
+                if !question.trim().is_empty() {
+                    self.questions.push_back(question);
+                }
+            }
+            [b'\n', ..] => self.text.push('\n'),
+            [8 | 127, ..] => drop(self.text.pop()),
+            [CTRL_U, ..] => self.text.clear(),
+            [CTRL_W, ..] => {
+                let kept = self.text.trim_end().rfind(char::is_whitespace).map_or(0, |space| space + 1);
+                self.text.truncate(kept);
+            }
+            [0..32, ..] => {}
+            _ => return self.character(bytes),
+        }
+        Some(1)
+    }
+
+    fn character(&mut self, bytes: &[u8]) -> Option<usize> {
+        let longest = &bytes[..bytes.len().min(4)];
+        let text = match std::str::from_utf8(longest) {
+            Ok(text) => text,
+            Err(error) if error.valid_up_to() > 0 => {
+                std::str::from_utf8(&longest[..error.valid_up_to()]).ok()?
+            }
+            Err(error) => return error.error_len(),
+        };
+        let c = text.chars().next()?;
+        self.text.push(c);
+        Some(c.len_utf8())
+    }
+
+    fn end_paste(&mut self) {
+        if let Some(pasted) = self.pasted.take() {
+            self.text.push_str(&self.pastes.fold(&String::from_utf8_lossy(&pasted)));
+        }
+    }
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|window| window == what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_kept_and_esc_alone_stops() {
+        let mut typed = Typed::default();
+        assert!(!typed.take(b"first\rsec\x1b[A\x1b[1;5Cond\x7f\x7fn\xc3"));
+        assert!(!typed.take(b"\xa4 word gone\x17here\n\xff"));
+        assert_eq!(typed.questions, ["first"]);
+        assert_eq!(typed.text, "seconä word here\n");
+        assert!(typed.take(b"\x1b"));
+        assert!(typed.take(b"x\x1b"));
+        typed.take(b"\x15\r");
+        assert_eq!((typed.questions.len(), typed.text.as_str()), (1, ""));
+    }
+
+    #[test]
+    fn a_paste_is_one_text_however_it_comes() {
+        let long = "row\r".repeat(20);
+        let keys = format!("a \u{1b}[200~two\rrows ä\u{1b}[201~ b \u{1b}[200~{long}\u{1b}[201~\rc");
+        for size in [1, 2, 3, 5, 7, keys.len()] {
+            let pastes = Pastes::default();
+            let mut typed = Typed::begun(String::new(), pastes.clone());
+            let mut read = Vec::new();
+            for piece in keys.as_bytes().chunks(size) {
+                read.extend_from_slice(piece);
+                // Whoever reads waits whether more of a key follows.
+                if !read.ends_with(&[ESC]) {
+                    assert!(!typed.take(&std::mem::take(&mut read)), "{size}");
+                }
+            }
+            assert_eq!(typed.questions, ["a two\nrows ä b [paste 1: 20 lines]"], "{size}");
+            assert_eq!(pastes.unfold("[paste 1: 20 lines]"), "row\n".repeat(20));
+            assert_eq!(typed.text, "c");
+        }
+    }
+}
