@@ -7,7 +7,8 @@ use del_dialects::Dialects;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::DetectError;
+use crate::dialect::one;
+use crate::error::{DetectError, TemplateError};
 
 /// What was found out.
 #[pyclass(frozen, module = "del_dialects", name = "Detection")]
@@ -29,6 +30,16 @@ pub(crate) fn detect(py: Python<'_>, text: &str, describe: bool) -> PyResult<Det
 #[pyo3(signature = (path, *, describe=false))]
 pub(crate) fn detect_file(py: Python<'_>, path: PathBuf, describe: bool) -> PyResult<Detection> {
     look(py, describe, || Material::read(&path))
+}
+
+/// The response template of a dialect, as JSON. `start_anchor` is a regular expression of what ends the prompt.
+#[pyfunction]
+#[pyo3(signature = (dialect, *, start_anchor=None))]
+pub(crate) fn response_template(dialect: &Bound<'_, PyAny>, start_anchor: Option<&str>) -> PyResult<String> {
+    let dialect = one(dialect)?;
+    let made = del_detect::response::template(&dialect, start_anchor);
+    made.map(|made| made.to_string())
+        .map_err(|error| TemplateError::new_err(format!("{}: {error}", dialect.name)))
 }
 
 fn look(

@@ -10,3 +10,4 @@ create_exception!(del_dialects, ToolsError, DelError, "Tool definitions cannot b
 create_exception!(del_dialects, RenderError, DelError, "A dialect cannot carry an answer.");
 create_exception!(del_dialects, GrammarError, DelError, "There is no grammar of this kind.");
 create_exception!(del_dialects, DetectError, DelError, "A file or a chat template cannot be looked at.");
+create_exception!(del_dialects, TemplateError, DelError, "A dialect has no response template.");

@@ -19,12 +19,13 @@ mod _lib {
     #[pymodule_export]
     use super::batch::{Answers, convert_batch, parse_batch};
     #[pymodule_export]
-    use super::detect::{Detection, detect, detect_file};
+    use super::detect::{Detection, detect, detect_file, response_template};
     #[pymodule_export]
     use super::dialect::{Dialect, dialects, neutralise, restore, restore_json};
     #[pymodule_export]
     use super::error::{
-        DelError, DetectError, DialectError, GrammarError, RenderError, ToolsError, UnknownDialectError,
+        DelError, DetectError, DialectError, GrammarError, RenderError, TemplateError, ToolsError,
+        UnknownDialectError,
     };
     #[pymodule_export]
     use super::event::{Args, CallEnd, CallStart, Fault, Reasoning, Text};

@@ -3,13 +3,20 @@
 //! Such a template says with literals and regular expressions where thinking, text and calls begin and end. What it can
 //! say and a description cannot is refused by name: nothing is guessed.
 
+mod call;
+mod channels;
+mod fields;
 mod pattern;
+mod regex;
+mod template;
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::describe::{list, one_or_list, quoted};
 use pattern::Bit;
+
+pub use template::{Inexpressible, template};
 
 /// Why a response template is no description.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use del_detect::response;
-use del_dialects::{Call, Collect, Dialect, End, Message, Tool, Turn};
+use del_dialects::{Call, Collect, Dialect, Dialects, End, Message, Tool, Turn};
 use serde_json::{Value, json};
 
 static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
@@ -156,4 +156,73 @@ fn what_a_description_cannot_say_is_refused_by_name() {
         let error = response::describe("Example", text).unwrap_err().to_string();
         assert!(error.starts_with(start), "{error}");
     }
+}
+
+/// The template of a description.
+fn written(toml: &str) -> Result<Value, String> {
+    let dialect = Dialect::from_toml("example", toml).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+    response::template(&dialect, None).map_err(|error| error.to_string())
+}
+
+fn description(call: &str) -> String {
+    format!("title = \"Example\"\nfamily = \"example\"\nsource = \"a test\"\n{call}")
+}
+
+#[test]
+fn a_description_becomes_a_template() {
+    let made = written(&description(
+        "ends = [\"<|end|>\"]\n[call]\npieces = [{ mark = \"<call:\" }, { head = \"{name}\" }, { mark = \">\" }, \
+         { args = \"raw\", key = \"code\" }, { mark = \"</call>\" }]\n",
+    ));
+    let open =
+        r#"(?:(?<=(?:</call>|\]|\}))\s*|)<call:\s*(?P<name>[^\s"'<>{}()\[\]]+)\s*>\s*(?=.*?\s*</call>)"#;
+    let expected = json!({
+        "start_anchor_pattern": r"(?=<think>\s*\Z)|(?<!<think>\s*)\Z",
+        "defaults": {"role": "assistant"},
+        "fields": {
+            "reasoning_content": {"open_pattern": r"\s*<think>\s*", "close_pattern": r"\s*</think>\s*", "content": "text"},
+            "content": {
+                "content": "text", "content_args": {"strip": false}, "repeats": true, "join": "",
+                "close_pattern": r"\s*<\|end\|>",
+            },
+            "tool_calls": {
+                "open_pattern": open, "close_pattern": r"\s*</call>", "content": "text", "content_args": {"strip": false},
+                "transform": {"type": "function", "function": {"name": "{name}", "arguments": {"code": "{content}"}}},
+                "repeats": true,
+            },
+        },
+    });
+    assert_eq!(made, Ok(expected));
+}
+
+#[test]
+fn what_a_template_cannot_say_is_told() {
+    for (call, reason) in [
+        (
+            "[call]\nnone = [\"nothing\"]\npieces = [{ mark = \"<f>\" }, { args = \"call\", form = '{\"name\": \"{name}\", \"arguments\": {args}}' }]",
+            "a call of a certain name is none",
+        ),
+        (
+            "[call]\npieces = [{ mark = \"<f>\" }, { args = \"call\", form = '{\"{name}\": {args}}' }]",
+            "the tool's name is a key",
+        ),
+        (
+            "[call]\npieces = [{ mark = \"<f>\" }, { args = \"call\", form = '{\"the name\": \"{name}\", \"arguments\": {args}}' }]",
+            "the keys of a call are no words",
+        ),
+        (
+            "[call]\npieces = [{ mark = \"<\" }, { head = \"{name}\" }, { mark = \">\" }, { args = \"object\" }]",
+            "only the name of a declared tool tells a call from text",
+        ),
+    ] {
+        let expected =
+            format!("expected a dialect that a response template can say, got one in which {reason}");
+        assert_eq!(written(&description(call)), Err(expected));
+    }
+}
+
+#[test]
+fn most_dialects_have_a_template() {
+    let made = Dialects::builtin().iter().filter(|dialect| response::template(dialect, None).is_ok()).count();
+    assert!(made >= 75, "{made}");
 }

@@ -27,6 +27,9 @@ class GrammarError(DelError):
 class DetectError(DelError):
     """A file or a chat template cannot be looked at."""
 
+class TemplateError(DelError):
+    """A dialect has no response template."""
+
 @final
 class Tools:
     """The tools that a model was told of, read once."""
@@ -328,3 +331,4 @@ class Detection:
 
 def detect(text: str, *, describe: bool = False) -> Detection: ...
 def detect_file(path: str | PathLike[str], *, describe: bool = False) -> Detection: ...
+def response_template(dialect: str | Dialect, *, start_anchor: str | None = None) -> str: ...
