@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use del_dialects::Dialect;
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use serde::Deserialize;
 use toml::Spanned;
 

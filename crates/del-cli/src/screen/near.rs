@@ -25,7 +25,7 @@ const NAMED: usize = 6;
 impl Tried {
     /// A line about the dialects that came near in `text`, besides those that matched, where there are others.
     pub(crate) fn line(&self, text: &str, matched: &[String]) -> Option<String> {
-        let others = || self.dialects.iter().filter(|dialect| !matched.contains(&dialect.name));
+        let others = || self.dialects.iter().filter(|dialect| !matched.contains(dialect.name()));
         let mut near: Vec<Near<'_>> = others().filter_map(|dialect| self.near(dialect, text)).collect();
         near.sort_by_key(|near| !near.whole);
         if near.is_empty() {
@@ -56,7 +56,7 @@ impl Tried {
             (None, Some(fault)) => format!("byte {}: {}", fault.span.start, fault.kind.message()),
             (None, None) => return None,
         };
-        Some(Near { name: &dialect.name, what, whole: !message.calls.is_empty() })
+        Some(Near { name: dialect.name(), what, whole: !message.calls.is_empty() })
     }
 }
 

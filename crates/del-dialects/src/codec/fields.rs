@@ -18,6 +18,7 @@ mod header;
 mod lookahead;
 mod marks;
 mod repeated;
+mod types;
 mod value;
 mod write;
 mod xml;
