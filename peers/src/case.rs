@@ -79,7 +79,7 @@ pub(crate) fn load(dialects: &[String]) -> Result<Vec<Case>, Fail> {
     let tools: Vec<Value> = tools.iter().map(|tool| json!({"type": "function", "function": tool})).collect();
     let mut cases = Vec::new();
     for dialect in Dialects::builtin().iter() {
-        if !dialects.is_empty() && !dialects.contains(dialect.name()) {
+        if !dialects.is_empty() && !dialects.iter().any(|name| name == dialect.name()) {
             continue;
         }
         let mut files = fs::read_dir(root.join(dialect.name()).join("cases"))?

@@ -42,8 +42,8 @@ pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
     };
     let others: Vec<&str> = dialects
         .iter()
-        .filter(|other| other.name != dialect.name() && whole(other))
-        .map(|other| other.name.as_str())
+        .filter(|other| other.name() != dialect.name() && whole(other))
+        .map(|other| other.name())
         .collect();
     let faults = message.faults.len();
     report.confidence = match (dialect.frame(), others.len(), faults) {

@@ -182,6 +182,6 @@ fn shared(dialect: &Dialect, findings: &Findings) -> usize {
 /// True when a turn of the model's ends with a token of this dialect that few others know.
 fn ends_so(dialect: &Dialect, findings: &Findings, dialects: &Dialects) -> bool {
     const FEW: usize = 3;
-    let known_to = |end: &String| dialects.iter().filter(|other| other.ends.contains(end)).count();
+    let known_to = |end: &String| dialects.iter().filter(|other| other.ends().contains(end)).count();
     dialect.ends().iter().any(|end| findings.end.contains(end.as_str()) && known_to(end) <= FEW)
 }

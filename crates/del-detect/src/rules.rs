@@ -54,7 +54,7 @@ pub(crate) fn told(text: &str, dialects: &Dialects) -> Option<Hit> {
 const UNMISTAKABLE: usize = 10;
 
 fn hit(text: &str, dialect: &Arc<Dialect>) -> Option<Hit> {
-    let rule = dialect.detect().clone().or_else(|| by_marks(dialect))?;
+    let rule = dialect.detect().cloned().or_else(|| by_marks(dialect))?;
     let found = |mark: &&String| text.contains(mark.as_str());
     let any: Vec<String> =
         rule.any.iter().filter(found).max_by_key(|mark| mark.len()).cloned().into_iter().collect();
@@ -62,7 +62,12 @@ fn hit(text: &str, dialect: &Arc<Dialect>) -> Option<Hit> {
         && (rule.any.is_empty() || !any.is_empty())
         && !rule.none.iter().any(|mark| found(&mark));
     let marks = rule.all.into_iter().chain(any).collect();
-    holds.then(|| Hit { dialect: Arc::clone(dialect), marks, stated: dialect.detect().is_some(), told: false })
+    holds.then(|| Hit {
+        dialect: Arc::clone(dialect),
+        marks,
+        stated: dialect.detect().is_some(),
+        told: false,
+    })
 }
 
 /// Where a description has no rule: all marks that have to be there, if they can be told from text.

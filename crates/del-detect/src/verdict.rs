@@ -167,9 +167,9 @@ pub(crate) fn by_calls(
         report.evidence.push(format!("a call is written {:?}", shown(&turn.text)));
     }
     let whole: Vec<&Fit> = fits.iter().filter(|fit| is_good(fit)).collect();
-    let ruled = hits
-        .iter()
-        .find_map(|hit| whole.iter().find(|fit| fit.dialect.name() == hit.dialect.name()).map(|fit| (hit, *fit)));
+    let ruled = hits.iter().find_map(|hit| {
+        whole.iter().find(|fit| fit.dialect.name() == hit.dialect.name()).map(|fit| (hit, *fit))
+    });
     let Some(best) = whole.first() else {
         return by_bad_fits(report, findings, &fits, hits);
     };
@@ -195,7 +195,10 @@ pub(crate) fn by_calls(
     report.dialect = Some(fit.dialect.name().to_owned());
     report.evidence.push(format!(
         "{} reads {} of {} turns cleanly, and writes {} of them the same",
-        fit.dialect.name(), fit.clean, fit.turns, fit.written
+        fit.dialect.name(),
+        fit.clean,
+        fit.turns,
+        fit.written
     ));
     let others: Vec<&str> = whole
         .iter()
@@ -221,14 +224,18 @@ fn is_good(fit: &Fit) -> bool {
 /// No dialect reads the calls cleanly.
 fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[Hit]) {
     let agreed = hits.iter().find_map(|hit| {
-        let fit = fits.iter().find(|fit| fit.dialect.name() == hit.dialect.name() && fit.read * 2 > fit.turns)?;
+        let fit =
+            fits.iter().find(|fit| fit.dialect.name() == hit.dialect.name() && fit.read * 2 > fit.turns)?;
         Some((hit, fit))
     });
     if let Some((hit, fit)) = agreed {
         report.evidence.push(evidence(hit));
-        report
-            .evidence
-            .push(format!("{} reads the calls of {} of {} turns", fit.dialect.name(), fit.read, fit.turns));
+        report.evidence.push(format!(
+            "{} reads the calls of {} of {} turns",
+            fit.dialect.name(),
+            fit.read,
+            fit.turns
+        ));
         report.dialect = Some(fit.dialect.name().to_owned());
         report.confidence = 0.7;
         report.warnings.push("something else than calls is left over in what the template writes".to_owned());
@@ -238,9 +245,11 @@ fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[H
     let turns = findings.turns.len();
     report.evidence.push(format!("no known dialect reads the {turns} turns"));
     if let Some(near) = fits.first() {
-        report
-            .evidence
-            .push(format!("the nearest is {}: it reads the calls of {}", near.dialect.name(), near.read));
+        report.evidence.push(format!(
+            "the nearest is {}: it reads the calls of {}",
+            near.dialect.name(),
+            near.read
+        ));
     }
 }
 
@@ -308,7 +317,9 @@ fn instead(material: &Material, dialects: &Dialects) -> Instead {
     let dialect = named.or_else(|| dialects.iter().next());
     Instead {
         tools_mode: "prompt".to_owned(),
-        dialect: dialect.map(|dialect: &std::sync::Arc<Dialect>| dialect.name().to_owned()).unwrap_or_default(),
+        dialect: dialect
+            .map(|dialect: &std::sync::Arc<Dialect>| dialect.name().to_owned())
+            .unwrap_or_default(),
     }
 }
 

@@ -152,7 +152,9 @@ impl Dialects {
             names.entry(plain(&dialect.name)).or_insert(place);
         }
         for (place, dialect) in self.list.iter().enumerate() {
-            for (engine, alias) in dialect.aliases.iter().flat_map(|(engine, all)| all.iter().map(move |alias| (engine, alias))) {
+            for (engine, alias) in
+                dialect.aliases.iter().flat_map(|(engine, all)| all.iter().map(move |alias| (engine, alias)))
+            {
                 names.entry(plain(alias)).or_insert(place);
                 names.entry(plain(&format!("{engine}:{alias}"))).or_insert(place);
             }

@@ -16,13 +16,11 @@ fn no_marked_call_survives_and_all_of_it_comes_back() {
     let tools = [Tool {
         name: "read_file".into(),
         description: String::new(),
-        parameters: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}})
-            .into(),
+        parameters: serde_json::json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),
     }];
     let call = Call { id: None, name: "read_file".into(), arguments: r#"{"path": "a"}"#.into() };
     for dialect in all.iter().filter(|dialect| dialect.tool().is_none()) {
-        let written =
-            dialect.render_calls(std::slice::from_ref(&call), &tools).expect("a call it can carry");
+        let written = dialect.render_calls(std::slice::from_ref(&call), &tools).expect("a call it can carry");
         let neutral = all.neutralise(&written);
         assert_eq!(all.restore(&neutral), written, "{}", dialect.name());
         // A bare call has no mark to break, nor has one that the name of a tool makes one, or whose opening mark stands

@@ -13,8 +13,7 @@ fn records_are_read_as_they_were_written() {
     for tool in tools {
         assert_eq!(json!(serde_json::from_value::<Tool>(tool.clone()).unwrap()), tool);
     }
-    for call in [json!({"name": "f", "arguments": "{}"}), json!({"id": "7", "name": "", "arguments": ""})]
-    {
+    for call in [json!({"name": "f", "arguments": "{}"}), json!({"id": "7", "name": "", "arguments": ""})] {
         assert_eq!(json!(serde_json::from_value::<Call>(call.clone()).unwrap()), call);
     }
     for result in [

@@ -56,16 +56,14 @@ pub(crate) fn calls(
     warnings: &mut Vec<Warning>,
 ) -> Calls {
     // The tool itself, where a form of calls is only for it.
-    let own = |name: &str| {
-        dialect.variants().iter().find_map(|form| form.tool.as_deref().filter(|tool| *tool == name))
-    };
+    let own =
+        |name: &str| dialect.variants().iter().find_map(|form| form.tool().filter(|tool| *tool == name));
     let mut forms: Vec<Form> = Vec::new();
     let mut triggers = Vec::new();
     // The forms that are written; others are only read.
-    let variants = dialect.variants().iter().map(Arc::as_ref).filter(|form| form.tool.is_some());
+    let variants = dialect.variants().iter().map(Arc::as_ref).filter(|form| form.tool().is_some());
     for dialect in std::iter::once(dialect).chain(variants) {
-        let tools: Vec<&Tool> =
-            tools.iter().filter(|tool| own(&tool.name) == dialect.tool()).collect();
+        let tools: Vec<&Tool> = tools.iter().filter(|tool| own(&tool.name) == dialect.tool()).collect();
         if tools.is_empty() {
             continue;
         }

@@ -131,7 +131,7 @@ fn distinct((mark, spelling): (&Mark, &str)) -> Option<String> {
 
 /// The marks that the name of a tool makes ones: `<get_weather`.
 fn named(dialect: &Dialect, tools: &[Tool]) -> Vec<String> {
-    match &dialect.call()[..] {
+    match dialect.call() {
         [Piece::Mark(mark, None), Piece::Head(form), ..]
             if mark.write.len() < MIN_DISTINCT && form.parts == [Slot::Name] =>
         {

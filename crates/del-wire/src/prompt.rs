@@ -329,9 +329,9 @@ fn in_words(calls: &[Call]) -> String {
 /// model's own.
 pub fn stops(dialect: &Dialect) -> Vec<&str> {
     let forms = std::iter::once(dialect).chain(dialect.variants().iter().map(Arc::as_ref));
-    let forms = forms.filter(|form| !matches!(form.frame, Frame::Channels(_)));
+    let forms = forms.filter(|form| !matches!(form.frame(), Frame::Channels(_)));
     let closers = forms.filter_map(|form| {
-        form.call.iter().rev().find_map(|piece| match piece {
+        form.call().iter().rev().find_map(|piece| match piece {
             Piece::Mark(mark, _) if mark.need == Need::Stop => Some(mark.write.trim()),
             _ => None,
         })

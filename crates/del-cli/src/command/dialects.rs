@@ -133,7 +133,7 @@ fn check(file: &Path, json: bool) -> Result<Exit> {
     for failure in &failures {
         crate::say(format!("it cannot carry {}: {}", failure.about, failure.why));
     }
-    if Dialects::builtin().iter().any(|known| known.name == dialect.name()) {
+    if Dialects::builtin().iter().any(|known| known.name() == dialect.name()) {
         crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name()));
     }
     Ok(Exit::Done)

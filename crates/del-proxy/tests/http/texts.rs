@@ -58,7 +58,8 @@ async fn every_dialect_goes_through() {
             continue;
         };
         // Without a lead, calls stand alone.
-        let text = if dialect.lead().is_empty() { written } else { format!("Well.{}{written}", dialect.lead()) };
+        let text =
+            if dialect.lead().is_empty() { written } else { format!("Well.{}{written}", dialect.lead()) };
         let model = Model::new(move |seen| says(seen, &text, 3));
         let stand = Stand::with(model, |settings| {
             settings.routes[0].tools_mode = ToolsMode::Prompt;
