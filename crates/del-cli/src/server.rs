@@ -54,6 +54,8 @@ const SILENCE: Duration = Duration::from_secs(600);
 /// Connections that a proxy keeps for later requests, and for how long: some servers close theirs after 5 seconds.
 const MOST_IDLE: usize = 64;
 const IDLE: Duration = Duration::from_secs(4);
+/// Where one of these is set, a proxy may stand before other machines.
+const PROXIES: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 const ASK: Duration = Duration::from_secs(5);
 
 fn variable(name: &str) -> Option<String> {
@@ -169,6 +171,9 @@ impl Server {
             .build()?;
         let fresh = client(direct).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
+        if direct || !PROXIES.iter().any(|name| variable(name).is_some()) {
+            upstream = upstream.direct(connect);
+        }
         upstream.passes_keys = given;
         upstream.engine = engine;
         upstream.takes_tools = takes_tools;

@@ -11,12 +11,14 @@
 mod account;
 pub mod answer;
 mod api;
+mod coming;
 mod document;
 mod execution;
 mod gate;
 mod held;
 mod inspector;
 mod keys;
+mod line;
 mod listing;
 mod memory;
 mod metrics;

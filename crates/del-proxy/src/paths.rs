@@ -8,12 +8,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinSet;
+use tower::ServiceExt as _;
 
 use crate::account::Account;
 use crate::api::{Api, Family, unique};
@@ -33,72 +33,105 @@ type Outcome = Result<Response<Body>, Refusal>;
 /// A client's own id of its request comes back; one without gets an id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// All of it, behind the gate.
-pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
-    let pages = if proxy.inspector.is_some() { inspector::router() } else { Router::new() };
-    Router::new()
-        .merge(pages)
-        .route("/v1/chat/completions", answers(Api::Chat))
-        .route("/v1/responses", answers(Api::Responses))
-        .route("/v1/messages", answers(Api::Messages))
-        .route("/v1/messages/count_tokens", post(listing::count_tokens))
-        .route("/api/chat", answers(Api::OllamaChat))
-        .route("/api/generate", answers(Api::OllamaGenerate))
-        .route("/api/tags", get(listing::tags))
-        .route("/api/show", post(listing::show))
-        .route("/api/version", get(listing::version))
-        .route("/v1/completions", post(pass))
-        .route("/v1/embeddings", post(pass))
-        .route("/v1/models", get(listing::models))
-        .route("/v1/models/{*model}", get(listing::model))
-        .route("/health", get(health))
-        .route("/ready", get(ready))
-        .route("/metrics", get(metrics))
-        .fallback(unknown)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(from_fn_with_state(Arc::clone(&proxy), guard))
-        .with_state(proxy)
+/// The paths that give answers of a model.
+const ANSWERS: [(&str, Api); 5] = [
+    ("/v1/chat/completions", Api::Chat),
+    ("/v1/responses", Api::Responses),
+    ("/v1/messages", Api::Messages),
+    ("/api/chat", Api::OllamaChat),
+    ("/api/generate", Api::OllamaGenerate),
+];
+
+/// All paths, behind the gate.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    proxy: Arc<Proxy>,
+    /// Those that give none.
+    others: Router,
 }
 
-/// Lets in what may come in, and gives refusals the shape of the API that was called, and every answer an id.
-async fn guard(State(proxy): Shared, request: Request<Body>, next: Next) -> Response<Body> {
-    let (mut parts, body) = request.into_parts();
-    let (family, begun) = (Family::of(&parts), Instant::now());
-    let path = parts.uri.path().to_owned();
-    let id = parts.headers.get(REQUEST_ID).cloned();
-    let id = id.or_else(|| HeaderValue::from_str(&format!("req_{}", unique())).ok());
-    let account = id
-        .as_ref()
-        .filter(|_| is_told(&path))
-        .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
-    let mut response = match enter(&proxy, &mut parts) {
-        Ok(None) => next.run(Request::from_parts(parts, body)).await,
-        Ok(place) => {
-            next.run(Request::from_parts(parts, body)).await.map(|body| Body::new(Held::new(body, place)))
+impl Paths {
+    pub(crate) fn new(proxy: Arc<Proxy>) -> Arc<Self> {
+        let pages = if proxy.inspector.is_some() { inspector::router() } else { Router::new() };
+        let others = Router::new()
+            .merge(pages)
+            .route("/v1/messages/count_tokens", post(listing::count_tokens))
+            .route("/api/tags", get(listing::tags))
+            .route("/api/show", post(listing::show))
+            .route("/api/version", get(listing::version))
+            .route("/v1/completions", post(pass))
+            .route("/v1/embeddings", post(pass))
+            .route("/v1/models", get(listing::models))
+            .route("/v1/models/{*model}", get(listing::model))
+            .route("/health", get(health))
+            .route("/ready", get(ready))
+            .route("/metrics", get(metrics))
+            .fallback(unknown)
+            .method_not_allowed_fallback(wrong_method)
+            .with_state(Arc::clone(&proxy));
+        Arc::new(Self { proxy, others })
+    }
+
+    /// Answers what may come in, and gives refusals the shape of the API that was called, and every answer an id.
+    pub(crate) async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        let proxy = &self.proxy;
+        let (mut parts, body) = request.into_parts();
+        let (family, begun) = (Family::of(&parts), Instant::now());
+        let path = parts.uri.path().to_owned();
+        let id = parts.headers.get(REQUEST_ID).cloned();
+        let id = id.or_else(|| HeaderValue::from_str(&format!("req_{}", unique())).ok());
+        let account = id
+            .as_ref()
+            .filter(|_| is_told(&path))
+            .and_then(|id| proxy.observers.open(&mut parts, &String::from_utf8_lossy(id.as_bytes())));
+        let mut response = match enter(proxy, &mut parts) {
+            Ok(None) => self.inside(Request::from_parts(parts, body)).await,
+            Ok(place) => {
+                let response = self.inside(Request::from_parts(parts, body)).await;
+                response.map(|body| Body::new(Held::new(body, place)))
+            }
+            Err(refusal) => refusal.into_response(),
+        };
+        let refusal = response.extensions_mut().remove::<Refusal>();
+        let error = refusal.as_ref().map(Refusal::kind);
+        if let Some(refusal) = refusal
+            && family != Family::OpenAi
+        {
+            response = refusal.shaped(family);
         }
-        Err(refusal) => refusal.into_response(),
-    };
-    let refusal = response.extensions_mut().remove::<Refusal>();
-    let error = refusal.as_ref().map(Refusal::kind);
-    if let Some(refusal) = refusal
-        && family != Family::OpenAi
-    {
-        response = refusal.shaped(family);
+        if response.status() == StatusCode::UNAUTHORIZED && inspector::is_page(&path) {
+            // A browser then asks its user.
+            let ask = HeaderValue::from_static(
+                "Basic realm=\"Del inspector: any name, and the key of the proxy\", charset=\"UTF-8\"",
+            );
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
+        }
+        if let Some(id) = id {
+            response.headers_mut().entry(REQUEST_ID).or_insert(id);
+        }
+        proxy.metrics.answered(&path, response.status().as_u16(), begun.elapsed());
+        match account {
+            Some(account) => account.answers(response, error),
+            None => response,
+        }
     }
-    if response.status() == StatusCode::UNAUTHORIZED && inspector::is_page(&path) {
-        // A browser then asks its user.
-        let ask = HeaderValue::from_static(
-            "Basic realm=\"Del inspector: any name, and the key of the proxy\", charset=\"UTF-8\"",
-        );
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
-    }
-    if let Some(id) = id {
-        response.headers_mut().entry(REQUEST_ID).or_insert(id);
-    }
-    proxy.metrics.answered(&path, response.status().as_u16(), begun.elapsed());
-    match account {
-        Some(account) => account.answers(response, error),
-        None => response,
+
+    async fn inside(&self, request: Request<Body>) -> Response<Body> {
+        let path = request.uri().path();
+        match ANSWERS.into_iter().find_map(|(known, api)| (known == path).then_some(api)) {
+            Some(api) if request.method() == Method::POST => {
+                Arc::clone(&self.proxy).answer(api, request).await.into_response()
+            }
+            Some(_) => {
+                let (parts, _) = request.into_parts();
+                let mut response = wrong_method(parts.method, parts.uri).await;
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+                response
+            }
+            None => match self.others.clone().oneshot(request).await {
+                Ok(response) => response,
+            },
+        }
     }
 }
 
@@ -119,10 +152,6 @@ fn enter(proxy: &Proxy, parts: &mut Parts) -> Result<Option<OwnedSemaphorePermit
         return Ok(None);
     }
     holder.enter().inspect_err(|_| proxy.metrics.limited(&holder.name))
-}
-
-fn answers(api: Api) -> MethodRouter<Arc<Proxy>> {
-    post(move |State(proxy): Shared, request: Request<Body>| async move { proxy.answer(api, request).await })
 }
 
 /// What is asked of a model by its name, beside a chat.

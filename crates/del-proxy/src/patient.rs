@@ -47,7 +47,7 @@ pub(crate) async fn patiently(mut coming: Coming, manner: Manner) -> Result<Resp
         Ok(Ok(response)) => {
             let (parts, body) = response.into_parts();
             let mut patient = Patient::new(manner);
-            patient.body = Some(body);
+            (patient.body, patient.manner) = (Some(body), None);
             Ok(Response::from_parts(parts, Body::new(patient)))
         }
         Err(_) => {

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use tokio::time::Instant;
 
 use self::breaker::Breaker;
+use crate::coming::Coming;
 use crate::metrics::{Ended, Metrics};
 use crate::refusal::Refusal;
 use crate::timed::Timed;
@@ -154,7 +155,7 @@ impl Member {
         Visit(Arc::clone(self))
     }
 
-    async fn ask(&self, question: Question<'_>, sent: &Sent<'_>) -> Result<Response<reqwest::Body>, Refusal> {
+    async fn ask(&self, question: Question<'_>, sent: &Sent<'_>) -> Result<Response<Coming>, Refusal> {
         let upstream = &self.upstream;
         let mut headers = upstream.forwarded(sent.headers, sent.key_is_ours);
         let body = sent.body.clone();

@@ -8,6 +8,7 @@ mod streamed;
 mod turns;
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use del_wire::tools::KnownTools;
+use http_body::Body as _;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -150,7 +152,7 @@ impl Proxy {
             account.note(|record| record.upstream = Some(response.body().place().to_owned()));
         }
         let (mut parts, body) = response.into_parts();
-        parts.headers = end_to_end(&parts.headers);
+        parts.headers = end_to_end(&parts.headers, |_| false);
         Ok(Response::from_parts(parts, Body::new(body)))
     }
 
@@ -214,18 +216,25 @@ impl Setup {
 }
 
 /// The text of an answer of at most so many bytes.
-pub(crate) async fn text(body: Timed, limit: usize) -> Result<String, Refusal> {
-    let place = body.place().to_owned();
-    let bytes = to_bytes(Body::new(body), limit).await.map_err(|error| {
-        if is_limit(&error) {
-            Refusal::bad_gateway(format!(
+pub(crate) async fn text(mut body: Timed, limit: usize) -> Result<String, Refusal> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let place = body.place();
+        let Ok(frame) = frame else {
+            return Err(Refusal::bad_gateway(format!(
+                "the model server at {place} broke off in the middle of its answer"
+            )));
+        };
+        let more = frame.data_ref().map_or(&[][..], |bytes| bytes);
+        if bytes.len() + more.len() > limit {
+            return Err(Refusal::bad_gateway(format!(
                 "expected an answer of at most {limit} bytes from the model server at {place}, got more"
-            ))
-        } else {
-            Refusal::bad_gateway(format!("the model server at {place} broke off in the middle of its answer"))
+            )));
         }
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+        bytes.extend_from_slice(more);
+    }
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Of an address, with its question mark.

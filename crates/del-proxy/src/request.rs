@@ -367,15 +367,22 @@ pub(crate) fn no_object(error: &serde_json::Error) -> Refusal {
 
 /// True where brackets stand deeper than a reader of all of it would follow.
 fn is_deep(json: &[u8]) -> bool {
-    const DEEPEST: i32 = 120;
-    let (mut depth, mut in_text, mut escaped) = (0, false, false);
+    const DEEPEST: usize = 120;
+    // Few texts have as many brackets at all.
+    let open = |byte: &u8| matches!(byte, b'{' | b'[');
+    let count = |part: &[u8]| usize::from(part.iter().map(|byte| u8::from(open(byte))).sum::<u8>());
+    if json.chunks(255).map(count).sum::<usize>() <= DEEPEST {
+        return false;
+    }
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
     json.iter().any(|byte| {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = in_text,
             b'"' => in_text = !in_text,
-            b'{' | b'[' if !in_text => depth += 1,
-            b'}' | b']' if !in_text => depth -= 1,
+            _ if in_text => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         depth > DEEPEST

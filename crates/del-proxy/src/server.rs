@@ -1,19 +1,22 @@
 //! Connections, from the first to the last.
 
+use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::held::{Busy, Held};
-use crate::paths::router;
+use crate::paths::Paths;
 use crate::proxy::Proxy;
 use crate::settings::SettingsError;
 
@@ -36,7 +39,7 @@ pub async fn serve(
     proxy: Arc<Proxy>,
     stop: impl Future<Output = ()>,
 ) -> Result<(), SettingsError> {
-    let router = router(Arc::clone(&proxy));
+    let paths = Paths::new(Arc::clone(&proxy));
     let observers = Arc::clone(&proxy.observers);
     let open = GracefulShutdown::new();
     let mut stop = pin!(stop);
@@ -49,7 +52,7 @@ pub async fn serve(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connect(stream, &router, &open, proxy.stopping());
+        connect(stream, &paths, &open, proxy.stopping());
     }
     drop(listener);
     proxy.stop();
@@ -61,19 +64,21 @@ pub async fn serve(
 /// Answers the requests of one client.
 fn connect(
     stream: TcpStream,
-    router: &axum::Router,
+    paths: &Arc<Paths>,
     open: &GracefulShutdown,
     mut stopping: watch::Receiver<bool>,
 ) {
     // A piece of an answer goes out when it comes, not when more has come.
     let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router.clone());
-    let busy = Busy::default();
+    let (paths, busy) = (Arc::clone(paths), Busy::default());
     let counted = busy.clone();
-    let service = service_fn(move |request| {
-        let busy = counted.clone();
-        let answer = service.call(request);
-        async move { answer.await.map(|response| response.map(|body| Held::new(body, busy))) }
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (paths, busy) = (Arc::clone(&paths), counted.clone());
+        // A connection keeps room for what answers, as long as it is open: not for more than a box.
+        Box::pin(async move {
+            let response = paths.answer(request.map(Body::new)).await;
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, busy)))
+        })
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -8,21 +8,33 @@ use axum::body::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use crate::coming::{Cause, Coming};
 use crate::inspector::Tap;
 use crate::pool::Visit;
 
 /// A body that fails when nothing comes of it for too long.
 #[derive(Debug)]
 pub(crate) struct Timed {
-    body: reqwest::Body,
+    body: Coming,
     /// What came before anybody asked for it.
     first: Option<Frame<Bytes>>,
+    /// What came behind a frame that was given.
+    next: Option<Came>,
     timer: Pin<Box<Sleep>>,
     between: Duration,
     visit: Visit,
     /// Keeps what comes, for whoever looks.
     tap: Option<Tap>,
 }
+
+/// A frame, or how the answer ends.
+type Came = Option<Result<Frame<Bytes>, Interruption>>;
+
+/// Of what has come at once, so much is given at once.
+const MOST_AT_ONCE: usize = 64 << 10;
+
+/// Where more than one piece has come, there is room for so much.
+const AT_LEAST: usize = 4 << 10;
 
 /// Why an answer ends early.
 #[derive(Debug, thiserror::Error)]
@@ -31,20 +43,55 @@ pub(crate) enum Interruption {
     #[error("nothing came for too long")]
     Silence,
     /// The connection is at fault.
-    #[error("{}", crate::upstream::reason(.0))]
-    Connection(reqwest::Error),
+    #[error("{}", crate::upstream::reason(&**.0))]
+    Connection(Cause),
 }
 
 impl Timed {
     /// A body whose first bytes come within `first`, and those that follow within `between` of each other.
-    pub(crate) fn new(body: reqwest::Body, first: Duration, between: Duration, visit: Visit) -> Self {
-        Self { body, first: None, timer: Box::pin(tokio::time::sleep(first)), between, visit, tap: None }
+    pub(crate) fn new(body: Coming, first: Duration, between: Duration, visit: Visit) -> Self {
+        Self {
+            body,
+            first: None,
+            next: None,
+            timer: Box::pin(tokio::time::sleep(first)),
+            between,
+            visit,
+            tap: None,
+        }
     }
 
     /// The same, kept while it comes.
     pub(crate) fn watched_by(mut self, tap: Option<Tap>) -> Self {
         self.tap = tap;
         self
+    }
+
+    /// A frame, and what else has come by now: a server that writes an event at a time is read as fast as one that
+    /// writes all of them.
+    fn with_all_that_came(&mut self, came: Came, context: &mut Context<'_>) -> Came {
+        let first = match came {
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(bytes) => bytes,
+                Err(trailers) => return Some(Ok(trailers)),
+            },
+            end => return end,
+        };
+        let mut all = Vec::new();
+        while first.len().max(all.len()) < MOST_AT_ONCE && !self.body.is_end_stream() {
+            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else { break };
+            let frame = frame.map(|frame| frame.map_err(Interruption::Connection));
+            let Some(more) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) else {
+                self.next = Some(frame);
+                break;
+            };
+            if all.is_empty() {
+                all.reserve((first.len() + 2 * more.len()).max(AT_LEAST));
+                all.extend_from_slice(&first);
+            }
+            all.extend_from_slice(more);
+        }
+        Some(Ok(Frame::data(if all.is_empty() { first } else { all.into() })))
     }
 
     fn tell(&self, came: Option<&Result<Frame<Bytes>, Interruption>>) {
@@ -83,14 +130,22 @@ impl Body for Timed {
             this.tell(came.as_ref());
             return Poll::Ready(came);
         }
-        let came = match Pin::new(&mut this.body).poll_frame(context) {
-            Poll::Ready(frame) => {
-                let later = Instant::now() + this.between;
-                this.timer.as_mut().reset(later);
-                frame.map(|frame| frame.map_err(Interruption::Connection))
-            }
-            Poll::Pending if this.timer.as_mut().poll(context).is_ready() => Some(Err(Interruption::Silence)),
-            Poll::Pending => return Poll::Pending,
+        let came = match this.next.take() {
+            Some(came) => came,
+            None => match Pin::new(&mut this.body).poll_frame(context) {
+                Poll::Ready(frame) => {
+                    let later = Instant::now() + this.between;
+                    this.timer.as_mut().reset(later);
+                    this.with_all_that_came(
+                        frame.map(|frame| frame.map_err(Interruption::Connection)),
+                        context,
+                    )
+                }
+                Poll::Pending if this.timer.as_mut().poll(context).is_ready() => {
+                    Some(Err(Interruption::Silence))
+                }
+                Poll::Pending => return Poll::Pending,
+            },
         };
         if matches!(came, Some(Err(_))) {
             this.visit.failed();
@@ -100,10 +155,10 @@ impl Body for Timed {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.body.is_end_stream()
+        self.first.is_none() && self.next.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.first.is_some() { SizeHint::default() } else { self.body.size_hint() }
+        if self.first.is_some() || self.next.is_some() { SizeHint::default() } else { self.body.size_hint() }
     }
 }

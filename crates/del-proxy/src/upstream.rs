@@ -1,13 +1,18 @@
 //! The model server behind the proxy.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, header};
+use axum::http::uri::{PathAndQuery, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header};
 use del_wire::ServerApi;
+use http_body_util::Full;
 use reqwest::{Client, Url};
 
+use crate::coming::{Cause, Coming};
 use crate::keys::Key;
+use crate::line::{LineError, Lines};
 use crate::refusal::Refusal;
 
 /// The program that a model server is, where that takes a grammar of calls, each in its own way.
@@ -31,6 +36,8 @@ pub struct Upstream {
     client: Client,
     /// Takes a new connection for each request.
     fresh: Option<Client>,
+    /// Its own connections, where it is reached without TLS and without a proxy between.
+    lines: Option<Arc<Lines>>,
     /// The API that it speaks.
     pub api: ServerApi,
     /// How long it may take until the first bytes of an answer.
@@ -53,6 +60,7 @@ impl Upstream {
         Self {
             client,
             fresh: None,
+            lines: None,
             api: ServerApi::default(),
             first_byte: SILENCE,
             between_bytes: SILENCE,
@@ -72,6 +80,15 @@ impl Upstream {
         self
     }
 
+    /// Nothing stands between: a server that takes plain HTTP is asked on connections of its own, each of which has to
+    /// stand within `connect`. What is not plain, such as a redirection, goes by way of the client.
+    #[must_use]
+    pub fn direct(mut self, connect: Duration) -> Self {
+        let address = Address::of(&self.base);
+        self.lines = address.map(|at| Lines::new(at.host, at.port, at.name, connect));
+        self
+    }
+
     /// Sends a request to `path` under the API.
     pub(crate) async fn send(
         &self,
@@ -79,7 +96,7 @@ impl Upstream {
         path: &str,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Response<reqwest::Body>, Refusal> {
+    ) -> Result<Response<Coming>, Refusal> {
         self.send_to(method, format!("{}{path}", self.base), headers, body).await
     }
 
@@ -89,7 +106,7 @@ impl Upstream {
         headers: HeaderMap,
         query: &str,
         body: Bytes,
-    ) -> Result<Response<reqwest::Body>, Refusal> {
+    ) -> Result<Response<Coming>, Refusal> {
         let url = match self.api {
             ServerApi::OpenAi => format!("{}{query}", self.api.address(&self.base)),
             api => api.address(&self.base),
@@ -106,41 +123,65 @@ impl Upstream {
         &self,
         method: Method,
         url: String,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Response<reqwest::Body>, Refusal> {
-        let sent = self.try_send(&self.client, &method, &url, &headers, &body).await?;
-        match (sent, &self.fresh) {
-            (Ok(response), _) => Ok(response),
-            (Err(error), Some(fresh)) if !error.is_connect() && !error.is_timeout() => {
-                let sent = self.try_send(fresh, &method, &url, &headers, &body).await?;
-                sent.map_err(|error| self.unreachable(&error))
+    ) -> Result<Response<Coming>, Refusal> {
+        self.add_key(&mut headers);
+        let sent = async {
+            if let Some(lines) = &self.lines
+                && let Some(answer) = ask_plainly(lines, &method, &url, &headers, &body).await?
+            {
+                return Ok(answer);
             }
-            (Err(error), _) => Err(self.unreachable(&error)),
+            self.ask_client(&method, &url, &headers, &body).await
+        };
+        match tokio::time::timeout(self.first_byte, sent).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(Unreached::Silent)) | Err(_) => Err(self.silent()),
+            Ok(Err(Unreached::For(reason))) => {
+                let place = self.place();
+                Err(Refusal::bad_gateway(format!("cannot reach the model server at {place} ({reason})"))
+                    .hint("start it, or give the proxy another address with --upstream"))
+            }
         }
     }
 
-    async fn try_send(
+    /// What shows the server that it is asked by someone who may.
+    fn add_key(&self, headers: &mut HeaderMap) {
+        let shown = self.key.as_ref().map(|key| match self.api {
+            ServerApi::Anthropic => (HeaderName::from_static("x-api-key"), key.secret().to_owned()),
+            _ => (header::AUTHORIZATION, format!("Bearer {}", key.secret())),
+        });
+        if let Some((name, secret)) = shown
+            && let Ok(mut secret) = HeaderValue::from_str(&secret)
+        {
+            secret.set_sensitive(true);
+            headers.insert(name, secret);
+        }
+        if self.api == ServerApi::Anthropic {
+            headers.entry(ANTHROPIC_VERSION).or_insert(HeaderValue::from_static("2023-06-01"));
+        }
+    }
+
+    async fn ask_client(
         &self,
-        client: &Client,
         method: &Method,
         url: &str,
         headers: &HeaderMap,
         body: &Bytes,
-    ) -> Result<reqwest::Result<Response<reqwest::Body>>, Refusal> {
-        let mut request = client.request(method.clone(), url).headers(headers.clone()).body(body.clone());
-        if let Some(key) = &self.key {
-            request = match self.api {
-                ServerApi::Anthropic => request.header("x-api-key", key.secret()),
-                _ => request.bearer_auth(key.secret()),
-            };
-        }
-        if self.api == ServerApi::Anthropic && !headers.contains_key(ANTHROPIC_VERSION) {
-            request = request.header(ANTHROPIC_VERSION, "2023-06-01");
-        }
-        match tokio::time::timeout(self.first_byte, request.send()).await {
-            Ok(sent) => Ok(sent.map(Into::into)),
-            Err(_) => Err(self.silent()),
+    ) -> Result<Response<Coming>, Unreached> {
+        let send = |client: &Client| {
+            client.request(method.clone(), url).headers(headers.clone()).body(body.clone()).send()
+        };
+        let sent = match (send(&self.client).await, &self.fresh) {
+            (Err(error), Some(fresh)) if !error.is_connect() && !error.is_timeout() => send(fresh).await,
+            (sent, _) => sent,
+        };
+        match sent {
+            Ok(response) => Ok(Response::from(response).map(Coming::Client)),
+            Err(error) if error.is_timeout() && !error.is_connect() => Err(Unreached::Silent),
+            Err(error) if error.is_timeout() => Err(Unreached::For("no answer in time".to_owned())),
+            Err(error) => Err(Unreached::For(reason(&error))),
         }
     }
 
@@ -150,22 +191,18 @@ impl Upstream {
 
     /// The headers of a client that go on.
     pub(crate) fn forwarded(&self, headers: &HeaderMap, gate_wants_key: bool) -> HeaderMap {
-        let mut headers = end_to_end(headers);
-        for name in [
-            header::HOST,
-            header::CONTENT_LENGTH,
-            header::ACCEPT_ENCODING,
-            header::ORIGIN,
-            header::REFERER,
-            header::COOKIE,
-        ] {
-            headers.remove(name);
-        }
-        if !self.passes_keys || self.key.is_some() || gate_wants_key {
-            for name in KEYS {
-                headers.remove(*name);
-            }
-        }
+        let keeps_keys = self.passes_keys && self.key.is_none() && !gate_wants_key;
+        let mut headers = end_to_end(headers, |name| {
+            matches!(
+                *name,
+                header::HOST
+                    | header::CONTENT_LENGTH
+                    | header::ACCEPT_ENCODING
+                    | header::ORIGIN
+                    | header::REFERER
+                    | header::COOKIE
+            ) || !keeps_keys && KEYS.contains(&name.as_str())
+        });
         // Clients of Anthropic's API show their key in a header of its own.
         let theirs = headers.get("x-api-key").and_then(|key| key.to_str().ok());
         let bearer = theirs.and_then(|key| HeaderValue::from_str(&format!("Bearer {key}")).ok());
@@ -173,15 +210,6 @@ impl Upstream {
             headers.entry(header::AUTHORIZATION).or_insert(bearer);
         }
         headers
-    }
-
-    fn unreachable(&self, error: &reqwest::Error) -> Refusal {
-        let place = self.place();
-        if error.is_timeout() && !error.is_connect() {
-            return self.silent();
-        }
-        Refusal::bad_gateway(format!("cannot reach the model server at {place} ({})", reason(error)))
-            .hint("start it, or give the proxy another address with --upstream")
     }
 
     /// The address without what may be secret in it.
@@ -201,41 +229,125 @@ impl Upstream {
 /// Headers that may hold a key.
 const KEYS: &[&str] = &["authorization", "x-api-key", "api-key"];
 
-/// The headers that are not about one connection alone.
-pub(crate) fn end_to_end(headers: &HeaderMap) -> HeaderMap {
-    const HOP: [&str; 9] = [
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ];
-    let mut kept = headers.clone();
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|names| names.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named.iter().map(HeaderName::as_str).chain(HOP) {
-        kept.remove(name);
+/// The headers that are not about one connection alone, without those that are left out.
+pub(crate) fn end_to_end(headers: &HeaderMap, left_out: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+    const PROXY_CONNECTION: &str = "proxy-connection";
+    const KEEP_ALIVE: &str = "keep-alive";
+    let named = |name: &HeaderName| {
+        let lists = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+        lists.flat_map(|names| names.split(',')).any(|other| name.as_str().eq_ignore_ascii_case(other.trim()))
+    };
+    let some_are_named = headers.contains_key(header::CONNECTION);
+    let mut kept = HeaderMap::with_capacity(headers.len() + 4);
+    for (name, value) in headers {
+        let hop = matches!(
+            *name,
+            header::CONNECTION
+                | header::PROXY_AUTHENTICATE
+                | header::PROXY_AUTHORIZATION
+                | header::TE
+                | header::TRAILER
+                | header::TRANSFER_ENCODING
+                | header::UPGRADE
+        ) || matches!(name.as_str(), KEEP_ALIVE | PROXY_CONNECTION);
+        if !hop && !left_out(name) && !(some_are_named && named(name)) {
+            kept.append(name.clone(), value.clone());
+        }
     }
     kept
 }
 
 /// What went wrong, at the bottom of it.
-pub(crate) fn reason(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return "no answer in time".to_owned();
-    }
-    let mut cause: &dyn std::error::Error = error;
+pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
     cause.to_string()
+}
+
+/// Why a server did not answer.
+enum Unreached {
+    /// It said nothing for too long.
+    Silent,
+    /// For this reason.
+    For(String),
+}
+
+impl From<LineError> for Unreached {
+    fn from(error: LineError) -> Self {
+        Self::For(reason(&error))
+    }
+}
+
+impl From<Cause> for Unreached {
+    fn from(error: Cause) -> Self {
+        Self::For(reason(&*error))
+    }
+}
+
+/// Asks on a connection of the server's own. `None` where that cannot be.
+async fn ask_plainly(
+    lines: &Arc<Lines>,
+    method: &Method,
+    url: &str,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Option<Response<Coming>>, Unreached> {
+    let Some(path) = Address::path(url) else { return Ok(None) };
+    let answer = lines.ask(|| {
+        let mut request = Request::new(Full::new(body.clone()));
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = Uri::from(path.clone());
+        let mut headers = headers.clone();
+        headers.insert(header::HOST, lines.name().clone());
+        headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
+        *request.headers_mut() = headers;
+        request
+    });
+    let answer = answer.await?;
+    if answer.status().is_redirection() {
+        return Ok(None);
+    }
+    Ok(Some(Coming::of(answer).await?))
+}
+
+/// Where a server is that takes plain HTTP.
+struct Address {
+    host: String,
+    port: u16,
+    /// What it is called in requests.
+    name: HeaderValue,
+}
+
+impl Address {
+    const SCHEME: &str = "http://";
+
+    /// `None` for an address that needs more than a connection.
+    fn of(base: &str) -> Option<Self> {
+        Self::path(base)?;
+        let url = Url::parse(base).ok()?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return None;
+        }
+        let host = url.host_str()?;
+        let name = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        Some(Self {
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port: url.port_or_known_default()?,
+            name: HeaderValue::from_str(&name).ok()?,
+        })
+    }
+
+    /// Where it is asked there, where a request can say so.
+    fn path(url: &str) -> Option<PathAndQuery> {
+        let rest = url.strip_prefix(Self::SCHEME)?;
+        let at = rest.find(['/', '?']).unwrap_or(rest.len());
+        let path = &rest[at..];
+        if path.contains('#') {
+            return None;
+        }
+        PathAndQuery::try_from(if path.is_empty() { "/" } else { path }).ok()
+    }
 }

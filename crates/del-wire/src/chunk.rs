@@ -6,7 +6,7 @@ mod plain;
 use serde_json::Value;
 
 pub use self::alike::Chunks;
-use self::plain::Plain;
+use self::plain::{Plain, Whole};
 use crate::error::{ApiError, WireError};
 use crate::fields::{Fields, list, string};
 
@@ -115,6 +115,14 @@ impl Chunk {
     pub fn read(json: &str) -> Result<Self, WireError> {
         match Plain::read(json) {
             Some(plain) => Ok(plain.into_chunk()),
+            None => Self::of(&Fields::read(json, "chunk")?, json),
+        }
+    }
+
+    /// The same of what is most likely a whole answer.
+    pub fn read_whole(json: &str) -> Result<Self, WireError> {
+        match Whole::read(json) {
+            Some(whole) => Ok(whole.into_chunk()),
             None => Self::of(&Fields::read(json, "chunk")?, json),
         }
     }

@@ -60,7 +60,8 @@ impl FromServer {
     /// Reads an answer that comes at once.
     pub fn whole(&mut self, body: &str) -> Result<Chunk, WireError> {
         match self {
-            Self::Chat(_) | Self::Ollama => Chunk::read(body),
+            Self::Chat(_) => Chunk::read_whole(body),
+            Self::Ollama => Chunk::read(body),
             Self::Responses(responses) => responses.whole(body),
             Self::Anthropic(messages) => messages.whole(body),
         }

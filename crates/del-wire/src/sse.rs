@@ -3,6 +3,8 @@
 //! Reads server-sent events as the standard has them, and what servers send instead: JSON documents one after
 //! another (a line each or spread over lines), events without the empty line between them, `error:` fields.
 
+use std::borrow::Cow;
+
 use memchr::memchr2;
 
 use crate::balance::Balance;
@@ -150,7 +152,8 @@ impl Decoder {
         last: bool,
         sink: &mut impl FnMut(Frame<'_>),
     ) -> Result<(), SseError> {
-        let text = String::from_utf8_lossy(bytes);
+        // What is UTF-8, as nearly all is, is told so in one go.
+        let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         let mut line = &*text;
         if !std::mem::replace(&mut self.seen_line, true) {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);

@@ -159,7 +159,7 @@ pub enum Block {
 }
 
 /// The blocks of a message while they come.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Blocks {
     list: Vec<Block>,
     /// The places of calls, by their numbers.

@@ -50,6 +50,8 @@ fn the_endpoints_are_those_of_the_proxy() {
         cells(&page, "Endpoints", 0).into_iter().map(|cell| cell.split_once(' ').unwrap().1).collect();
     let paths = read("crates/del-proxy/src/paths.rs");
     let mut served = behind(&paths, ".route(\"", '"');
+    let (_, answers) = paths.split_once("const ANSWERS").unwrap();
+    served.extend(behind(answers.split("];").next().unwrap(), "(\"", '"'));
     served.insert("/");
     assert_eq!(told, served);
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +44,18 @@ pub(crate) struct Contestant {
 
 impl Contestant {
     pub(crate) fn start(role: Role, upstream: Option<SocketAddr>) -> Result<Self> {
-        let mut command = Command::new(std::env::current_exe()?);
+        Self::run(Command::new(std::env::current_exe()?), role, upstream)
+    }
+
+    /// The same under valgrind, which leaves behind what it counted.
+    pub(crate) fn counted(role: Role, upstream: SocketAddr, profile: &Path) -> Result<Self> {
+        let mut command = Command::new("valgrind");
+        command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", profile.display()));
+        command.arg(std::env::current_exe()?).stderr(Stdio::null());
+        Self::run(command, role, Some(upstream))
+    }
+
+    fn run(mut command: Command, role: Role, upstream: Option<SocketAddr>) -> Result<Self> {
         command.arg(role.word()).args(upstream.map(|address| address.to_string()));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
@@ -51,6 +63,13 @@ impl Contestant {
         BufReader::new(out).read_line(&mut line)?;
         let address = line.trim().parse().map_err(|_| format!("expected an address, got `{line}`"))?;
         Ok(Self { child, address })
+    }
+
+    /// Lets it end by itself.
+    pub(crate) fn end(mut self) -> Result<()> {
+        drop(self.child.stdin.take());
+        self.child.wait()?;
+        Ok(())
     }
 
     /// CPU time so far.
@@ -120,7 +139,9 @@ pub(crate) async fn proxy(listener: TcpListener, upstream: SocketAddr) -> Result
     let client = || Client::builder().no_proxy().connect_timeout(Duration::from_secs(5));
     let pooled = client().pool_max_idle_per_host(64).pool_idle_timeout(Duration::from_secs(4)).build()?;
     let fresh = client().pool_max_idle_per_host(0).build()?;
-    let upstream = Upstream::new(pooled, format!("http://{upstream}/v1"), None).retrying_on(fresh);
+    let upstream = Upstream::new(pooled, format!("http://{upstream}/v1"), None)
+        .retrying_on(fresh)
+        .direct(Duration::from_secs(5));
     let mut settings = Settings::new(vec![RouteSettings::new(vec![upstream])]);
     settings.inspector = std::env::var_os("NO_INSPECTOR").is_none().then(|| Arc::new(Unused) as _);
     let proxy = Proxy::new(settings, listener.local_addr()?)?;

@@ -5,6 +5,7 @@
 //! - `speed`: requests in a second and CPU for each, of plain answers and of streams of 63 events;
 //! - `delay`: how much later the first word of a stream comes, and each word after it;
 //! - `memory`: 2,000 streams at once with 20 tools;
+//! - `instructions`: instructions for each request, counted by valgrind. Only when asked for.
 //! - `beside 'COMMAND'`: another proxy in the same run, started by a command in which `{upstream}` stands for the address of the
 //!   model server and `{port}` for the port to listen on. Only when asked for; `scripts/beside-litellm.sh` does.
 //! - `leaks [REQUESTS]`: what stays behind after many requests over all APIs, with servers that fail. Only when asked for.
@@ -17,6 +18,7 @@ mod beside;
 mod client;
 mod contestant;
 mod delay;
+mod instructions;
 mod leaks;
 mod memory;
 mod pass;
@@ -77,6 +79,9 @@ fn run(words: &[String]) -> Result<()> {
     }
     if wants("memory") {
         runtime.block_on(memory::run(&Stand::new()?))?;
+    }
+    if words.iter().any(|word| word == "instructions") {
+        runtime.block_on(async { instructions::run(&Stand::new()?).await })?;
     }
     if let [part, line] = words
         && part == "beside"

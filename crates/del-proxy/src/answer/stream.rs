@@ -8,6 +8,7 @@ use del_wire::{
     Blocks, Chunk, Decoder, Delta, Finish, Frame, FromServer, Heard, Ids, Raw, ToClient, Told, ToldChoice,
     Usage,
 };
+use memchr::memchr2;
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
@@ -21,7 +22,8 @@ pub struct Stream {
     decoder: Decoder,
     server: FromServer,
     client: Box<dyn ToClient>,
-    choices: BTreeMap<u32, Choice>,
+    /// Mostly one.
+    choices: BTreeMap<u32, Box<Choice>>,
     /// What the first choice amounts to, where somebody wants to know.
     blocks: Option<Blocks>,
     /// What the first choice asks for, once the model has nothing to say before it gets that.
@@ -95,33 +97,33 @@ impl Stream {
 
     /// True once something of a call has gone out.
     pub fn has_call(&self) -> bool {
-        self.choices.values().any(Choice::has_call)
+        self.choices.values().any(|choice| choice.has_call())
     }
 
     /// The dialect of the first call that went out, and how many whole ones did.
     pub fn calls(&self) -> (Option<&str>, usize) {
-        let dialect = self.choices.values().find_map(Choice::dialect);
-        (dialect, self.choices.values().map(Choice::calls).sum())
+        let dialect = self.choices.values().find_map(|choice| choice.dialect());
+        (dialect, self.choices.values().map(|choice| choice.calls()).sum())
     }
 
     /// The ids of the calls whose arguments recovery may have changed.
     pub fn changed(&self) -> impl Iterator<Item = &str> {
-        self.choices.values().flat_map(Choice::changed)
+        self.choices.values().flat_map(|choice| choice.changed())
     }
 
     /// The same, and what was guessed first.
     pub(crate) fn guesses(&self) -> impl Iterator<Item = (&str, FaultKind)> {
-        self.choices.values().flat_map(Choice::guesses)
+        self.choices.values().flat_map(|choice| choice.guesses())
     }
 
     /// The calls that do not count.
     pub(crate) fn broken(&self) -> impl Iterator<Item = &Report> {
-        self.choices.values().flat_map(Choice::broken)
+        self.choices.values().flat_map(|choice| choice.broken())
     }
 
     /// The tools that were called although they may not be, and whose calls did not go out.
     pub fn refused(&self) -> impl Iterator<Item = &str> {
-        self.choices.values().flat_map(Choice::refused).map(String::as_str)
+        self.choices.values().flat_map(|choice| choice.refused()).map(String::as_str)
     }
 
     /// What can be told of it so far.
@@ -136,7 +138,7 @@ impl Stream {
             reason: self.reason.clone(),
             ..Summary::default()
         };
-        for (kind, count) in self.choices.values().flat_map(Choice::faults) {
+        for (kind, count) in self.choices.values().flat_map(|choice| choice.faults()) {
             *summary.faults.entry(kind).or_default() += count;
         }
         summary
@@ -200,7 +202,7 @@ impl Stream {
             let got = stray.map_or_else(|| "an empty body".to_owned(), |line| format!("`{line}`"));
             return self.fail(&format!("expected a stream of chat completion chunks, got {got}"), None, out);
         }
-        if broken.is_none() && self.choices.values().all(Choice::is_over) {
+        if broken.is_none() && self.choices.values().all(|choice| choice.is_over()) {
             return self.done(out);
         }
         let reason = broken.unwrap_or("its stream ended");
@@ -292,7 +294,7 @@ impl Stream {
         if first && self.choices.len() >= MOST_CHOICES {
             return Err(format!("expected at most {MOST_CHOICES} choices, got more"));
         }
-        let choice = self.choices.entry(index).or_insert_with(|| Choice::new(&self.reader));
+        let choice = self.choices.entry(index).or_insert_with(|| Box::new(Choice::new(&self.reader)));
         if choice.is_over() {
             return Ok(None);
         }
@@ -352,6 +354,6 @@ pub(crate) fn is_plain(name: &str) -> bool {
 
 /// JSON that is spread over lines, on one.
 fn one_line(data: &str) -> Option<String> {
-    data.contains(['\n', '\r'])
-        .then(|| serde_json::from_str::<Value>(data).ok().map(|value| value.to_string()))?
+    memchr2(b'\n', b'\r', data.as_bytes())
+        .and_then(|_| serde_json::from_str::<Value>(data).ok().map(|value| value.to_string()))
 }

@@ -3,7 +3,6 @@
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
 use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
-use serde_json::{Map, Value};
 
 use super::choice::Choice;
 use super::stream::is_plain;
@@ -30,8 +29,8 @@ pub struct Answer {
     pub summary: Summary,
     /// What the first choice asks for, where that is definitions alone.
     pub asking: Option<Asking>,
-    /// The message of the first choice, as chat completions have it.
-    pub message: Map<String, Value>,
+    /// What the first choice amounts to.
+    pub blocks: Blocks,
 }
 
 /// Why there is no answer.
@@ -72,7 +71,7 @@ pub fn translate_between(
         calls: 0,
         summary: Summary { usage: chunk.usage, ..Summary::default() },
         asking: None,
-        message: Map::new(),
+        blocks: Blocks::default(),
     };
     let mut choices = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
@@ -99,7 +98,7 @@ pub fn translate_between(
     }
     if let Some(first) = choices.first() {
         answer.summary.reason.clone_from(&first.reason);
-        answer.message = Blocks::of(&first.pieces).message();
+        answer.blocks = Blocks::of(&first.pieces);
     }
     answer.summary += Summary {
         dialect: answer.dialect.clone(),

@@ -76,7 +76,7 @@ const MENDED: &str = "x-del-mended-history";
 
 impl Exchange {
     /// Reads the body of a request.
-    pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Self, Refusal> {
+    pub(super) fn new(proxy: Arc<Proxy>, api: Api, parts: Parts, bytes: Bytes) -> Result<Box<Self>, Refusal> {
         let setup = proxy.setup();
         if api == Api::Chat
             && setup.settings.executor.is_none()
@@ -112,7 +112,7 @@ impl Exchange {
             Option<Vec<Value>>,
             Option<Injected>,
         ),
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Box<Self>, Refusal> {
         let route = setup.routes.of(request.model())?;
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
@@ -129,7 +129,8 @@ impl Exchange {
         }
         request.set_hybrid(route.settings.tools_mode == ToolsMode::Hybrid);
         let said = String::new();
-        Ok(Self {
+        // It goes from hand to hand.
+        Ok(Box::new(Self {
             proxy,
             setup,
             route,
@@ -143,18 +144,18 @@ impl Exchange {
             entry: None,
             said,
             rounds: 0,
-        })
+        }))
     }
 
     /// The same, kept for whoever looks.
-    pub(super) fn watched_by(mut self, entry: Arc<Entry>) -> Self {
+    pub(super) fn watched_by(mut self: Box<Self>, entry: Arc<Entry>) -> Box<Self> {
         entry.of_model(self.request.model());
         self.entry = Some(entry);
         self
     }
 
     /// The answer. A client that is to get a stream is kept waiting until there is one.
-    pub(super) async fn run(self) -> Result<Response<Body>, Refusal> {
+    pub(super) async fn run(self: Box<Self>) -> Result<Response<Body>, Refusal> {
         let mended = self.mended.to_string();
         let mut answer = self.patiently().await?;
         if !mended.is_empty() {
@@ -163,7 +164,7 @@ impl Exchange {
         Ok(answer)
     }
 
-    async fn patiently(self) -> Result<Response<Body>, Refusal> {
+    async fn patiently(self: Box<Self>) -> Result<Response<Body>, Refusal> {
         if !self.request.streams() {
             return self.answer().await;
         }
@@ -186,7 +187,7 @@ impl Exchange {
     }
 
     /// The answer takes a place in its route until it has gone out.
-    async fn answer(self) -> Result<Response<Body>, Refusal> {
+    async fn answer(self: Box<Self>) -> Result<Response<Body>, Refusal> {
         let place = self.route.enter()?;
         let answer = self.asked().await?;
         Ok(match place {
@@ -195,11 +196,11 @@ impl Exchange {
         })
     }
 
-    async fn asked(mut self) -> Result<Response<Body>, Refusal> {
+    async fn asked(mut self: Box<Self>) -> Result<Response<Body>, Refusal> {
         let (proxy, setup, route) =
             (Arc::clone(&self.proxy), Arc::clone(&self.setup), Arc::clone(&self.route));
         if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
-            return self.in_turns(injected, Arc::clone(executor)).await;
+            return Box::pin(self.in_turns(injected, Arc::clone(executor))).await;
         }
         let mut way = self.way();
         let of_tools =
@@ -224,7 +225,9 @@ impl Exchange {
             match self.answered(way, response).await {
                 Ok(Outcome::Answer(response)) => return Ok(response),
                 Ok(Outcome::Stream(headers, mut streamed)) => {
-                    streamed.further(Box::new(move |asking| self.further(asking, way)));
+                    if self.request.hybrid().is_some() {
+                        streamed.further(Box::new(move |asking| self.further(asking, way)));
+                    }
                     return Ok((StatusCode::OK, headers, Body::new(*streamed)).into_response());
                 }
                 Ok(Outcome::Asking(asking)) => {
@@ -333,7 +336,7 @@ impl Exchange {
     }
 
     /// A stream asks for definitions: what it goes on with.
-    fn further(mut self, asking: Asking, way: Way) -> Coming {
+    fn further(mut self: Box<Self>, asking: Asking, way: Way) -> Coming {
         Box::pin(async move {
             self.define(asking)?;
             let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));

@@ -44,7 +44,7 @@ const REPAIRS: u32 = 3;
 
 /// A request on its way through its turns.
 struct Turns {
-    exchange: Exchange,
+    exchange: Box<Exchange>,
     injected: Injected,
     way: Way,
     id: String,
@@ -78,7 +78,7 @@ enum Next {
 impl Exchange {
     /// Answers a request whose calls may run here.
     pub(super) async fn in_turns(
-        self,
+        self: Box<Self>,
         injected: Injected,
         executor: Arc<dyn Executor>,
     ) -> Result<Response<Body>, Refusal> {

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use del_proxy::{Proxy, RouteSettings, Settings, Upstream};
 use reqwest::{Client, Method, RequestBuilder, Response};
@@ -28,9 +29,14 @@ pub(crate) fn client() -> Client {
     Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap()
 }
 
+/// A server on this machine, as `del serve` has it.
+pub(crate) fn upstream(base: &str) -> Upstream {
+    Upstream::new(client(), base, None).retrying_on(client()).direct(Duration::from_secs(5))
+}
+
 /// A route for every model to these servers.
 pub(crate) fn route(models: &[&Model]) -> RouteSettings {
-    RouteSettings::new(models.iter().map(|model| Upstream::new(client(), model.base.clone(), None)).collect())
+    RouteSettings::new(models.iter().map(|model| upstream(&model.base)).collect())
 }
 
 impl Stand {

@@ -11,7 +11,7 @@ use reqwest::Client;
 use serde_json::json;
 
 use crate::model::{Model, Reply, Then, completion, event};
-use crate::stand::{Stand, assembled, client, document, events, streamed, tool, weather};
+use crate::stand::{Stand, assembled, client, document, events, streamed, tool, upstream, weather};
 
 /// One answer, packed: as gzip, and as zstd with a block that is not compressed.
 fn packed(kind: &str) -> Vec<u8> {
@@ -92,11 +92,12 @@ fn closing(answers: usize) -> (String, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn connections_are_kept_and_one_that_died_is_made_anew() {
-    for (answers, expected) in [(100, 1), (1, 6)] {
+    for (answers, expected, direct) in [(100, 1, true), (100, 1, false), (1, 6, true), (1, 6, false)] {
         let (base, connections) = closing(answers);
         let pooled = Client::builder().no_proxy().build().unwrap();
         let stand = Stand::with(Model::at(base.clone()), |settings| {
-            settings.routes[0].upstreams[0] = Upstream::new(pooled, base, None).retrying_on(client());
+            let through = Upstream::new(pooled, base.clone(), None).retrying_on(client());
+            settings.routes[0].upstreams[0] = if direct { upstream(&base) } else { through };
         })
         .await;
         for _ in 0..6 {
@@ -116,6 +117,13 @@ async fn a_server_that_dies_with_each_request_is_asked_twice_and_no_more() {
     .await;
     let response = stand.post(&weather()).send().await.unwrap();
     assert_eq!((response.status().as_u16(), connections.load(Ordering::SeqCst)), (502, 2));
+    // One that answered before is asked again on a new connection; one that never did had a new one.
+    let (base, connections) = closing(1);
+    let stand = Stand::new(Model::at(base)).await;
+    for _ in 0..2 {
+        assert_eq!(stand.message(&weather()).await["content"], "yes");
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -199,4 +207,88 @@ async fn an_error_event_and_a_bad_chunk_lose_no_text() {
         assert_eq!(assembled(&events).0, "a");
         assert!(events.last().unwrap()["error"]["message"].is_string());
     }
+}
+
+/// Takes connections one after another, reads a request on each, and hands it on.
+fn taking(answer: impl Fn(usize, &mut std::net::TcpStream) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let _ = stream.read(&mut [0; 8192]);
+            answer(number, &mut stream);
+        }
+    });
+    base
+}
+
+#[tokio::test]
+async fn an_answer_may_come_a_byte_at_a_time_and_end_with_its_connection() {
+    let body = completion(&json!({"role": "assistant", "content": "slow"}), "stop").to_string();
+    let length = body.len();
+    let (front, back) = body.split_at(length / 2);
+    let answers = [
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"),
+        format!("HTTP/1.1 200 OK\r\n\r\n{body}"),
+        format!(
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n{:x};a=b\r\n{front}\r\n{:X}\r\n{back}\r\n0\r\nafter: all\r\n\r\n",
+            front.len(),
+            back.len()
+        ),
+    ];
+    let count = answers.len();
+    let base = taking(move |number, stream| {
+        for byte in answers[number].bytes() {
+            stream.write_all(&[byte]).unwrap();
+            stream.flush().unwrap();
+        }
+    });
+    let stand = Stand::new(Model::at(base)).await;
+    for _ in 0..count {
+        assert_eq!(stand.message(&weather()).await["content"], "slow");
+    }
+}
+
+#[tokio::test]
+async fn a_redirection_is_followed() {
+    let body = completion(&json!({"role": "assistant", "content": "there"}), "stop").to_string();
+    let there = taking(move |_, stream| {
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    });
+    let here = taking(move |_, stream| {
+        let head = "content-length: 0\r\nconnection: close";
+        write!(
+            stream,
+            "HTTP/1.1 307 Temporary Redirect\r\nlocation: {there}/chat/completions\r\n{head}\r\n\r\n"
+        )
+        .unwrap();
+    });
+    let stand = Stand::new(Model::at(here)).await;
+    assert_eq!(stand.message(&weather()).await["content"], "there");
+}
+
+#[tokio::test]
+async fn events_that_come_together_go_out_together() {
+    let text = |word: &str| event(&json!({"content": word}), None);
+    let burst: String = (0..50).map(|_| text("a ")).collect();
+    let stream = [burst, event(&json!({}), Some("stop")), "data: [DONE]\n\n".to_owned()].concat();
+    // A chunk of HTTP for each event, all in one write.
+    let chunks: String =
+        stream.split_inclusive("\n\n").map(|one| format!("{:x}\r\n{one}\r\n", one.len())).collect();
+    let base = taking(move |_, stream| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        stream.write_all(format!("{head}{chunks}0\r\n\r\n").as_bytes()).unwrap();
+    });
+    let stand = Stand::new(Model::at(base)).await;
+    let mut response = stand.post(&streamed(weather())).send().await.unwrap();
+    let (mut pieces, mut all) = (0, String::new());
+    while let Some(piece) = response.chunk().await.unwrap() {
+        pieces += 1;
+        all.push_str(std::str::from_utf8(&piece).unwrap());
+    }
+    assert_eq!(assembled(&events(&all)).0.trim(), "a ".repeat(50).trim());
+    // The network may cut them anywhere, but nobody else did.
+    assert!(pieces < 10, "{pieces} pieces");
 }

@@ -14,8 +14,10 @@ use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
 /// Writes chat completions.
 #[derive(Debug)]
 pub struct Chat {
-    /// The members of the last chunk but its choices, as JSON, for chunks that the server did not send.
-    envelope: String,
+    /// The members of the last chunk but its choices, for chunks that the server did not send.
+    envelope: Members,
+    /// A chunk that went on as it came, whose members these are where there are no others.
+    begun: String,
     /// What stands around the text in chunks that have nothing else to tell.
     silent: String,
     /// The client knows functions, not tools.
@@ -30,46 +32,44 @@ const MESSAGE: [&str; 7] =
 /// Members of a choice that are written anew.
 const CHOICE: [&str; 5] = ["index", "delta", "message", "text", "finish_reason"];
 const CHUNK: &str = "chat.completion.chunk";
+/// Servers say it in the first chunk of a choice.
+const BEGINS: &str = "\"role\":\"assistant\"";
 
 impl Chat {
     /// Nothing yet. `created` is the time in seconds; a `legacy` client knows functions, not tools.
     pub fn new(created: u64, legacy: bool) -> Self {
-        Self { envelope: String::new(), silent: String::new(), legacy, created }
+        Self { envelope: Members::default(), begun: String::new(), silent: String::new(), legacy, created }
     }
 
-    fn envelope(&self, told: &Told<'_>, fields: Option<&Fields<'_>>, object: &str) -> String {
-        let mut out = String::new();
+    fn envelope(&self, told: &Told<'_>, fields: Option<&Fields<'_>>, object: &str) -> Members {
+        let mut out = Members::default();
         match fields {
             Some(fields) => {
-                let usage = if object == CHUNK { fields.get("usage").is_some() } else { false };
+                let usage = object == CHUNK && fields.get("usage").is_some();
                 for (name, json) in fields.iter() {
                     match name {
                         "choices" => {}
                         "usage" if usage => {}
                         "object" if object == CHUNK => {}
-                        _ => member(name, json, &mut out),
+                        _ => out.add(name, json),
                     }
                 }
                 if object == CHUNK || !fields.has("object") {
-                    member("object", &json!(object).to_string(), &mut out);
+                    out.add_text("object", object);
                 }
             }
             None => {
-                member("id", &json!(told.chunk.id.as_deref().unwrap_or("chatcmpl-0")).to_string(), &mut out);
-                member("object", &json!(object).to_string(), &mut out);
-                member("created", &self.created.to_string(), &mut out);
-                member(
-                    "model",
-                    &json!(told.chunk.model.as_deref().unwrap_or_default()).to_string(),
-                    &mut out,
-                );
+                out.add_text("id", told.chunk.id.as_deref().unwrap_or("chatcmpl-0"));
+                out.add_text("object", object);
+                out.add("created", &self.created.to_string());
+                out.add_text("model", told.chunk.model.as_deref().unwrap_or_default());
             }
         }
         out
     }
 
     /// Passes on a chunk as the server wrote it, but for a text in it that comes at another time. True where that can be.
-    fn pass(&self, told: &Told<'_>, raw: &Raw<'_>, out: &mut Vec<u8>) -> bool {
+    fn pass(&mut self, told: &Told<'_>, raw: &Raw<'_>, out: &mut Vec<u8>) -> bool {
         let event = |parts: &[&str], out: &mut Vec<u8>| {
             out.extend_from_slice(b"data: ");
             for part in parts {
@@ -80,6 +80,20 @@ impl Chat {
         };
         match (told.choices.as_slice(), told.chunk.choices.as_slice()) {
             ([], []) => event(&[raw.json], out),
+            // The first that is heard of a choice, and the last.
+            ([new], [delta])
+                if new.pieces.is_empty() && is_silent(delta) && (new.first || new.reason.is_some()) =>
+            {
+                let same = new.reason == delta.reason && !(self.legacy && new.reason.is_some());
+                let begins = !new.first || raw.json.contains(BEGINS);
+                if !same || !begins {
+                    return false;
+                }
+                if self.envelope.is_empty() && self.begun.is_empty() {
+                    raw.json.clone_into(&mut self.begun);
+                }
+                event(&[raw.json], out)
+            }
             ([new], [delta]) if !new.first && new.reason.is_none() => {
                 if delta.finish.is_none() && is_same(new, delta) {
                     return event(&[raw.json], out);
@@ -96,49 +110,61 @@ impl Chat {
         }
     }
 
-    fn event(&self, choice: &str, usage: Option<&str>, out: &mut Vec<u8>) {
+    /// An event of a choice, and of what it cost.
+    fn event(&self, choice: Option<&Members>, usage: Option<&str>, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: {");
-        out.extend_from_slice(self.envelope.as_bytes());
-        // A vector takes every write.
-        let _ = write!(out, "{}\"choices\":[{choice}]", if self.envelope.is_empty() { "" } else { "," });
+        out.extend_from_slice(&self.envelope.0);
+        let between: &[u8] = if self.envelope.is_empty() { b"" } else { b"," };
+        out.extend_from_slice(between);
+        out.extend_from_slice(b"\"choices\":[");
+        if let Some(choice) = choice {
+            choice.write(out);
+        }
+        out.push(b']');
         if let Some(usage) = usage {
+            // A vector takes every write.
             let _ = write!(out, ",\"usage\":{usage}");
         }
         out.extend_from_slice(b"}\n\n");
     }
 
-    /// The choices of the events that tell what is new of one, as JSON.
-    fn choices(&self, new: &ToldChoice, raw: Option<&str>, told: &mut Vec<String>) {
+    /// The choices of the events that tell what is new of one.
+    fn events(&self, new: &ToldChoice, raw: Option<&str>) -> Vec<Members> {
         let (beside, inside) = unknown(raw, "delta");
-        let mut deltas: Vec<String> =
+        let mut deltas: Vec<Members> =
             new.pieces.iter().filter_map(|piece| written(piece, self.legacy)).collect();
         if new.first {
-            deltas.insert(0, r#""role":"assistant","content":null"#.to_owned());
+            let mut first = Members::default();
+            first.add_text("role", "assistant");
+            first.add("content", "null");
+            deltas.insert(0, first);
         } else if deltas.is_empty() && (!inside.is_empty() || beside.iter().any(|(_, json)| *json != "null"))
         {
-            deltas.push(String::new());
+            deltas.push(Members::default());
         }
-        for (place, delta) in deltas.iter().enumerate() {
-            let mut delta = delta.clone();
-            let mut choice = format!("\"index\":{}", new.index);
+        let mut events = Vec::with_capacity(deltas.len() + 1);
+        for (place, mut delta) in deltas.into_iter().enumerate() {
+            let mut choice = Members::default();
+            choice.add("index", &new.index.to_string());
             if place == 0 {
-                members(&inside, &mut delta);
+                delta.extend(&inside);
             }
-            member("delta", &format!("{{{delta}}}"), &mut choice);
+            choice.add_object("delta", &delta);
             if place == 0 {
-                members(&beside, &mut choice);
+                choice.extend(&beside);
             }
-            member("finish_reason", "null", &mut choice);
-            told.push(format!("{{{choice}}}"));
+            choice.add("finish_reason", "null");
+            events.push(choice);
         }
         if let Some(reason) = &new.reason {
             let reason = if self.legacy && reason == "tool_calls" { "function_call" } else { reason };
-            told.push(format!(
-                "{{\"index\":{},\"delta\":{{}},\"finish_reason\":{}}}",
-                new.index,
-                json!(reason)
-            ));
+            let mut choice = Members::default();
+            choice.add("index", &new.index.to_string());
+            choice.add("delta", "{}");
+            choice.add_text("finish_reason", reason);
+            events.push(choice);
         }
+        events
     }
 }
 
@@ -150,13 +176,14 @@ impl ToClient for Chat {
         let raw = told.raw.as_ref().map(|raw| raw.json);
         let fields = raw.and_then(|raw| Fields::read(raw, "chunk").ok());
         if raw.is_some() || self.envelope.is_empty() {
-            self.envelope = self.envelope(told, fields.as_ref(), CHUNK);
+            let begun = Fields::read(&self.begun, "chunk").ok().filter(|_| raw.is_none());
+            self.envelope = self.envelope(told, fields.as_ref().or(begun.as_ref()), CHUNK);
         }
         let given =
             fields.as_ref().and_then(|fields| fields.list("choices").ok().flatten()).unwrap_or_default();
         let mut choices = Vec::new();
         for new in &told.choices {
-            self.choices(new, new.place.and_then(|place| given.get(place).copied()), &mut choices);
+            choices.extend(self.events(new, new.place.and_then(|place| given.get(place).copied())));
         }
         if choices.is_empty()
             && let Some((before, behind)) = told.raw.as_ref().and_then(Raw::around)
@@ -169,12 +196,12 @@ impl ToClient for Chat {
         };
         let last = choices.len().saturating_sub(1);
         for (place, choice) in choices.iter().enumerate() {
-            self.event(choice, usage.as_deref().filter(|_| place == last), out);
+            self.event(Some(choice), usage.as_deref().filter(|_| place == last), out);
         }
         if choices.is_empty()
             && let Some(usage) = usage
         {
-            self.event("", Some(&usage), out);
+            self.event(None, Some(&usage), out);
         }
     }
 
@@ -212,26 +239,91 @@ impl ToClient for Chat {
             if self.legacy {
                 as_function(&mut message, &mut reason);
             }
-            let mut text = String::new();
+            let mut text = Members::default();
             for (name, value) in &message {
-                member(name, &value.to_string(), &mut text);
+                text.add(name, &value.to_string());
             }
-            members(&inside, &mut text);
-            let mut choice = format!("\"index\":{},\"message\":{{{text}}}", new.index);
-            members(&beside, &mut choice);
-            member("finish_reason", &json!(reason).to_string(), &mut choice);
-            format!("{{{choice}}}")
+            text.extend(&inside);
+            let mut choice = Members::default();
+            choice.add("index", &new.index.to_string());
+            choice.add_object("message", &text);
+            choice.extend(&beside);
+            choice.add_text("finish_reason", reason);
+            choice.into_text()
         });
         let choices: Vec<String> = choices.collect();
         let mut out = self.envelope(told, fields.as_ref(), "chat.completion");
-        member("choices", &format!("[{}]", choices.join(",")), &mut out);
+        out.add("choices", &format!("[{}]", choices.join(",")));
         if fields.is_none()
             && let Some(usage) = told.chunk.usage
         {
-            member("usage", &usage_of(usage).to_string(), &mut out);
+            out.add("usage", &usage_of(usage).to_string());
         }
-        format!("{{{out}}}")
+        out.into_text()
     }
+}
+
+/// Members of an object, as JSON.
+#[derive(Debug, Default)]
+struct Members(Vec<u8>);
+
+impl Members {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn name(&mut self, name: &str) {
+        if !self.0.is_empty() {
+            self.0.push(b',');
+        }
+        self.text(name);
+        self.0.push(b':');
+    }
+
+    fn text(&mut self, text: &str) {
+        // A vector takes every write, and a text can always be written.
+        let _ = serde_json::to_writer(&mut self.0, text);
+    }
+
+    /// Adds one whose value is JSON already.
+    fn add(&mut self, name: &str, json: &str) {
+        self.name(name);
+        self.0.extend_from_slice(json.as_bytes());
+    }
+
+    fn add_text(&mut self, name: &str, text: &str) {
+        self.name(name);
+        self.text(text);
+    }
+
+    fn add_object(&mut self, name: &str, object: &Self) {
+        self.name(name);
+        object.write(&mut self.0);
+    }
+
+    fn extend(&mut self, list: &[(String, &str)]) {
+        list.iter().for_each(|(name, json)| self.add(name, json));
+    }
+
+    /// The object.
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        out.extend_from_slice(&self.0);
+        out.push(b'}');
+    }
+
+    fn into_text(self) -> String {
+        let mut out = Vec::with_capacity(self.0.len() + 2);
+        self.write(&mut out);
+        String::from_utf8(out).unwrap_or_default()
+    }
+}
+
+/// It adds nothing to an answer, but may begin or end it.
+fn is_silent(delta: &Delta) -> bool {
+    let text = delta.content.as_ref().is_some_and(|text| !text.is_empty());
+    let more = delta.reasoning.is_some() || delta.signature.is_some() || !delta.calls.is_empty();
+    !text && !more
 }
 
 /// Nothing but text is new, and it is what the server wrote.
@@ -254,48 +346,33 @@ fn unknown<'r>(raw: Option<&'r str>, of: &str) -> (Vec<(String, &'r str)>, Vec<(
     (without(&fields, &CHOICE), inner.map(|inner| without(&inner, &MESSAGE)).unwrap_or_default())
 }
 
-fn members(list: &[(String, &str)], out: &mut String) {
-    for (name, json) in list {
-        member(name, json, out);
-    }
-}
-
-fn member(name: &str, json: &str, out: &mut String) {
-    if !out.is_empty() {
-        out.push(',');
-    }
-    out.push_str(&json!(name).to_string());
-    out.push(':');
-    out.push_str(json);
-}
-
 /// A piece as the members of the delta that adds it.
-fn written(piece: &Piece, legacy: bool) -> Option<String> {
-    Some(match piece {
-        Piece::Reasoning(text) => format!("\"reasoning_content\":{}", json!(text)),
-        Piece::Text(text) => format!("\"content\":{}", json!(text)),
-        Piece::Call { name, .. } if legacy => {
-            format!("\"function_call\":{}", json!({"name": name, "arguments": ""}))
-        }
-        Piece::Arguments { json, .. } if legacy => {
-            format!("\"function_call\":{}", json!({"arguments": json}))
-        }
+fn written(piece: &Piece, legacy: bool) -> Option<Members> {
+    let mut delta = Members::default();
+    let mut add = |name: &str, value: Value| delta.add(name, &value.to_string());
+    match piece {
+        Piece::Reasoning(text) => delta.add_text("reasoning_content", text),
+        Piece::Text(text) => delta.add_text("content", text),
+        Piece::Call { name, .. } if legacy => add("function_call", json!({"name": name, "arguments": ""})),
+        Piece::Arguments { json, .. } if legacy => add("function_call", json!({"arguments": json})),
         Piece::Call { index, id, name } => {
             let function = json!({"name": name, "arguments": ""});
-            let call = json!({"index": index, "id": id, "type": "function", "function": function});
-            format!("\"tool_calls\":[{call}]")
+            add("tool_calls", json!([{"index": index, "id": id, "type": "function", "function": function}]));
         }
         Piece::Arguments { index, json } => {
-            let call = json!({"index": index, "function": {"arguments": json}});
-            format!("\"tool_calls\":[{call}]")
+            // A call's arguments come in many pieces.
+            delta.name("tool_calls");
+            let _ = write!(delta.0, "[{{\"index\":{index},\"function\":{{\"arguments\":");
+            delta.text(json);
+            delta.0.extend_from_slice(b"}}]");
         }
         Piece::Custom { index, id, name, input } => {
             let custom = json!({"name": name, "input": input});
-            let call = json!({"index": index, "id": id, "type": "custom", "custom": custom});
-            format!("\"tool_calls\":[{call}]")
+            add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
         }
         Piece::Signature(_) | Piece::CallEnd { .. } => return None,
-    })
+    }
+    Some(delta)
 }
 
 /// The one call of a message as it was before there were tools.

@@ -1,11 +1,11 @@
-//! A chunk that adds text and nothing else, as nearly all are: read in one go.
+//! A chunk that adds text and nothing else, as nearly all are, and a whole answer that is nothing but text: read in one go.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Chunk, Delta};
+use super::{Chunk, Delta, Finish, Usage};
 
 /// A chunk of one choice.
 #[derive(Deserialize)]
@@ -42,22 +42,96 @@ struct PlainDelta<'a> {
     function_call: Option<IgnoredAny>,
 }
 
+/// A whole answer of one choice.
+#[derive(Deserialize)]
+pub(super) struct Whole<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    choices: [WholeChoice<'a>; 1],
+    usage: Option<WholeUsage>,
+    error: Option<IgnoredAny>,
+    #[serde(borrow)]
+    object: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct WholeChoice<'a> {
+    #[serde(default)]
+    index: u32,
+    delta: Option<IgnoredAny>,
+    #[serde(borrow)]
+    message: PlainDelta<'a>,
+    #[serde(borrow)]
+    finish_reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct WholeUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+    completion_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+impl PlainDelta<'_> {
+    /// True where there is more to it than text.
+    fn has_more(&self) -> bool {
+        let more =
+            [&self.reasoning_content, &self.reasoning, &self.thinking, &self.tool_calls, &self.function_call];
+        more.iter().any(|member| member.is_some())
+    }
+}
+
+impl<'a> Whole<'a> {
+    /// `None` for every other answer.
+    pub(super) fn read(json: &'a str) -> Option<Self> {
+        let whole: Self = serde_json::from_str(json).ok()?;
+        let [WholeChoice { message, delta, .. }] = &whole.choices;
+        let other = whole.error.is_some() || delta.is_some() || message.has_more();
+        (!other && whole.object.as_deref() != Some("error")).then_some(whole)
+    }
+
+    pub(super) fn into_chunk(self) -> Chunk {
+        let [WholeChoice { index, message, finish_reason, .. }] = self.choices;
+        let reason = finish_reason.map(Cow::into_owned);
+        let delta = Delta {
+            choice: index,
+            content: Some(message.content.into_owned()),
+            finish: reason.as_deref().map(Finish::from_reason),
+            reason,
+            ..Delta::default()
+        };
+        let usage = self.usage.filter(|usage| usage.prompt_tokens.or(usage.completion_tokens).is_some());
+        let usage = usage.map(|usage| Usage {
+            prompt: usage.prompt_tokens.unwrap_or(0),
+            completion: usage.completion_tokens.unwrap_or(0),
+            cached: usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
+            reasoning: usage
+                .completion_tokens_details
+                .and_then(|details| details.reasoning_tokens)
+                .unwrap_or(0),
+        });
+        let (id, model) = (self.id.map(Cow::into_owned), self.model.map(Cow::into_owned));
+        Chunk { id, model, choices: vec![delta], usage, error: None }
+    }
+}
+
 impl<'a> Plain<'a> {
     /// `None` for every other text: what that is, or what is wrong with it, shows when all of it is read.
     pub(super) fn read(json: &'a str) -> Option<Self> {
         let plain: Self = serde_json::from_str(json).ok()?;
         let [PlainChoice { delta, finish_reason, .. }] = &plain.choices;
-        let more = [
-            &plain.usage,
-            &plain.error,
-            finish_reason,
-            &delta.reasoning_content,
-            &delta.reasoning,
-            &delta.thinking,
-            &delta.tool_calls,
-            &delta.function_call,
-        ];
-        let other = more.iter().any(|member| member.is_some());
+        let other =
+            plain.usage.is_some() || plain.error.is_some() || finish_reason.is_some() || delta.has_more();
         (!other && plain.object.as_deref() != Some("error")).then_some(plain)
     }
 
@@ -80,7 +154,7 @@ impl<'a> Plain<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chunk, Plain};
+    use super::{Chunk, Plain, Whole};
     use crate::fields::Fields;
 
     #[test]
@@ -105,6 +179,35 @@ mod tests {
             assert_eq!(quick.is_some(), plain, "{json}");
             assert_eq!(quick.unwrap_or_else(|| all.clone()), all);
             assert_eq!((all.choices[0].choice, all.id.as_deref()), (2, Some("i")));
+        }
+    }
+    #[test]
+    fn a_whole_answer_of_text_is_read_as_any_other() {
+        let with = |message: &str, beside: &str| {
+            format!(
+                r#"{{"id":"i","object":"chat.completion","model":"m"{beside},"choices":[{{"index":1,"message":{{"role":"assistant","content":"a\u00e9\n"{message}}},"logprobs":null,"finish_reason":"length"}}]}}"#
+            )
+        };
+        for (message, beside, plain) in [
+            ("", "", true),
+            (r#","tool_calls":null"#, r#","usage":null"#, true),
+            (
+                "",
+                r#","usage":{"prompt_tokens":7,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":2},"completion_tokens_details":{"reasoning_tokens":1}}"#,
+                true,
+            ),
+            ("", r#","usage":{"total_tokens":7,"prompt_tokens_details":null}"#, true),
+            ("", r#","usage":{"prompt_tokens":"7"}"#, false),
+            (r#","reasoning_content":"r""#, "", false),
+            (r#","tool_calls":[{"index":0,"function":{"name":"f"}}]"#, "", false),
+            (r#","content":"b""#, "", false),
+        ] {
+            let json = with(message, beside);
+            let all = Chunk::of(&Fields::read(&json, "chunk").unwrap(), &json).unwrap();
+            let quick = Whole::read(&json).map(Whole::into_chunk);
+            assert_eq!(quick.is_some(), plain, "{json}");
+            assert_eq!(quick.unwrap_or_else(|| all.clone()), all);
+            assert_eq!(Chunk::read_whole(&json).unwrap(), all);
         }
     }
 }

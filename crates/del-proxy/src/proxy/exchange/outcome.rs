@@ -131,7 +131,7 @@ impl Exchange {
             return Ok(Outcome::Asking(asking));
         }
         if self.request.demands_call() && answer.calls == 0 {
-            return Ok(Outcome::NoCall(answer.message));
+            return Ok(Outcome::NoCall(answer.blocks.message()));
         }
         metrics.called(answer.dialect.as_deref(), answer.calls);
         metrics.changed.inc_by(answer.changed.len() as u64);
@@ -144,7 +144,7 @@ impl Exchange {
             }
         }
         if let Some(conversation) = &self.conversation {
-            let message = Value::Object(answer.message);
+            let message = Value::Object(answer.blocks.message());
             let conversation = conversation.iter().cloned().chain([message]).collect();
             self.proxy.memory.put(response_id(id), conversation, client.items());
         }
@@ -182,11 +182,9 @@ impl Exchange {
 
 /// The headers of a server's answer that go on to the client.
 pub(in crate::proxy) fn answer_headers(headers: &HeaderMap) -> HeaderMap {
-    let mut headers = end_to_end(headers);
-    for name in [header::CONTENT_LENGTH, header::CONTENT_TYPE, header::CONTENT_ENCODING] {
-        headers.remove(name);
-    }
-    headers
+    end_to_end(headers, |name| {
+        matches!(*name, header::CONTENT_LENGTH | header::CONTENT_TYPE | header::CONTENT_ENCODING)
+    })
 }
 
 /// What the server says is no answer.

@@ -33,8 +33,8 @@ impl Heard {
 
 impl From<Answer> for Heard {
     fn from(answer: Answer) -> Self {
-        let Answer { message, guesses, broken, refused, dialect, asking, .. } = answer;
-        Self { message, guesses, broken, refused, dialect, asking }
+        let Answer { blocks, guesses, broken, refused, dialect, asking, .. } = answer;
+        Self { message: blocks.message(), guesses, broken, refused, dialect, asking }
     }
 }
 
