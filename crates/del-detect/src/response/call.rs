@@ -135,9 +135,10 @@ impl<'d> Form<'d> {
             Codec::Object(Literal::Loose(loose)) if loose.open == b'{' => {
                 let own: Vec<String> =
                     loose.quotes.iter().filter(|quote| quote.len() > 1).map(|quote| literal(quote)).collect();
-                let texts: String =
+                let texts: Vec<String> =
                     own.iter().map(|quote| format!("{quote}(?:(?!{quote}).)*+{quote}|")).collect();
-                let none: String = own.iter().map(|quote| format!("(?!{quote})")).collect();
+                let none: Vec<String> = own.iter().map(|quote| format!("(?!{quote})")).collect();
+                let (texts, none) = (texts.concat(), none.concat());
                 format!(r#"(\{{(?:{texts}{TEXT}|{none}[^{{}}"]|(?{group}))*+\}})"#)
             }
             Codec::Object(Literal::Loose(_)) => {
@@ -161,7 +162,7 @@ impl<'d> Form<'d> {
             marks += &if optional { maybe(one) } else { mark(one) };
         }
         for piece in self.before {
-            marks += &match piece {
+            let one = match piece {
                 Piece::Mark(one, None) if may_be_missing(one) => maybe(one),
                 Piece::Mark(one, Some(form)) if may_be_missing(one) => {
                     format!("(?:{}{})?", mark(one), passed_over(form))
@@ -173,6 +174,7 @@ impl<'d> Form<'d> {
                 Piece::Head(form) => head(form),
                 Piece::Args(_) => String::new(),
             };
+            marks.push_str(&one);
         }
         let marks = tidy(&marks);
         let marks = marks.trim_start_matches(r"\s*");
@@ -239,9 +241,10 @@ impl<'d> Form<'d> {
         let (mut sequence, mut partly) = (String::new(), String::new());
         for (place, one) in all.iter().enumerate() {
             let closing = mark(one) + &self.repeated(one);
-            partly += &format!("(?:{closing})?");
-            sequence +=
-                &if may_be_missing(one) && Some(place) != last { format!("(?:{closing})?") } else { closing };
+            let optional = format!("(?:{closing})?");
+            let missing = may_be_missing(one) && Some(place) != last;
+            sequence.push_str(if missing { &optional } else { &closing });
+            partly.push_str(&optional);
         }
         let sequence = tidy(&sequence);
         let sequence = sequence.trim_end_matches(r"\s*");
