@@ -4,7 +4,7 @@
 //! header and value, in a value. All but one know at their first delimiter what it is. In a value (`value.rs`) any
 //! delimiter may be data: whether the value ends there is decided in `border.rs`, by a function of the text behind the
 //! delimiter, of which at most 4 KiB are looked at for each further delimiter. While it asks for more text, nothing
-//! behind the delimiter is read, and it is asked anew once three times as much is there; so cutting cannot show, and
+//! behind the delimiter is read, and it is asked anew once twice as much is there; so cutting cannot show, and
 //! the work stays linear. What a value is, is decided when it has ended, in [`FieldsReader::close_value`].
 //!
 //! What it does with a delimiter that is not followed as it should be are two of the classical repairs: a closer that is
@@ -318,11 +318,11 @@ impl FieldsReader {
         self.scan = Scan::default();
     }
 
-    /// More text decides what stands at `place`: that is asked anew when there is twice as much more of it as was looked
-    /// at, so that all the looks together are linear.
+    /// More text decides what stands at `place`: that is asked anew when there is as much more of it as was looked at, so
+    /// that all the looks together are linear.
     fn wait(&mut self, on: &mut On<'_, '_>, place: usize, looked: u64) -> Step {
         on.again += on.look.saturating_sub(place) as u64;
-        let more = usize::try_from(2 * looked).unwrap_or(usize::MAX);
+        let more = usize::try_from(looked).unwrap_or(usize::MAX);
         self.wake = (on.bytes.len() - on.kept).saturating_add(more.max(DELIMITER));
         self.resume = place - on.kept;
         self.scan = Scan::default();

@@ -101,7 +101,12 @@ impl FieldsReader {
                 let Some(close) = close.find(&mut Scan::default(), window, &mut on.look, &mut on.again)
                 else {
                     let stop = beyond(window, hit.end);
-                    return if stop == ArgsProgress::More { self.wait(on, on.kept, 0) } else { Break(stop) };
+                    let looked = (on.look - on.kept) as u64;
+                    return if stop == ArgsProgress::More {
+                        self.wait(on, on.kept, looked)
+                    } else {
+                        Break(stop)
+                    };
                 };
                 self.set_type(on.given.form, on.given.text[hit.end..close.start].trim());
                 on.kept = close.end;

@@ -148,9 +148,10 @@ impl<'a> Lookahead<'a> {
             };
             match self.follow(from) {
                 Follow::More => return Own::More,
-                Follow::Found(Found { delimiter: Delimiter::Stray | Delimiter::Turn, .. })
-                | Follow::Nothing => {}
-                Follow::Blank | Follow::Found(_) => return Own::Closer(found.start),
+                // What follows the end of a line is no delimiter.
+                Follow::Nothing if self.given.marks.line.is_none() => {}
+                Follow::Found(Found { delimiter: Delimiter::Stray | Delimiter::Turn, .. }) => {}
+                Follow::Blank | Follow::Found(_) | Follow::Nothing => return Own::Closer(found.start),
             }
         };
         if self.given.end != Some(End::End) && self.text.len() < edge { Own::More } else { Own::None(free) }
