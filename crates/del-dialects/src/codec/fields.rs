@@ -17,7 +17,6 @@ mod elements;
 mod header;
 mod lookahead;
 mod repeated;
-mod types;
 mod value;
 mod write;
 mod xml;
