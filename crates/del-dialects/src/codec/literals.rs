@@ -2,7 +2,7 @@
 //! reader of values finds: the tool's schema names arguments without a key, and types what stands in the wrong quotes
 //! or in none.
 
-use super::{ArgsProgress, Notes};
+use super::Notes;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::{Spelling, Types, positional, typed, types_of};
@@ -20,6 +20,17 @@ pub(crate) struct LiteralsReader {
     quoted: bool,
     pub(crate) notes: Notes,
     max_depth: usize,
+}
+
+/// How far the arguments are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LiteralsProgress {
+    More,
+    /// The first key is read, or there is none: the reader stops here once, before anything is passed on.
+    Begun,
+    Done,
+    Broken,
+    TooDeep,
 }
 
 impl LiteralsReader {
@@ -51,7 +62,7 @@ impl LiteralsReader {
         (tool, begun): (Option<&Tool>, bool),
         (look, kept, work): (&mut usize, &mut usize, &mut u64),
         emit: Emit<'_>,
-    ) -> ArgsProgress {
+    ) -> LiteralsProgress {
         loop {
             let Self { values, held, .. } = &mut *self;
             let progress = values.read(given, look, kept, work, &mut |json, range| match held {
@@ -64,26 +75,26 @@ impl LiteralsReader {
                     if let Progress::Unnamed(place) = progress
                         && !self.name(tool, place)
                     {
-                        return ArgsProgress::Broken;
+                        return LiteralsProgress::Broken;
                     }
-                    return ArgsProgress::Begun;
+                    return LiteralsProgress::Begun;
                 }
                 Progress::Unnamed(place) => {
                     if !self.name(tool, place) {
-                        return ArgsProgress::Broken;
+                        return LiteralsProgress::Broken;
                     }
                 }
                 Progress::Value(byte) => self.value(given, tool, byte),
                 Progress::Item => {
                     if !self.item(given, *look, emit) {
-                        return ArgsProgress::TooDeep;
+                        return LiteralsProgress::TooDeep;
                     }
                 }
                 Progress::Key | Progress::Empty => {}
-                Progress::More => return ArgsProgress::More,
-                Progress::Done => return ArgsProgress::Done(None),
-                Progress::Broken => return ArgsProgress::Broken,
-                Progress::TooDeep => return ArgsProgress::TooDeep,
+                Progress::More => return LiteralsProgress::More,
+                Progress::Done => return LiteralsProgress::Done,
+                Progress::Broken => return LiteralsProgress::Broken,
+                Progress::TooDeep => return LiteralsProgress::TooDeep,
             }
         }
     }
