@@ -250,7 +250,7 @@ pub(crate) fn end_to_end(headers: &HeaderMap, left_out: impl Fn(&HeaderName) -> 
                 | header::TRANSFER_ENCODING
                 | header::UPGRADE
         ) || matches!(name.as_str(), KEEP_ALIVE | PROXY_CONNECTION);
-        if !hop && !left_out(name) && !(some_are_named && named(name)) {
+        if !(hop || left_out(name) || (some_are_named && named(name))) {
             kept.append(name.clone(), value.clone());
         }
     }

@@ -275,8 +275,8 @@ async fn events_that_come_together_go_out_together() {
     let burst: String = (0..50).map(|_| text("a ")).collect();
     let stream = [burst, event(&json!({}), Some("stop")), "data: [DONE]\n\n".to_owned()].concat();
     // A chunk of HTTP for each event, all in one write.
-    let chunks: String =
-        stream.split_inclusive("\n\n").map(|one| format!("{:x}\r\n{one}\r\n", one.len())).collect();
+    let chunk = |one: &str| format!("{:x}\r\n{one}\r\n", one.len());
+    let chunks = stream.split_inclusive("\n\n").map(chunk).collect::<Vec<_>>().concat();
     let base = taking(move |_, stream| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
         stream.write_all(format!("{head}{chunks}0\r\n\r\n").as_bytes()).unwrap();

@@ -302,7 +302,9 @@ impl Members {
     }
 
     fn extend(&mut self, list: &[(String, &str)]) {
-        list.iter().for_each(|(name, json)| self.add(name, json));
+        for (name, json) in list {
+            self.add(name, json);
+        }
     }
 
     /// The object.
