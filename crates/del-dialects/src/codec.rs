@@ -11,9 +11,23 @@ use crate::schema::Typed;
 pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
-pub(crate) mod lines;
 pub(crate) mod literals;
 pub(crate) mod reading;
+
+/// How far the arguments are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ArgsProgress {
+    More,
+    /// The first key is read, or there is none: the reader stops here once, before anything is passed on.
+    Begun,
+    /// All is read, and the closer of the call with this place in its steps, if it was one that followed.
+    Done(Option<usize>),
+    /// The answer ended behind a value.
+    Ended,
+    Broken,
+    /// A value is nested deeper than the limit.
+    TooDeep,
+}
 
 /// What was odd in arguments: of each kind the first place, in the text at hand.
 #[derive(Debug, Default, Clone, Copy)]

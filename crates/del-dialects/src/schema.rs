@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::turn::End;
+use crate::value::quoted;
 use crate::value::{Family, Given, Marks, Progress, Reader, Syntax, number};
-pub(crate) use crate::value::{escape, quoted};
 pub use declared::Schema;
 
 /// What a value may be.
@@ -159,17 +159,6 @@ impl Types {
         string: true,
     };
 
-    /// Anything.
-    pub(crate) const ANY: Self = Self {
-        null: true,
-        integer: true,
-        number: true,
-        boolean: true,
-        object: true,
-        array: true,
-        string: true,
-    };
-
     /// True when the value can only be text, so that it can go out while it arrives.
     pub(crate) fn only_string(self) -> bool {
         self == Self::TEXT
@@ -304,9 +293,11 @@ pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Type
         let json = as_json(value, spelling)?.filter(|read| !read.json.starts_with('"') && sure(read));
         return Ok(json.unwrap_or_else(|| Typed::new(quoted(text), true)));
     }
-    if let Some(read) =
-        word(value, types).or_else(|| numeric(value, types, family)).or_else(|| truth(value, types))
-    {
+    let nothing = |words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    if (types.null && nothing(&["null", "none"])) || (!types.string && nothing(&["null", "none", "nil"])) {
+        return Ok(Typed::new("null", types.null));
+    }
+    if let Some(read) = numeric(value, types, family).or_else(|| truth(value, types)) {
         return Ok(read);
     }
     if let Some(read) = nested(value, types, spelling)? {
@@ -319,17 +310,7 @@ pub(crate) fn typed(text: &str, types: Types, spelling: Spelling) -> Result<Type
             return Ok(read);
         }
     }
-    // Nothing, where neither that nor text is declared.
-    let nothing = ["null", "none", "nil"].iter().any(|word| value.eq_ignore_ascii_case(word));
-    if !types.string && nothing {
-        return Ok(Typed::new("null", types.null));
-    }
     Ok(Typed::new(quoted(text), types.string))
-}
-
-fn word(value: &str, types: Types) -> Option<Typed> {
-    let null = types.null && ["null", "none"].iter().any(|word| value.eq_ignore_ascii_case(word));
-    null.then(|| Typed::new("null", true))
 }
 
 fn numeric(value: &str, types: Types, family: Family) -> Option<Typed> {

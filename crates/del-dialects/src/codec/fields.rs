@@ -1,40 +1,42 @@
 //! Keys and values between delimiters, typed by the tool's schema or by the field itself.
 //!
 //! A reader walks through each field in phases: behind a value or at the beginning of a body, in a header, between
-//! header and value, in a value. All but two know at their first delimiter what it is. In a value (`value.rs`) any
-//! delimiter may be data, so each that is found there opens the phase [`Phase::Border`]: whether the value ends there is
-//! decided in `border.rs`, by a function of the text behind the delimiter (`lookahead.rs`), of which at most 4 KiB are
-//! looked at for each further delimiter. While it asks for more text, nothing behind the delimiter is read, and it is
-//! asked again once twice as much is there; so cutting cannot show, and the work stays linear.
+//! header and value, in a value. All but one know at their first delimiter what it is. In a value (`value.rs`) any
+//! delimiter may be data: whether the value ends there is decided in `border.rs`, by a function of the text behind the
+//! delimiter, of which at most 4 KiB are looked at for each further delimiter. While it asks for more text, nothing
+//! behind the delimiter is read, and it is asked anew once twice as much is there; so cutting cannot show, and
+//! the work stays linear. What a value is, is decided when it has ended, in [`FieldsReader::close_value`].
 //!
-//! What it does with a delimiter that is not followed as it should be are the three classical repairs: a closer that is
-//! missing is inserted in front of the next opener or the call's own closer, words behind a closer are deleted, and
-//! where other markup stands between two fields, reading resynchronises at FOLLOW (`Phase::Junk`). Each is a guess, and
-//! told as one; what shows later that it was wrong breaks the call.
+//! What it does with a delimiter that is not followed as it should be are two of the classical repairs: a closer that is
+//! missing is inserted in front of the next opener or the call's own closer, and words behind a closer are deleted.
+//! Each is a guess, and told as one; what shows later that it was wrong breaks the call.
 
 mod border;
+mod delimiters;
 mod elements;
 mod header;
 mod lookahead;
-mod marks;
 mod repeated;
 mod value;
 mod write;
 mod xml;
 
 use std::collections::HashSet;
+use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::{Notes, reading};
+use super::reading::repeats;
+use super::{ArgsProgress, Notes};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
+use crate::message::Tool;
 use crate::scan::{Anchored, Match, Scan};
 use crate::schema::Types;
+use crate::turn::End;
 use crate::value::{Emit, escape, white_space};
-use lookahead::{Found, Searched};
-pub(crate) use marks::{Closers, FieldMarks, Next};
+use delimiters::Delimiter;
+pub(crate) use delimiters::{Closers, FieldMarks};
 use repeated::Repeated;
 use value::Field;
-pub(crate) use value::raw_value;
 pub(crate) use write::{write, written_key};
 
 /// Reads the fields of one call, from behind the first field's opening mark on.
@@ -42,8 +44,9 @@ pub(crate) use write::{write, written_key};
 pub(crate) struct FieldsReader {
     phase: Phase,
     scan: Scan,
-    /// Nothing is decided before so many bytes are there, counted from the first kept one.
+    /// Nothing is decided before so many bytes are there, and then reading goes on here; from the first kept one.
     wake: usize,
+    resume: usize,
     field: Field,
     /// Keys of the values that have begun.
     keys: HashSet<String>,
@@ -57,61 +60,78 @@ pub(crate) struct FieldsReader {
     pub(crate) doubted: u64,
     scratch: String,
     pub(crate) notes: Notes,
-    /// A value was nested deeper than the limit.
-    too_deep: bool,
     max_depth: usize,
 }
 
-/// Places count from the first byte that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Behind a value, or in a body that has just begun: a field, or what closes the call.
     Behind,
-    /// Behind a value, in something that is no field: up to the next field or the end of the call.
-    Junk,
     Header,
     /// Behind the header, where the value has an opener of its own.
     Between,
     ValueStart,
     Value,
-    /// At a delimiter inside the value: does it end there?
-    Border {
-        found: Found,
-        /// What was looked for behind it in vain.
-        searched: Searched,
-    },
 }
 
-/// How far the fields are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FieldsProgress {
-    More,
-    /// All fields are read; this follows, from where the reader looks if it is an opener, and up to there otherwise.
-    Done(Next),
-    /// The answer ended behind a value.
-    Ended,
-    Broken,
-    /// A value is nested deeper than the limit.
-    TooDeep,
-}
+/// Why the reader stops; or it goes on.
+type Step = ControlFlow<ArgsProgress>;
 
 /// The text at hand, and what is known of it.
-pub(crate) type Given<'a> = reading::Given<'a, FieldForm, FieldMarks>;
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) form: &'a FieldForm,
+    pub(crate) marks: &'a FieldMarks,
+    pub(crate) tool: Option<&'a Tool>,
+    pub(crate) text: &'a str,
+    /// How the answer ended, if it did.
+    pub(crate) end: Option<End>,
+}
 
 impl Given<'_> {
     /// What a delimiter of `text` behind a value is; none when that cannot be said yet. The closer of a call that goes on
     /// with a name is that of this call only with the name of its tool.
-    fn following(&self, text: &str, hit: Match) -> Option<Next> {
-        let next = self.marks.next.kind(hit);
-        let closes = self.closes(self.marks.named.as_deref(), text, hit)?;
-        Some(if closes || !matches!(next, Next::Closer(_)) { next } else { Next::Stray })
+    fn following(&self, text: &str, hit: Match) -> Option<Delimiter> {
+        let next = self.marks.next.delimiter(hit);
+        let named = self.marks.named.as_deref() == Some(&text[hit.start..hit.end]);
+        match self.tool {
+            Some(tool) if named => repeats(&tool.name, &text[hit.end..], self.end.is_some())
+                .map(|own| if own { next } else { Delimiter::Stray }),
+            _ => Some(next),
+        }
     }
 }
 
 /// A place in the text at hand, and where what is read goes.
-type On<'a, 'e> = reading::On<'a, 'e, FieldForm, FieldMarks>;
+struct On<'a, 'e> {
+    given: Given<'a>,
+    bytes: &'a [u8],
+    look: usize,
+    /// The first byte that has not been passed on.
+    kept: usize,
+    /// Bytes that were looked at again.
+    again: u64,
+    emit: Emit<'e>,
+}
 
 impl On<'_, '_> {
+    /// No more text will come.
+    fn last(&self) -> bool {
+        self.given.end.is_some()
+    }
+
+    /// Goes back to look at something again.
+    fn rewind(&mut self, to: usize) {
+        self.again += self.look.saturating_sub(to) as u64;
+        self.look = to;
+    }
+
+    /// Goes on at a place up to which so many bytes were looked at ahead, and counted.
+    fn pass(&mut self, to: usize, looked: u64) {
+        self.again -= looked.min(to.saturating_sub(self.look) as u64);
+        self.rewind(to);
+    }
+
     /// Passes JSON on that no text of its own stands for.
     fn put(&mut self, json: &str) {
         (self.emit)(json, self.kept..self.kept);
@@ -133,15 +153,13 @@ fn escaped<'t>(text: &'t str, scratch: &'t mut String) -> &'t str {
 /// Most delimiters are as long, in bytes.
 const DELIMITER: usize = 16;
 
-/// Why the reader stops; none when it goes on.
-type Stop = Option<FieldsProgress>;
-
 impl FieldsReader {
     pub(crate) fn new(max_depth: usize) -> Self {
         Self {
             phase: Phase::Header,
             scan: Scan::default(),
             wake: 0,
+            resume: 0,
             field: Field::default(),
             keys: HashSet::new(),
             repeated: None,
@@ -150,7 +168,6 @@ impl FieldsReader {
             doubted: 0,
             scratch: String::new(),
             notes: Notes::default(),
-            too_deep: false,
             max_depth,
         }
     }
@@ -190,6 +207,7 @@ impl FieldsReader {
     pub(crate) fn plain<'t>(&'t mut self, marks: &FieldMarks, text: &'t str) -> Option<&'t str> {
         let inside = self.phase == Phase::Value
             && self.field.streams
+            && self.wake == 0
             && self.scan.is_fresh()
             && marks.value.automaton.is_absent(text.as_bytes());
         if !inside || text.contains('&') {
@@ -206,111 +224,86 @@ impl FieldsReader {
         kept: &mut usize,
         work: &mut u64,
         emit: Emit<'_>,
-    ) -> FieldsProgress {
-        let mut on = On::new(given, *look, *kept, emit);
-        let mut progress = self.run(&mut on);
-        if progress != FieldsProgress::More || on.last() {
-            self.tell_repeated(&mut on);
-            if self.too_deep {
-                progress = FieldsProgress::TooDeep;
+    ) -> ArgsProgress {
+        let bytes = given.text.as_bytes();
+        let mut on = On { given, bytes, look: *look, kept: *kept, again: 0, emit };
+        if self.wake > 0 {
+            if bytes.len() - on.kept < self.wake && !on.last() {
+                *look = bytes.len();
+                return ArgsProgress::More;
             }
+            on.look = on.kept + self.resume;
+            self.wake = 0;
+        }
+        let mut progress = loop {
+            if let Break(progress) = self.step(&mut on) {
+                break progress;
+            }
+        };
+        if (progress != ArgsProgress::More || on.last())
+            && let Break(stop) = self.tell_repeated(&mut on)
+        {
+            progress = stop;
         }
         (*look, *kept) = (on.look, on.kept);
         *work += on.again;
         progress
     }
 
-    fn run(&mut self, on: &mut On<'_, '_>) -> FieldsProgress {
-        if self.wake > 0 {
-            if on.bytes.len() - on.kept < self.wake && !on.last() {
-                on.look = on.bytes.len();
-                return FieldsProgress::More;
-            }
-            on.look = on.kept;
-            self.wake = 0;
-        }
-        loop {
-            if self.too_deep {
-                return FieldsProgress::TooDeep;
-            }
-            let stop = match self.phase {
-                Phase::Behind => self.behind(on),
-                Phase::Junk => self.junk(on),
-                Phase::Header => self.header(on),
-                Phase::Between => self.between(on),
-                Phase::ValueStart => self.value_start(on),
-                Phase::Value => self.value(on),
-                Phase::Border { found, searched } => self.border(on, found, searched),
-            };
-            if let Some(progress) = stop {
-                return progress;
-            }
+    fn step(&mut self, on: &mut On<'_, '_>) -> Step {
+        match self.phase {
+            Phase::Behind => self.behind(on),
+            Phase::Header => self.header(on),
+            Phase::Between => self.between(on),
+            Phase::ValueStart => self.value_start(on),
+            Phase::Value => self.value(on),
         }
     }
 
     /// Behind a value, or at the first byte of a body.
-    fn behind(&mut self, on: &mut On<'_, '_>) -> Stop {
+    fn behind(&mut self, on: &mut On<'_, '_>) -> Step {
         let next = &on.given.marks.next;
         if self.scan.is_fresh() {
             on.look += white_space(&on.bytes[on.look..]);
             on.kept = on.look;
         }
-        let followed = match next.automaton.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again) {
-            Anchored::More if on.last() => {
-                let hit = next.automaton.take_whole(&mut self.scan, &mut on.look);
-                let hit = hit.filter(|hit| matches!(next.kind(*hit), Next::Closer(_)));
-                hit.map_or(Anchored::More, Anchored::Found)
+        let mut followed = next.automaton.follow(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
+        if followed == Anchored::More
+            && on.last()
+            && let Some(hit) = next.automaton.take_whole(&mut self.scan, &mut on.look)
+            && matches!(next.delimiter(hit), Delimiter::Call(_))
+        {
+            followed = Anchored::Found(hit);
+        }
+        let hit = match followed {
+            Anchored::Found(hit) => hit,
+            Anchored::Nothing if on.given.marks.line.is_some() => {
+                on.rewind(on.kept);
+                self.enter(Phase::Header);
+                return Continue(());
             }
-            followed => followed,
-        };
-        match followed {
-            Anchored::Found(hit) => match on.given.following(on.given.text, hit) {
-                Some(Next::Stray) if on.given.marks.named.is_some() => Some(FieldsProgress::Broken),
-                Some(next) => self.goes_on(on, hit, next),
-                None => {
-                    self.scan.restart();
-                    self.wait(on, hit.end - on.kept)
-                }
-            },
-            Anchored::Nothing => Some(FieldsProgress::Broken),
+            Anchored::Nothing => return Break(ArgsProgress::Broken),
             Anchored::More if on.last() && self.has_begun() => {
                 on.kept = on.look;
-                Some(FieldsProgress::Ended)
+                return Break(ArgsProgress::Ended);
             }
-            Anchored::More => Some(FieldsProgress::More),
-        }
-    }
-
-    /// Behind a value, in something that is no field.
-    fn junk(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let next = &on.given.marks.next;
-        let Some(hit) = next.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again) else {
-            on.kept = on.look - next.automaton.pending(&self.scan);
-            return Some(FieldsProgress::More);
+            Anchored::More => return Break(ArgsProgress::More),
         };
-        match on.given.following(on.given.text, hit) {
-            Some(Next::Stray | Next::Turn) => {
-                on.kept = hit.end;
-                None
-            }
-            Some(next) => self.goes_on(on, hit, next),
-            None => {
-                on.kept = hit.start;
-                self.scan.restart();
-                self.wait(on, hit.end - hit.start)
-            }
-        }
-    }
-
-    /// What follows a value stands here.
-    fn goes_on(&mut self, on: &mut On<'_, '_>, hit: Match, next: Next) -> Stop {
-        on.kept = if matches!(next, Next::Opener | Next::Turn) { hit.start } else { hit.end };
+        let Some(next) = on.given.following(on.given.text, hit) else {
+            return self.wait(on, hit.start, (hit.end - hit.start) as u64);
+        };
+        let before = matches!(next, Delimiter::Opener | Delimiter::Turn);
+        on.kept = if before { hit.start } else { hit.end };
         on.rewind(on.kept);
-        if next == Next::Field {
-            self.enter(Phase::Header);
-            return None;
+        match next {
+            Delimiter::Field => {
+                self.enter(Phase::Header);
+                Continue(())
+            }
+            Delimiter::Stray => Break(ArgsProgress::Broken),
+            Delimiter::Call(step) => Break(ArgsProgress::Done(Some(step))),
+            _ => Break(ArgsProgress::Done(None)),
         }
-        Some(FieldsProgress::Done(next))
     }
 
     /// Notes a guess about where a value or a key ends.
@@ -324,12 +317,15 @@ impl FieldsReader {
         self.scan = Scan::default();
     }
 
-    /// More text decides: what is there is looked at again when there is as much more of it as was looked at now, so
+    /// More text decides what stands at `place`: that is asked anew when there is as much more of it as was looked at, so
     /// that all the looks together are linear.
-    #[expect(clippy::unnecessary_wraps, reason = "it is how a phase stops")]
-    fn wait(&mut self, on: &mut On<'_, '_>, looked: usize) -> Stop {
-        self.wake = on.bytes.len() - on.kept + looked.max(DELIMITER);
+    fn wait(&mut self, on: &mut On<'_, '_>, place: usize, looked: u64) -> Step {
+        on.again += on.look.saturating_sub(place) as u64;
+        let more = usize::try_from(looked).unwrap_or(usize::MAX);
+        self.wake = (on.bytes.len() - on.kept).saturating_add(more.max(DELIMITER));
+        self.resume = place - on.kept;
+        self.scan = Scan::default();
         on.look = on.bytes.len();
-        Some(FieldsProgress::More)
+        Break(ArgsProgress::More)
     }
 }

@@ -2,7 +2,7 @@
 //! reader of values finds: the tool's schema names arguments without a key, and types what stands in the wrong quotes
 //! or in none.
 
-use super::Notes;
+use super::{ArgsProgress, Notes};
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::{Spelling, Types, positional, typed, types_of};
@@ -20,17 +20,6 @@ pub(crate) struct LiteralsReader {
     quoted: bool,
     pub(crate) notes: Notes,
     max_depth: usize,
-}
-
-/// How far the arguments are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LiteralsProgress {
-    More,
-    /// The first key is read, or there is none: the reader stops here once, before anything is passed on.
-    Begun,
-    Done,
-    Broken,
-    TooDeep,
 }
 
 impl LiteralsReader {
@@ -62,7 +51,7 @@ impl LiteralsReader {
         (tool, begun): (Option<&Tool>, bool),
         (look, kept, work): (&mut usize, &mut usize, &mut u64),
         emit: Emit<'_>,
-    ) -> LiteralsProgress {
+    ) -> ArgsProgress {
         loop {
             let Self { values, held, .. } = &mut *self;
             let progress = values.read(given, look, kept, work, &mut |json, range| match held {
@@ -75,26 +64,26 @@ impl LiteralsReader {
                     if let Progress::Unnamed(place) = progress
                         && !self.name(tool, place)
                     {
-                        return LiteralsProgress::Broken;
+                        return ArgsProgress::Broken;
                     }
-                    return LiteralsProgress::Begun;
+                    return ArgsProgress::Begun;
                 }
                 Progress::Unnamed(place) => {
                     if !self.name(tool, place) {
-                        return LiteralsProgress::Broken;
+                        return ArgsProgress::Broken;
                     }
                 }
                 Progress::Value(byte) => self.value(given, tool, byte),
                 Progress::Item => {
                     if !self.item(given, *look, emit) {
-                        return LiteralsProgress::TooDeep;
+                        return ArgsProgress::TooDeep;
                     }
                 }
                 Progress::Key | Progress::Empty => {}
-                Progress::More => return LiteralsProgress::More,
-                Progress::Done => return LiteralsProgress::Done,
-                Progress::Broken => return LiteralsProgress::Broken,
-                Progress::TooDeep => return LiteralsProgress::TooDeep,
+                Progress::More => return ArgsProgress::More,
+                Progress::Done => return ArgsProgress::Done(None),
+                Progress::Broken => return ArgsProgress::Broken,
+                Progress::TooDeep => return ArgsProgress::TooDeep,
             }
         }
     }

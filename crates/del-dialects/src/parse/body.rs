@@ -11,7 +11,6 @@ use super::plan::{Body, Plan, Walk};
 use super::{Engine, Flow, Io, Meaning, State};
 use crate::codec::call::{CallReader, whole_call};
 use crate::codec::fields::FieldsReader;
-use crate::codec::lines::LinesReader;
 use crate::codec::literals::LiteralsReader;
 use crate::dialect::Codec;
 use crate::event::Event;
@@ -61,9 +60,9 @@ impl Reading {
             _ if object => Kind::Object(Box::new(Reader::new(depth))),
             Body::Call => Kind::Call(Box::new(CallReader::new(depth, walk.is_bare()))),
             Body::Literals => Kind::Literals(Box::new(LiteralsReader::new(depth))),
-            Body::Lines(_) => Kind::Lines(Box::new(LinesReader::new(depth))),
             Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
+                Codec::Lines(_) => FieldsReader::of_body(depth),
                 _ if walk.channels().is_some() && !walk.is_inside() => FieldsReader::of_body(depth),
                 _ => FieldsReader::new(depth),
             })),

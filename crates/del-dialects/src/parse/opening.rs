@@ -286,7 +286,7 @@ impl Engine {
         let State::Opening(opening) = self.state else { return Flow::Next };
         let number = opening.walk;
         let walk = &io.plan.walks[number];
-        let raw = matches!(walk.dialect.codec(), Codec::Raw { .. });
+        let raw = matches!(walk.dialect.codec(), Codec::Raw { .. } | Codec::Lines(_));
         let object = match (&walk.body, target) {
             (Body::Fields(_), None) => !raw,
             (body, _) => matches!(body, Body::Object(_)),

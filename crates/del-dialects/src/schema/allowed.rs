@@ -32,7 +32,8 @@ pub(super) fn types(root: &Value, schema: &Value) -> Types {
         array: allows(Kind::Array),
         string: allows(Kind::String),
     };
-    if (Types { null: true, ..types }) == Types::ANY && is_foreign(schema) {
+    let Types { null: _, integer, number, boolean, object, array, string } = types;
+    if integer && number && boolean && object && array && string && is_foreign(schema) {
         return Types::TEXT;
     }
     Types { string: types.string || types == Types::default(), ..types }

@@ -5,94 +5,84 @@
 //! call, the next call, or the end of the answer. [`Lookahead::verdict`] decides it for each kind of delimiter; where a
 //! closer had to be inserted or words deleted, the verdict says where that was guessed.
 
+use std::ops::ControlFlow::{Break, Continue};
+
+use super::delimiters::Delimiter;
 use super::header::{Header, MAX_HEADER};
-use super::lookahead::{AHEAD, Follow, Found, Lookahead, Outline, Own, Searched};
-use super::marks::{Border, Next};
-use super::{FieldsProgress, FieldsReader, Given, On, Phase, Stop};
-use crate::dialect::{FieldForm, KeyKind, is_token};
-use crate::scan::{Anchored, Scan, is_word};
+use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own};
+use super::{FieldsReader, Given, On, Phase, Step};
+use crate::codec::ArgsProgress;
+use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
+use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::schema::may_have;
 use crate::turn::End;
-use crate::value::white_space;
+use crate::value::{Brackets, white_space};
 
 /// The longest word behind a misspelt closer, or at the beginning of a message, in bytes.
 const MAX_WORD: usize = 64;
 
 /// What a delimiter inside a value means. Places count from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+#[derive(Debug, Clone, Copy)]
+enum Verdict {
     /// Everything up to here is data.
     Data(usize),
-    Ends(Ends),
+    /// The value ends at `at`, and reading goes on at `resume`, in this phase. `guess` is where a delimiter was
+    /// inserted, or something deleted.
+    Ends { at: usize, guess: Option<usize>, resume: usize, then: Phase },
     /// What follows shows that an earlier guess was wrong; reading goes on here.
     Broken(usize),
     /// More text decides.
     More,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ends {
-    /// Where the value ends.
-    at: usize,
-    /// Where a delimiter was inserted, or something deleted.
-    guess: Option<usize>,
-    /// Reading goes on here, in this phase.
-    resume: usize,
-    then: Phase,
-}
-
 impl FieldsReader {
     /// At a delimiter inside the value.
-    pub(super) fn border(&mut self, on: &mut On<'_, '_>, found: Found, searched: Searched) -> Stop {
-        let from = on.kept + found.start;
+    pub(super) fn border(&mut self, on: &mut On<'_, '_>, delimiter: Delimiter, hit: Match) -> Step {
+        let place = hit.start;
+        let tried = usize::try_from(self.doubted.saturating_sub(self.base + place as u64));
         let mut ahead = Lookahead {
             given: &on.given,
             field: &self.field,
             keys: &self.keys,
             guessed: self.guessed,
-            before: &on.given.text[on.kept..from],
-            text: &on.given.text[from..],
+            before: &on.given.text[on.kept..place],
+            text: &on.given.text[place..],
             open: self.field.open,
-            watermark: distance(self.base + from as u64, self.doubted),
-            searched,
+            tried: tried.unwrap_or(usize::MAX),
             work: 0,
         };
-        let verdict = ahead.verdict(Found { start: 0, end: found.end - found.start, ..found }, None);
-        let (open, watermark) = (ahead.open, from + ahead.watermark);
-        let (work, searched) = (ahead.work, ahead.searched);
-        self.doubted = self.doubted.max(self.base + watermark as u64);
-        let before = on.kept + found.end;
+        let verdict = ahead.verdict(Found { delimiter, start: 0, end: hit.end - place }, None);
+        let Lookahead { open, tried, work, .. } = ahead;
+        self.doubted = self.doubted.max(self.base + (place + tried) as u64);
+        on.again += work;
         match verdict {
-            Verdict::More => {
-                self.phase = Phase::Border { found, searched };
-                on.again += work;
-                return self.wait(on, usize::try_from(work).unwrap_or(usize::MAX));
-            }
+            Verdict::More => self.wait(on, place, work),
             Verdict::Broken(at) => {
-                on.again += work;
-                on.look = from + at;
-                return Some(FieldsProgress::Broken);
+                on.rewind(place + at);
+                Break(ArgsProgress::Broken)
             }
             Verdict::Data(until) => {
                 self.field.open = open;
-                on.look = from + until;
-                self.enter(Phase::Value);
+                on.pass(place + until, work);
+                Continue(())
             }
-            Verdict::Ends(Ends { at, guess, resume, then }) => {
-                self.close_value(on, from + at - on.kept);
+            Verdict::Ends { at, guess, resume, then } => {
+                self.close_value(on, place + at)?;
                 if let Some(guess) = guess {
-                    self.guess(from + guess);
+                    self.guess(place + guess);
                 }
-                on.kept = from + resume;
-                on.look = on.kept;
+                on.kept = place + resume;
+                on.pass(on.kept, work);
                 self.enter(then);
+                Continue(())
             }
         }
-        // What was passed over was looked at by the verdict.
-        let passed = on.look.saturating_sub(before) as u64;
-        on.again += work.saturating_sub(passed) + before.saturating_sub(on.look) as u64;
-        None
     }
+}
+
+/// True where nothing is written behind a value, so that what follows it ends it.
+fn is_unclosed(form: &FieldForm) -> bool {
+    form.parts.last() == Some(&Slot::Value)
 }
 
 /// True where only a token of the model's markup opens a field.
@@ -100,88 +90,70 @@ fn opens_with_tokens(form: &FieldForm) -> bool {
     form.open.iter().all(|open| is_token(open))
 }
 
-/// How far behind `from` the place `to` lies.
-fn distance(from: u64, to: u64) -> usize {
-    usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)
+/// The value ends, and what follows a value stands at `resume`.
+fn ends(at: usize, resume: usize) -> Verdict {
+    Verdict::Ends { at, guess: None, resume, then: Phase::Behind }
 }
 
 impl Lookahead<'_> {
     /// What the delimiter means. `border` is where the value ends if it does: at an earlier closer, with words between
     /// the two.
-    pub(super) fn verdict(&mut self, found: Found, border: Option<usize>) -> Verdict {
+    fn verdict(&mut self, found: Found, border: Option<usize>) -> Verdict {
         let Some(found) = self.of_key(found) else { return Verdict::More };
-        match found.border {
-            Border::Closer if self.open > 0 => {
+        match found.delimiter {
+            Delimiter::Closer if self.open > 0 => {
                 self.open -= 1;
                 Verdict::Data(found.end)
             }
-            Border::Element => {
+            Delimiter::Element => {
                 self.open += 1;
                 Verdict::Data(found.end)
             }
-            Border::Closer => self.closer(found, true),
-            Border::Drifted => self.drifted(found, border),
-            Border::Field => self.opener(found, border),
-            Border::Call(step) => self.call(found, step, border),
-            Border::Turn => self.turn(found),
-            Border::Message => self.message(found),
-            Border::Head | Border::Body(_) | Border::Outside | Border::Data => Verdict::Data(found.end),
+            Delimiter::Closer => self.closer(found),
+            Delimiter::Misspelt => self.misspelt(found, border),
+            Delimiter::Field => self.opener(found, border),
+            Delimiter::Call(step) => self.call(found, step, border),
+            // The model ends its turn: the value is cut there, or goes on behind it.
+            Delimiter::Turn if self.rest_is_blank(found.end) => Verdict::More,
+            Delimiter::Message => self.message(found),
+            _ => Verdict::Data(found.end),
         }
     }
 
-    /// The value ends, and what follows a value stands at `resume`.
-    fn ends(at: usize, guess: Option<usize>, resume: usize) -> Verdict {
-        Verdict::Ends(Ends { at, guess, resume, then: Phase::Behind })
-    }
-
-    /// The value ends where its closer is missing, or where words stand behind it.
-    fn ends_unclosed(&self, found: Found, border: Option<usize>, resume: usize) -> Verdict {
-        let at = border.unwrap_or(found.start);
-        let Given { form, tool, .. } = *self.given;
-        let sure = form.value_close.is_empty() && (tool.is_some() || opens_with_tokens(form));
-        Self::ends(at, (!sure).then_some(at), resume)
-    }
-
-    /// A closer. `json` says that it may stand inside a string of JSON.
-    fn closer(&mut self, found: Found, json: bool) -> Verdict {
+    fn closer(&mut self, found: Found) -> Verdict {
+        let rest = self.text[found.end..].trim_start_matches([' ', '\t', '\r']);
+        if self.given.marks.line.is_some() && rest.starts_with('\n') {
+            return Verdict::Data(found.end);
+        }
         match self.follow(found.end) {
             Follow::More => Verdict::More,
-            Follow::Blank => Self::ends(found.start, None, found.end),
+            Follow::Blank => ends(found.start, found.end),
             // The model ended its turn behind the value, whatever else it left open.
-            Follow::Mark(Next::Turn, turn) => match self.own_closer(turn.start) {
-                Own::Closer(own) => Verdict::Data(own.start),
+            Follow::Found(Found { delimiter: Delimiter::Turn, start, .. }) => match self.own_closer(start) {
+                Own::Closer(at) => Verdict::Data(at),
                 Own::More => Verdict::More,
-                _ => Self::ends(found.start, None, turn.start),
+                Own::Opener(_) | Own::None(_) => ends(found.start, start),
             },
-            // Behind a closer that stands in the value, its own one may follow.
-            Follow::Mark(Next::Stray, _) => match self.own_closer(found.end) {
-                Own::Closer(own) => Verdict::Data(own.start),
-                Own::More => Verdict::More,
-                _ => self.misplaced(found),
-            },
-            Follow::Mark(..) => match self.open_string(found).filter(|_| json) {
-                Some(outline) => self.whole_json(found, outline),
-                None => Self::ends(found.start, None, found.end),
-            },
-            Follow::Nothing => match self.bare_key(found) {
-                Verdict::Data(_) => self.misplaced(found),
-                verdict => verdict,
-            },
+            Follow::Found(next) if next.delimiter != Delimiter::Stray => {
+                self.inside_json(found).unwrap_or_else(|| ends(found.start, found.end))
+            }
+            Follow::Found(_) | Follow::Nothing => self.not_followed(found),
         }
     }
 
-    /// A closer with nothing behind it that can follow a value.
-    fn misplaced(&mut self, found: Found) -> Verdict {
-        let rest = &self.text.as_bytes()[found.end..];
-        let on_own_line = self.text[found.start..].starts_with('\n') && rest.starts_with(b"\n");
-        let markup = rest.get(white_space(rest)) == Some(&b'<');
-        if self.guessed {
-            Verdict::Broken(found.end)
-        } else if on_own_line && markup {
-            let guess = Some(found.end);
-            Verdict::Ends(Ends { at: found.start, guess, resume: found.end, then: Phase::Junk })
-        } else {
-            self.words(found)
+    /// A closer with nothing behind it that can follow a value: perhaps a key without its opener, or words.
+    fn not_followed(&mut self, closer: Found) -> Verdict {
+        let from = closer.end + white_space(&self.text.as_bytes()[closer.end..]);
+        let lines = self.given.marks.line.is_some();
+        match self.has_key(from) {
+            None => Verdict::More,
+            Some(true) => {
+                let guess = (!lines).then_some(from);
+                Verdict::Ends { at: closer.start, guess, resume: from, then: Phase::Header }
+            }
+            Some(false) if lines => Verdict::Data(closer.end),
+            Some(false) if self.guessed => Verdict::Broken(closer.end),
+            Some(false) => self.words(closer),
         }
     }
 
@@ -189,83 +161,79 @@ impl Lookahead<'_> {
     fn words(&mut self, closer: Found) -> Verdict {
         let mut from = closer.end;
         loop {
-            let found = match self.border(from) {
+            let found = match self.find(self.field.borders(self.given.marks), from, AHEAD) {
                 Ok(found) => found,
                 Err(_) if self.may_grow(0, AHEAD) => return Verdict::More,
                 Err(free) => return Verdict::Data(free),
             };
             let Some(found) = self.of_key(found) else { return Verdict::More };
-            if found.border == Border::Closer && self.open == 0 {
+            if found.delimiter == Delimiter::Closer && self.open == 0 {
                 return Verdict::Data(found.start);
             }
             match self.verdict(found, Some(closer.start)) {
-                Verdict::Data(until) if found.border == Border::Field => return Verdict::Data(until),
+                Verdict::Data(until) if found.delimiter == Delimiter::Field => return Verdict::Data(until),
                 Verdict::Data(until) => from = until,
                 verdict => return verdict,
             }
         }
     }
 
-    /// A word behind a closer: a key without its opener, if a header closes behind it.
-    fn bare_key(&mut self, closer: Found) -> Verdict {
-        let data = Verdict::Data(closer.end);
-        if self.given.form.key != KeyKind::Whole {
-            return data;
+    /// Whether a key stands at `from` without an opener, with the end of its header behind it; none when that cannot be
+    /// said yet.
+    fn has_key(&mut self, from: usize) -> Option<bool> {
+        let Given { form, marks, tool, .. } = *self.given;
+        if form.key != KeyKind::Whole && marks.line.is_none() {
+            return Some(false);
         }
-        let window = self.window(closer.end, AHEAD);
-        let from = closer.end + white_space(&window[closer.end..]);
-        let word = window[from..].iter().take(MAX_HEADER + 1).take_while(|byte| is_word(**byte)).count();
-        let behind = from + word;
-        let header = &self.given.marks.header;
-        let (mut scan, mut look, mut again) = (Scan::default(), behind, 0);
-        let followed = header.automaton.follow(&mut scan, window, &mut look, &mut again);
-        self.work += (look - closer.end) as u64 + again;
-        match followed {
-            _ if word == 0 || word > MAX_HEADER => data,
-            Anchored::More if self.may_grow(closer.end, AHEAD) => Verdict::More,
-            Anchored::Found(hit) if header.kind(hit) => {
-                let (guess, then) = (Some(from), Phase::Header);
-                Verdict::Ends(Ends { at: closer.start, guess, resume: from, then })
-            }
-            _ => data,
+        let found = self.find(&marks.header, from, from + MAX_HEADER);
+        let key =
+            &self.text[from..found.as_ref().map_or(self.text.len().min(from + MAX_HEADER), |end| end.start)];
+        let key = match &marks.line {
+            Some(line) => line.key(key, tool),
+            None => Some(key).filter(|key| key.bytes().all(is_word)),
+        };
+        match found {
+            Err(_) if self.may_grow(from, MAX_HEADER) && (marks.line.is_some() || key.is_some()) => None,
+            Err(_) => Some(false),
+            Ok(end) => Some(
+                end.delimiter == Delimiter::Header
+                    && key.is_some_and(|key| {
+                        !key.is_empty() && (marks.line.is_none() || !self.keys.contains(key))
+                    }),
+            ),
         }
     }
 
     /// A closer without its last character: it is misspelt, if what can only follow a value does.
-    fn drifted(&mut self, found: Found, border: Option<usize>) -> Verdict {
+    fn misspelt(&mut self, found: Found, border: Option<usize>) -> Verdict {
         let rest = &self.text.as_bytes()[found.end..];
         let word = rest.iter().take(MAX_WORD).take_while(|byte| is_word(**byte)).count();
-        let from = found.end + word + usize::from(rest.get(word) == Some(&b'>'));
         self.work += word as u64;
-        match self.follow(from) {
+        match self.follow(found.end + word + usize::from(rest.get(word) == Some(&b'>'))) {
             Follow::More => Verdict::More,
-            Follow::Mark(Next::Field | Next::Closer(_), hit) => self.ends_unclosed(found, border, hit.start),
+            Follow::Found(Found { delimiter: Delimiter::Field | Delimiter::Call(_), start, .. }) => {
+                self.ends_unclosed(found, border, start)
+            }
             _ => Verdict::Data(found.end),
         }
     }
 
     /// The opener of another field: it is one if its key may follow.
     fn opener(&mut self, found: Found, border: Option<usize>) -> Verdict {
-        let (form, marks, from) = (self.given.form, self.given.marks, found.end);
+        let (given, from) = (self.given, found.end);
         if self.is_inline(found) || (self.field.elements && border.is_none()) {
             return Verdict::Data(found.end);
         }
-        let (close, to) = self.find(&marks.header, from, from + MAX_HEADER);
-        if close.is_none() && self.may_grow(from, MAX_HEADER) {
-            return Verdict::More;
+        match self.find(&given.marks.header, from, from + MAX_HEADER) {
+            Err(_) if self.may_grow(from, MAX_HEADER) => Verdict::More,
+            Ok(end)
+                if Header::read(&self.text[from..end.start], given)
+                    .is_some_and(|header| self.may_follow(&header.key, border.is_some())) =>
+            {
+                self.ends_unclosed(found, border, found.start)
+            }
+            _ => Verdict::Data(found.end),
         }
-        let header = close.and_then(|_| Header::declared(&self.text[from..to], &form.key, self.given.tool));
-        if header.is_some_and(|header| self.may_follow(&header.key, border.is_some())) {
-            return self.ends_unclosed(found, border, found.start);
-        }
-        // No other field opens before what would be the end of this header, but a closer may stand there.
-        let mut other = self.find(self.borders(), from, to);
-        while let (Some(hit), _) = other
-            && self.borders().kind(hit) == Border::Field
-        {
-            other = self.find(self.borders(), hit.end, to);
-        }
-        Verdict::Data(other.1)
     }
 
     /// True where delimiters have lines of their own, and this one has none.
@@ -278,140 +246,85 @@ impl Lookahead<'_> {
         let Given { form, tool, .. } = *self.given;
         !self.keys.contains(key)
             && may_have(tool, key)
-            && ((form.framed && !self.field.compact)
-                || tool.is_some()
-                || form.value_close.is_empty()
+            && (tool.is_some()
+                || (form.framed && !self.field.compact)
+                || is_unclosed(form)
                 || opens_with_tokens(form)
                 || (words && form.repeats_key() && super::elements::is_key(key)))
     }
 
-    /// The closer of the call, or of a group of calls.
+    /// The closer of the call, or of a group of calls. The value goes on if a closer of its own stands further on, before
+    /// any field. Else that of the call ends it; that of a group is too far away, and breaks the call.
     fn call(&mut self, found: Found, step: usize, border: Option<usize>) -> Verdict {
-        let ends = self.ends_unclosed(found, border, found.start);
-        if self.given.form.value_close.is_empty() {
+        let (given, ends) = (self.given, self.ends_unclosed(found, border, found.start));
+        if is_unclosed(given.form) {
             return ends;
         }
-        let (marks, inline) = (self.given.marks, self.is_inline(found));
-        if step >= marks.group {
-            return match self.rest_is_blank(found.end) {
-                _ if inline => Verdict::Data(found.end),
-                true => Verdict::More,
-                false => self.unclosed(found, true, ends),
-            };
+        let group = step >= given.marks.group;
+        if group && self.rest_is_blank(found.end) {
+            return Verdict::More;
         }
-        let confirmed = match self.follow(found.end) {
+        let follow = if group { Follow::Nothing } else { self.follow(found.end) };
+        let confirmed = match follow {
             Follow::More => return Verdict::More,
-            Follow::Mark(Next::Closer(_), _) if inline => step == marks.first,
-            _ if inline => false,
             // A model that stops behind a closer has closed the value; a cut proves nothing.
-            Follow::Blank if self.given.end == Some(End::End) => return ends,
-            Follow::Blank if self.given.end.is_some() => return Verdict::More,
-            Follow::Mark(next, _) => !matches!(next, Next::Field | Next::Stray | Next::Turn),
+            Follow::Blank if given.end == Some(End::End) => return ends,
+            Follow::Blank if given.end.is_some() => return Verdict::More,
+            Follow::Found(next) => matches!(next.delimiter, Delimiter::Call(_) | Delimiter::Opener),
             Follow::Blank | Follow::Nothing => false,
         };
-        if !confirmed {
-            let alone = marks.alone == Some(step) && !inline;
-            return if alone { self.unclosed(found, false, ends) } else { Verdict::Data(found.end) };
+        let alone = group || given.marks.alone == Some(step);
+        if !confirmed && (!alone || given.marks.own.is_none() || given.form.repeats_key()) {
+            return Verdict::Data(found.end);
         }
         match self.own_closer(found.end) {
-            Own::Closer(own) => Verdict::Data(own.start),
+            Own::Closer(at) => Verdict::Data(at),
             Own::More => Verdict::More,
+            // Another field opens where nothing tells that the call was over.
+            Own::Opener(at) if !confirmed && !group => Verdict::Data(at),
+            Own::None(free) if !confirmed && self.text.len() >= found.end + AHEAD => Verdict::Data(free),
+            _ if group => Verdict::Broken(found.start),
             _ => ends,
         }
     }
 
-    /// The value's own closer behind `from`, before any field: one that something follows that can follow a value.
-    fn own_closer(&mut self, mut from: usize) -> Own {
-        let edge = from + AHEAD;
-        if from < self.watermark {
-            return Own::None;
-        }
-        loop {
-            match self.own(from, edge) {
-                Own::Closer(hit) => match self.follow(hit.end) {
-                    Follow::More => return Own::More,
-                    Follow::Nothing | Follow::Mark(Next::Stray | Next::Turn, _) => from = hit.end,
-                    Follow::Blank | Follow::Mark(..) => return Own::Closer(hit),
-                },
-                Own::None => {
-                    self.watermark = self.text.len().min(edge);
-                    return Own::None;
-                }
-                own => return own,
-            }
-        }
-    }
-
-    /// The last closer of the call, or one of a group, with something else behind it. The value goes on if a delimiter
-    /// of a field follows. Else the closer of a call ends it; that of a group is too far away, and breaks the call.
-    fn unclosed(&mut self, found: Found, group: bool, ends: Verdict) -> Verdict {
-        let edge = found.end + AHEAD;
-        if self.given.marks.own.is_none() || self.given.form.repeats_key() || found.end < self.watermark {
-            return Verdict::Data(found.end);
-        }
-        match self.own(found.end, edge) {
-            Own::Closer(hit) => Verdict::Data(hit.start),
-            Own::Opener(hit) if !group => Verdict::Data(hit.start),
-            Own::None if self.text.len() >= edge => {
-                self.watermark = edge;
-                Verdict::Data(found.end)
-            }
-            Own::More => Verdict::More,
-            Own::Opener(_) | Own::None if group => Verdict::Broken(found.start),
-            Own::Opener(_) | Own::None => ends,
-        }
-    }
-
-    /// The outline of the value, if it is JSON that stops inside a string here, and its rest may follow.
-    fn open_string(&mut self, found: Found) -> Option<Outline> {
+    /// A closer inside JSON: it is data if the brackets close further on, and a closer of the value follows there.
+    fn inside_json(&mut self, found: Found) -> Option<Verdict> {
         let Given { form, marks, .. } = *self.given;
-        let value = self.before.trim_start();
-        let may = !self.field.streams && !form.xml && marks.own.is_some() && !form.repeats_key();
-        if !may || found.end < self.watermark || !value.starts_with(['{', '[']) {
+        let (own, value) = (marks.own.as_ref()?, self.before.trim_start());
+        let may = !self.field.streams && !form.xml && !form.repeats_key() && value.starts_with(['{', '[']);
+        if !may || found.end < self.tried {
             return None;
         }
-        let mut outline = Outline::default();
-        let looked = outline.pass(value.as_bytes()) + outline.pass(&self.text.as_bytes()[..found.start]);
-        self.work += looked as u64;
-        outline.string.is_some().then_some(outline)
-    }
-
-    /// A closer inside a string of JSON: is there one further on, right behind the end of the JSON?
-    fn whole_json(&mut self, found: Found, mut outline: Outline) -> Verdict {
-        let Some(own) = &self.given.marks.own else { return Self::ends(found.start, None, found.end) };
-        let window = self.window(found.end, AHEAD);
-        let over = found.start + outline.pass(&window[found.start..]);
-        let mut look = over + white_space(&window[over..]);
-        let followed = own.automaton.follow(&mut Scan::default(), window, &mut look, &mut 0);
-        self.work += (look - found.start) as u64;
-        match followed {
-            Anchored::Found(hit) if outline.whole && own.kind(hit) && self.is_json(hit.start) => {
-                self.closer(Found { border: found.border, start: hit.start, end: hit.end }, false)
-            }
-            Anchored::More if !outline.broken && self.may_have_more(found.end) => Verdict::More,
-            _ => {
-                self.watermark = look;
-                self.closer(found, false)
+        self.work += (value.len() + found.start) as u64;
+        let mut brackets = Brackets::default();
+        for part in [value, &self.text[..found.start]] {
+            if brackets.follow(part.as_bytes()).is_some() {
+                return None;
             }
         }
+        let window = self.window(found.end, AHEAD);
+        let over = brackets.follow(&window[found.start..]).map(|len| found.start + len);
+        let mut look = over.map_or(window.len(), |over| over + white_space(&window[over..]));
+        let closer = match over {
+            Some(_) => own.automaton.follow(&mut Scan::default(), window, &mut look, &mut 0),
+            None => Anchored::More,
+        };
+        self.work += (look - found.start) as u64;
+        match closer {
+            Anchored::Found(hit) if own.delimiter(hit) == Delimiter::Closer && self.is_json(hit.start) => {
+                return Some(Verdict::Data(hit.start));
+            }
+            Anchored::More if self.may_have_more(found.end) => return Some(Verdict::More),
+            _ => self.tried = look,
+        }
+        None
     }
 
     /// True when the value up to here is JSON.
     fn is_json(&self, end: usize) -> bool {
         let value = format!("{}{}", self.before, &self.text[..end]);
         serde_json::from_str::<serde::de::IgnoredAny>(value.trim()).is_ok()
-    }
-
-    /// The end of the model's turn: the value is cut there, or goes on behind it.
-    fn turn(&mut self, found: Found) -> Verdict {
-        if self.rest_is_blank(found.end) { Verdict::More } else { Verdict::Data(found.end) }
-    }
-
-    fn rest_is_blank(&mut self, from: usize) -> bool {
-        let rest = &self.text.as_bytes()[from..];
-        let blank = white_space(rest);
-        self.work += blank as u64;
-        blank == rest.len()
     }
 
     /// The opener of a message: another one begins if a word stands alone on this line.
@@ -421,9 +334,17 @@ impl Lookahead<'_> {
         self.work += word as u64;
         match rest.get(word) {
             None if word <= MAX_WORD && self.given.end.is_none() => Verdict::More,
-            Some(b'\n') if word > 0 && word <= MAX_WORD => Self::ends(found.start, None, found.start),
+            Some(b'\n') if word > 0 && word <= MAX_WORD => ends(found.start, found.start),
             // An opener like `>>>` may overlap the next one.
             _ => Verdict::Data(found.start + 1),
         }
+    }
+
+    /// The value ends where its closer is missing, or where words stand behind it.
+    fn ends_unclosed(&self, found: Found, border: Option<usize>, resume: usize) -> Verdict {
+        let at = border.unwrap_or(found.start);
+        let Given { form, tool, .. } = *self.given;
+        let sure = is_unclosed(form) && (tool.is_some() || opens_with_tokens(form));
+        Verdict::Ends { at, guess: (!sure).then_some(at), resume, then: Phase::Behind }
     }
 }

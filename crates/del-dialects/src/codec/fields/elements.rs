@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::header::Header;
+use super::header::{Header, MAX_HEADER};
 use super::xml::{SECTION, unescaped};
-use crate::dialect::{FieldForm, KeyKind, Nest};
+use crate::dialect::{FieldForm, KeyKind};
 use crate::fault::FaultKind;
 use crate::scan::{Automaton, Scan};
-use crate::schema::{Place, Spelling, TooDeep, Typed, Types, escape, graver, typed};
+use crate::schema::{Place, Spelling, TooDeep, Typed, Types, graver, typed};
+use crate::value::quoted;
 
 /// The marks of elements, ready to be found.
 #[derive(Debug)]
@@ -35,13 +36,9 @@ impl ElementMarks {
     }
 }
 
-/// The longest header of an element, in bytes.
-const MAX_HEADER: usize = 512;
-
 /// Reads what stands inside an element, of which `types` are known beside its place in the schema.
 pub(super) fn read(
     form: &FieldForm,
-    nest: &Nest,
     marks: &ElementMarks,
     text: &str,
     place: Place<'_>,
@@ -66,15 +63,12 @@ pub(super) fn read(
             else {
                 continue;
             };
-            let (empty, header) = match header.trim_end().strip_suffix('/') {
-                Some(header) => (true, header),
-                None => (false, header),
-            };
-            let (key, word) = Header::attributes(header, &form.key);
-            let item = key == nest.key.as_deref();
+            let empty = header.trim_end().strip_suffix('/');
+            let (key, word) = Header::attributes(empty.unwrap_or(header), &form.key);
+            let item = key == form.nest.as_ref().and_then(|nest| nest.key.as_deref());
             // Where keys are attributes, nothing else looks like one.
             let any = matches!(form.key, KeyKind::Attribute(_));
-            if key.is_some_and(|key| !any && !is_key(key)) || (key.is_none() && !item) {
+            if key.map_or(!item, |key| !any && !is_key(key)) {
                 continue;
             }
             last.text.push_str(&text[from..hit.start]);
@@ -85,42 +79,35 @@ pub(super) fn read(
             }
             open.push(Open::new(key.map(str::to_owned), item, place, types));
             from = behind;
-            if empty {
+            if empty.is_some() {
                 tree.close(&mut open, "")?;
             }
         } else {
             let rest = &text[hit.end..];
-            let is_closed = |open: &Open<'_>| match &open.key {
+            // How long a closer of this element is behind its opening mark.
+            let closer = |open: &Open<'_>| match &open.key {
                 Some(key) if form.repeats_key() => {
-                    rest.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with(&marks.close))
+                    let behind = rest.strip_prefix(key.as_str())?;
+                    behind.starts_with(&marks.close).then(|| key.len() + marks.close.len())
                 }
-                _ => !form.repeats_key(),
+                _ => (!form.repeats_key()).then_some(marks.close.len()),
             };
-            let Some(place) = open.iter().skip(1).rposition(is_closed) else { continue };
-            let key = open[place + 1].key.as_ref().filter(|_| form.repeats_key()).map_or(0, String::len);
-            let behind = hit.end + key + marks.close.len();
-            if place + 2 < open.len() {
-                tree.mended = Some(FaultKind::GuessedBorder);
-            }
-            let mut inside = &text[from..hit.start];
-            while open.len() > place + 1 {
-                tree.close(&mut open, inside)?;
-                inside = "";
-            }
-            from = behind;
+            let mut outer = open.iter().enumerate().skip(1).rev();
+            let Some((place, len)) = outer.find_map(|(place, open)| Some((place, closer(open)?))) else {
+                continue;
+            };
+            tree.close_to(&mut open, place, &text[from..hit.start])?;
+            from = hit.end + len;
         }
     }
-    if open.len() > 1 {
+    let mut json = String::new();
+    let left = open.len() > 1;
+    if left {
+        tree.close_to(&mut open, 1, &text[from..])?;
         tree.mended = Some(FaultKind::GuessedBorder);
     }
-    let mut inside = &text[from..];
-    while open.len() > 1 {
-        tree.close(&mut open, inside)?;
-        inside = "";
-    }
-    let mut json = String::new();
     if let Some(outermost) = open.pop() {
-        tree.value(outermost, inside)?.write(&mut json);
+        json = tree.value(outermost, if left { "" } else { &text[from..] })?;
     }
     Ok(Typed { json, fits: tree.fits, mended: tree.mended })
 }
@@ -156,14 +143,7 @@ struct Open<'s> {
 struct Child {
     key: Option<String>,
     item: bool,
-    node: Node,
-}
-
-/// JSON that is not yet one text.
-enum Node {
-    Leaf(String),
-    List(Vec<Node>),
-    Object(Vec<(String, Node)>),
+    json: String,
 }
 
 impl<'s> Open<'s> {
@@ -180,16 +160,12 @@ impl<'s> Open<'s> {
 
     fn is_list(&self) -> bool {
         let items = self.children.iter().all(|child| child.item);
-        let member = || {
-            self.children.first().is_some_and(|child| {
-                child.key.as_deref().is_some_and(|key| self.place.member(key).is_declared())
-            })
-        };
+        let first = self.children.first().and_then(|child| child.key.as_deref());
+        let member = first.is_some_and(|key| self.place.member(key).is_declared());
         match (self.types.array, self.types.object) {
-            (true, false) => true,
-            (false, true) => false,
-            (true, true) => items && !member(),
+            (true, true) => items && !member,
             (false, false) => items,
+            (array, _) => array,
         }
     }
 }
@@ -202,32 +178,44 @@ struct Tree<'f> {
 }
 
 impl Tree<'_> {
-    /// The innermost element ends; `text` is what stands in it behind its last child.
-    fn close(&mut self, open: &mut Vec<Open<'_>>, text: &str) -> Result<(), TooDeep> {
-        let Some(mut element) = open.pop() else { return Ok(()) };
-        let (key, item) = (element.key.take(), element.item);
-        let node = self.value(element, text)?;
-        if let Some(parent) = open.last_mut() {
-            parent.children.push(Child { key, item, node });
+    /// The element at `place` ends, and with it those inside that nothing has closed; `text` is what stands in the
+    /// innermost behind its last child.
+    fn close_to(&mut self, open: &mut Vec<Open<'_>>, place: usize, text: &str) -> Result<(), TooDeep> {
+        if place + 1 < open.len() {
+            self.mended = Some(FaultKind::GuessedBorder);
+        }
+        self.close(open, text)?;
+        while open.len() > place {
+            self.close(open, "")?;
         }
         Ok(())
     }
 
-    fn value(&mut self, mut element: Open<'_>, text: &str) -> Result<Node, TooDeep> {
+    /// The innermost element ends.
+    fn close(&mut self, open: &mut Vec<Open<'_>>, text: &str) -> Result<(), TooDeep> {
+        let Some(mut element) = open.pop() else { return Ok(()) };
+        let (key, item) = (element.key.take(), element.item);
+        let json = self.value(element, text)?;
+        if let Some(parent) = open.last_mut() {
+            parent.children.push(Child { key, item, json });
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, mut element: Open<'_>, text: &str) -> Result<String, TooDeep> {
         element.text.push_str(text);
-        let list = element.is_list();
+        let (list, types) = (element.is_list(), element.types);
         let plain = if self.form.xml { unescaped(&element.text) } else { element.text };
-        let types = element.types;
         let blank = plain.trim().is_empty();
         if element.children.is_empty() {
             return match (types.object, types.array) {
-                (true, _) if blank && !types.string => Ok(Node::Object(Vec::new())),
-                (_, true) if blank && !types.string => Ok(Node::List(Vec::new())),
+                (true, _) if blank && !types.string => Ok("{}".to_owned()),
+                (_, true) if blank && !types.string => Ok("[]".to_owned()),
                 _ => {
                     let read = typed(&plain, types, self.spelling)?;
                     self.fits &= read.fits;
                     self.mended = graver(self.mended, read.mended);
-                    Ok(Node::Leaf(read.json))
+                    Ok(read.json)
                 }
             };
         }
@@ -235,33 +223,29 @@ impl Tree<'_> {
             self.mended = Some(FaultKind::GuessedBorder);
         }
         self.fits &= types == Types::default() || if list { types.array } else { types.object };
-        let rest = (!blank).then(|| {
-            let mut json = String::from("\"");
-            escape(&plain, &mut json);
-            json.push('"');
-            Node::Leaf(json)
-        });
-        if list {
-            return Ok(Node::List(
-                element.children.into_iter().map(|child| child.node).chain(rest).collect(),
-            ));
-        }
-        Ok(Node::Object(members(element.children, rest)))
+        let rest = (!blank).then(|| quoted(&plain));
+        Ok(if list {
+            listed(element.children.into_iter().map(|child| child.json).chain(rest))
+        } else {
+            object(element.children, rest)
+        })
     }
 }
 
+fn listed(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(","))
+}
+
 /// Members in their order; values of one key are a list, and text between them has a key of its own.
-fn members(children: Vec<Child>, text: Option<Node>) -> Vec<(String, Node)> {
-    let mut members: Vec<(String, Vec<Node>)> = Vec::new();
+fn object(children: Vec<Child>, text: Option<String>) -> String {
+    let mut members: Vec<(String, Vec<String>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    for child in children {
-        let key = child.key.unwrap_or_default();
-        match places.get(&key) {
-            Some(&place) => members[place].1.push(child.node),
-            None => {
-                places.insert(key.clone(), members.len());
-                members.push((key, vec![child.node]));
-            }
+    for Child { key, json, .. } in children {
+        let key = key.unwrap_or_default();
+        let place = *places.entry(key.clone()).or_insert(members.len());
+        match members.get_mut(place) {
+            Some((_, values)) => values.push(json),
+            None => members.push((key, vec![json])),
         }
     }
     if let Some(text) = text {
@@ -271,40 +255,12 @@ fn members(children: Vec<Child>, text: Option<Node>) -> Vec<(String, Node)> {
         }
         members.push((key, vec![text]));
     }
-    let node = |mut nodes: Vec<Node>| match (nodes.len(), nodes.pop()) {
-        (1, Some(node)) => node,
-        (_, last) => Node::List(nodes.into_iter().chain(last).collect()),
+    let member = |(key, mut values): (String, Vec<String>)| {
+        let value = if values.len() == 1 { values.remove(0) } else { listed(values) };
+        format!("{}:{value}", quoted(&key))
     };
-    members.into_iter().map(|(key, nodes)| (key, node(nodes))).collect()
+    format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(","))
 }
 
 /// The key of text that stands between elements.
 const TEXT: &str = "$text";
-
-impl Node {
-    fn write(&self, out: &mut String) {
-        match self {
-            Self::Leaf(json) => out.push_str(json),
-            Self::List(items) => {
-                out.push('[');
-                for (place, item) in items.iter().enumerate() {
-                    if place > 0 {
-                        out.push(',');
-                    }
-                    item.write(out);
-                }
-                out.push(']');
-            }
-            Self::Object(members) => {
-                out.push('{');
-                for (place, (key, value)) in members.iter().enumerate() {
-                    out.push_str(if place > 0 { ",\"" } else { "\"" });
-                    escape(key, out);
-                    out.push_str("\":");
-                    value.write(out);
-                }
-                out.push('}');
-            }
-        }
-    }
-}

@@ -1,13 +1,13 @@
 //! The header of a field: its key, and perhaps the type of its value.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow::{Break, Continue};
 
-use super::marks::Between;
-use super::{FieldsProgress, FieldsReader, On, Phase, Stop};
-use crate::codec::attributes;
+use super::delimiters::Delimiter;
+use super::{FieldsReader, Given, On, Phase, Step};
+use crate::codec::{ArgsProgress, attributes};
 use crate::dialect::KeyKind;
 use crate::fault::FaultKind;
-use crate::message::Tool;
 use crate::scan::{Anchored, Match, Scan, is_word};
 use crate::schema::may_have;
 use crate::value::white_space;
@@ -17,12 +17,11 @@ pub(super) const MAX_HEADER: usize = 512;
 
 impl FieldsReader {
     /// Behind the opener of a field.
-    pub(super) fn header(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let marks = on.given.marks;
+    pub(super) fn header(&mut self, on: &mut On<'_, '_>) -> Step {
+        let header = &on.given.marks.header.automaton;
         let window = window(on.bytes, on.kept);
-        let header = &marks.header.automaton;
         let Some(hit) = header.find(&mut self.scan, window, &mut on.look, &mut on.again) else {
-            return Some(beyond(window, on.kept));
+            return Break(beyond(window, on.kept));
         };
         let text = on.given.text;
         if text[hit.start..].starts_with('>') && is_quoted(&text[on.kept..hit.start], &on.given.form.key) {
@@ -31,13 +30,12 @@ impl FieldsReader {
             let inside = window[hit.end..].iter().take_while(within).count();
             on.again += inside as u64;
             match &window[hit.end + inside..] {
-                [] | [b'"'] if beyond(window, on.kept) == FieldsProgress::More && !on.last() => {
-                    self.scan.restart();
-                    return self.wait(on, hit.end + inside - on.kept);
+                [] | [b'"'] if beyond(window, on.kept) == ArgsProgress::More && !on.last() => {
+                    return self.wait(on, hit.start, inside as u64);
                 }
                 [b'"', b'>', ..] => {
                     on.look = hit.end + inside + 1;
-                    return None;
+                    return Continue(());
                 }
                 _ => {}
             }
@@ -46,89 +44,90 @@ impl FieldsReader {
     }
 
     /// The header ends with this delimiter.
-    fn take_header(&mut self, on: &mut On<'_, '_>, hit: Match) -> Stop {
-        let (form, tool, marks) = (on.given.form, on.given.tool, on.given.marks);
-        let mut text = &on.given.text[on.kept..hit.start];
-        let (mut behind, mut closed) = (hit.end, marks.header.kind(hit));
-        if on.bytes[hit.start] == b'\n' {
-            // The value begins with the line feed that ends the header.
-            behind = hit.start;
-            on.rewind(behind);
-        }
-        if let Some(key) = own_line(text).filter(|_| form.framed) {
+    fn take_header(&mut self, on: &mut On<'_, '_>, hit: Match) -> Step {
+        let (given, marks) = (on.given, on.given.marks);
+        let mut text = &given.text[on.kept..hit.start];
+        let mut closed = marks.header.delimiter(hit) == Delimiter::Header;
+        // The value begins with the line feed that ends the header.
+        let mut behind = if on.bytes[hit.start] == b'\n' { hit.start } else { hit.end };
+        if let Some(key) = own_line(text).filter(|_| given.form.framed) {
             // The line ends the header, as its delimiter would have.
             behind = on.kept + key.len();
-            on.rewind(behind);
             (text, closed) = (key, false);
         }
-        if let Some(rest) = form.open.iter().find_map(|open| repeated(text, open))
-            && !tool.is_some_and(|tool| may_have(Some(tool), text))
+        on.rewind(behind);
+        if let Some(rest) = given.form.open.iter().find_map(|open| repeated(text, open))
+            && !(given.tool.is_some() && may_have(given.tool, text))
         {
             self.guess(on.kept);
             text = rest;
         }
-        let Some(header) = Header::declared(text, &form.key, tool) else {
-            return Some(FieldsProgress::Broken);
+        let Some(header) = Header::read(text, &given) else {
+            // What closes the call may stand in a line that is no field.
+            on.rewind(if marks.line.is_some() { on.kept } else { behind });
+            return Break(ArgsProgress::Broken);
         };
         if self.is_given(&header.key) {
             if self.guessed {
-                return Some(FieldsProgress::Broken);
+                return Break(ArgsProgress::Broken);
             }
             self.notes.add_markup(FaultKind::DuplicateKey, hit.start);
         }
-        self.open_field(on, &header);
+        self.open_field(on, &header)?;
         on.kept = behind;
         if !closed {
             self.guess(behind);
         }
         self.enter(if closed && marks.between.is_some() { Phase::Between } else { Phase::ValueStart });
-        None
+        Continue(())
     }
 
     /// Behind the header, where the value has an opener of its own.
-    pub(super) fn between(&mut self, on: &mut On<'_, '_>) -> Stop {
+    pub(super) fn between(&mut self, on: &mut On<'_, '_>) -> Step {
         let marks = on.given.marks;
-        let Some(between) = &marks.between else { return Some(FieldsProgress::Broken) };
-        let mut look = on.kept + white_space(&on.bytes[on.kept..]);
-        let followed = between.automaton.follow(&mut Scan::default(), on.bytes, &mut look, &mut on.again);
-        on.again += (look - on.kept) as u64;
-        let (kind, hit) = match followed {
-            Anchored::More => return self.wait(on, look - on.kept),
-            Anchored::Found(hit) => (between.kind(hit), hit.start..hit.end),
-            Anchored::Nothing => {
-                self.guess(on.kept);
-                (Between::Value, on.kept..on.kept)
-            }
+        let Some(between) = &marks.between else { return Break(ArgsProgress::Broken) };
+        let start = on.kept + white_space(&on.bytes[on.kept..]);
+        on.look = start;
+        let hit = match between.automaton.follow(&mut Scan::default(), on.bytes, &mut on.look, &mut on.again)
+        {
+            Anchored::More => return self.wait(on, on.kept, (on.look - on.kept) as u64),
+            Anchored::Found(hit) => Some((between.delimiter(hit), hit)),
+            Anchored::Nothing => None,
         };
-        match kind {
-            Between::Value => {
-                on.kept = hit.end;
-                self.enter(Phase::ValueStart);
-            }
-            Between::Type => {
+        match hit {
+            Some((Delimiter::Type, hit)) => {
                 let window = window(on.bytes, hit.end);
-                let (mut scan, mut look, close) = (Scan::default(), hit.end, &marks.type_close.automaton);
-                let found = close.find(&mut scan, window, &mut look, &mut on.again);
-                on.again += (look - hit.end) as u64;
-                let Some(close) = found else {
+                let close = &marks.type_close.automaton;
+                let Some(close) = close.find(&mut Scan::default(), window, &mut on.look, &mut on.again)
+                else {
                     let stop = beyond(window, hit.end);
-                    return if stop == FieldsProgress::More {
-                        self.wait(on, look - on.kept)
+                    let looked = (on.look - on.kept) as u64;
+                    return if stop == ArgsProgress::More {
+                        self.wait(on, on.kept, looked)
                     } else {
-                        Some(stop)
+                        Break(stop)
                     };
                 };
                 self.set_type(on.given.form, on.given.text[hit.end..close.start].trim());
                 on.kept = close.end;
             }
-            Between::Orphan => {
+            Some((Delimiter::Value, hit)) => {
+                on.kept = hit.end;
+                self.enter(Phase::ValueStart);
+            }
+            // Something that follows a value: this key has none.
+            Some((_, hit)) => {
                 self.guess(hit.end);
                 on.kept = hit.start;
                 self.enter(Phase::Behind);
             }
+            None => {
+                self.guess(on.kept);
+                self.enter(Phase::ValueStart);
+            }
         }
-        on.look = on.kept;
-        None
+        on.rewind(on.kept);
+        Continue(())
     }
 }
 
@@ -138,8 +137,8 @@ fn window(bytes: &[u8], from: usize) -> &[u8] {
 }
 
 /// What it means that no header ends in its window.
-fn beyond(window: &[u8], from: usize) -> FieldsProgress {
-    if window.len() == from + MAX_HEADER { FieldsProgress::Broken } else { FieldsProgress::More }
+fn beyond(window: &[u8], from: usize) -> ArgsProgress {
+    if window.len() == from + MAX_HEADER { ArgsProgress::Broken } else { ArgsProgress::More }
 }
 
 /// What stands in a header behind the last mark that opens one: the model writes it once more, whole or without its
@@ -169,6 +168,16 @@ fn is_plain(header: &str) -> bool {
     header.bytes().all(is_word)
 }
 
+/// True at the end of the header `text` where a quote is still open.
+fn is_quoted(text: &str, kind: &KeyKind) -> bool {
+    let quotes = match kind {
+        KeyKind::Attribute(_) => true,
+        KeyKind::First => text.trim_start().starts_with('"'),
+        KeyKind::Whole => false,
+    };
+    quotes && !is_plain(text) && text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1
+}
+
 /// What stands between a field's opening mark and the end of its header.
 pub(super) struct Header<'h> {
     pub(super) key: Cow<'h, str>,
@@ -178,62 +187,40 @@ pub(super) struct Header<'h> {
 const QUOTES: [char; 2] = ['"', '\''];
 
 impl<'h> Header<'h> {
-    /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`.
-    fn read(text: &'h str, kind: &KeyKind) -> Option<Self> {
-        let (key, type_word) = Self::attributes(text, kind);
-        let attribute = matches!(kind, KeyKind::Attribute(_));
-        let quoted = attribute || (*kind == KeyKind::First && text.trim_start().starts_with(QUOTES));
+    /// `city`, `"city"`, `"city" string="true"`, `key="city" type="string"`. A header that is as a whole the name of an
+    /// argument of the tool is nothing else.
+    pub(super) fn read(text: &'h str, given: &Given<'_>) -> Option<Self> {
+        let Given { form, marks, tool, .. } = *given;
+        if let Some(line) = &marks.line {
+            return Some(Self { key: Cow::Borrowed(line.key(text, tool)?), type_word: None });
+        }
+        let attribute = matches!(form.key, KeyKind::Attribute(_));
+        let declared = || tool.is_some() && !text.starts_with(QUOTES) && may_have(tool, text);
+        if !attribute && !text.is_empty() && (is_plain(text) || declared()) {
+            return Some(Self { key: Cow::Borrowed(text), type_word: None });
+        }
+        let (key, type_word) = Self::attributes(text, &form.key);
+        let quoted = attribute || (form.key == KeyKind::First && text.trim_start().starts_with(QUOTES));
         let marked = |key: &str| !quoted && key.contains(['<', '>']);
         let key = key.filter(|key| !key.is_empty() && !key.contains('\n') && !marked(key))?;
         let key = if attribute { attributes::read(key) } else { Cow::Borrowed(key) };
         Some(Self { key, type_word })
     }
 
-    /// The same; a header that is as a whole the name of an argument of `tool` is nothing else.
-    pub(super) fn declared(text: &'h str, kind: &KeyKind, tool: Option<&Tool>) -> Option<Self> {
-        let attribute = matches!(kind, KeyKind::Attribute(_));
-        let whole = || tool.is_some() && !text.starts_with(QUOTES) && may_have(tool, text);
-        if !attribute && !text.is_empty() && (is_plain(text) || whole()) {
-            return Some(Self { key: Cow::Borrowed(text), type_word: None });
-        }
-        Self::read(text, kind)
-    }
-
     /// Key and type, as far as they are there.
     pub(super) fn attributes(text: &'h str, kind: &KeyKind) -> (Option<&'h str>, Option<&'h str>) {
         let text = text.trim();
-        let (mut key, mut rest) = match kind {
+        let value = |text: &'h str, name: &str| Some(&text[attributes::find(text, name)?]);
+        let (key, rest) = match kind {
             KeyKind::First => {
                 let (key, rest) = first_word(text);
                 (Some(key), rest)
             }
             KeyKind::Whole => (Some(text), ""),
-            KeyKind::Attribute(_) => (None, text),
+            KeyKind::Attribute(name) => (value(text, name), text),
         };
-        let mut type_word = None;
-        loop {
-            rest = rest.trim_start();
-            let Some((name, value)) = rest.split_once('=') else { break };
-            let (value, after) = first_word(value.trim_start());
-            match (name.trim(), kind) {
-                ("string" | "type", _) => type_word = Some(value),
-                (name, KeyKind::Attribute(attribute)) if name == attribute => key = Some(value),
-                _ => {}
-            }
-            rest = after;
-        }
-        (key, type_word)
+        (key, value(rest, "string").or_else(|| value(rest, "type")))
     }
-}
-
-/// True at the end of the header `text` where a quote is still open.
-fn is_quoted(text: &str, kind: &KeyKind) -> bool {
-    let quotes = match kind {
-        KeyKind::Attribute(_) => true,
-        KeyKind::First => text.trim_start().starts_with('"'),
-        KeyKind::Whole => false,
-    };
-    quotes && !is_plain(text) && text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1
 }
 
 /// A quoted or bare word at the start, and what is behind it.
@@ -245,22 +232,4 @@ fn first_word(text: &str) -> (&str, &str) {
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     (text[..end].trim_end_matches(QUOTES), &text[end..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn declared_names_may_hold_spaces() {
-        let tool: Tool = serde_json::from_value(serde_json::json!({
-            "name": "f",
-            "parameters": {"type": "object", "properties": {"full name": {"type": "string"}}},
-        }))
-        .unwrap();
-        let key = |text: &str, tool| Header::declared(text, &KeyKind::First, tool).unwrap().key.into_owned();
-        assert_eq!(key("full name", Some(&tool)), "full name");
-        assert_eq!(key("full type=\"string\"", Some(&tool)), "full");
-        assert_eq!(key("full name", None), "full");
-    }
 }

@@ -1,12 +1,12 @@
 //! What stands behind a delimiter: bounded searches in a slice of text that begins there.
 //!
-//! They know nothing of how the text arrived, so cutting cannot show. A search that came to nothing leaves a watermark:
-//! no other one begins before it, which keeps all of them together linear.
+//! They know nothing of how the text arrived, so cutting cannot show. Where the slice does not decide, more text does,
+//! and it is asked anew with more of it.
 
 use std::collections::HashSet;
 
 use super::Given;
-use super::marks::{Border, Delimiters, Next};
+use super::delimiters::{Delimiter, Expected};
 use super::value::Field;
 use crate::scan::{Anchored, Match, Scan};
 use crate::turn::End;
@@ -15,21 +15,12 @@ use crate::value::white_space;
 /// So far is looked for one delimiter behind another, in bytes.
 pub(super) const AHEAD: usize = 4096;
 
-/// A delimiter inside a value, and where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A delimiter, and where it stands.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
-    pub(super) border: Border,
+    pub(super) delimiter: Delimiter,
     pub(super) start: usize,
     pub(super) end: usize,
-}
-
-/// A search that found nothing between two places.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Searched {
-    /// It was for delimiters of a field; else for whatever may end a value.
-    own: bool,
-    from: usize,
-    to: usize,
 }
 
 /// The text from a delimiter on, and what is known of the value before it. Places count from the delimiter.
@@ -45,18 +36,15 @@ pub(super) struct Lookahead<'a> {
     pub(super) text: &'a str,
     /// So many elements of the value's key are open.
     pub(super) open: usize,
-    /// Up to here no delimiter of a field stands, as far as one was looked for.
-    pub(super) watermark: usize,
-    /// The search that ran out of text the last time.
-    pub(super) searched: Searched,
+    /// Up to here the end of a JSON value was looked for in vain.
+    pub(super) tried: usize,
     /// Bytes that were looked at.
     pub(super) work: u64,
 }
 
 /// What stands behind white space.
-#[derive(Debug, Clone, Copy)]
 pub(super) enum Follow {
-    Mark(Next, Match),
+    Found(Found),
     /// No delimiter.
     Nothing,
     /// The answer ends, or there is nothing but white space as far as is looked.
@@ -64,17 +52,19 @@ pub(super) enum Follow {
     More,
 }
 
-/// What delimiter of a field comes next.
-#[derive(Debug, Clone, Copy)]
+/// What delimiter of a field comes next, and where.
 pub(super) enum Own {
-    Closer(Match),
-    Opener(Match),
-    None,
+    /// A closer of the value, with something behind it that can follow a value.
+    Closer(usize),
+    /// The opener of a field.
+    Opener(usize),
+    /// None up to here.
+    None(usize),
     More,
 }
 
 /// What goes on with the key.
-enum Keyed {
+pub(super) enum Keyed {
     /// All that has to, in so many bytes.
     Whole(usize),
     /// The text ends in it.
@@ -98,105 +88,87 @@ impl<'a> Lookahead<'a> {
         &self.text.as_bytes()[..self.text.len().min(from + limit)]
     }
 
-    /// The next of `delimiters` behind `from`, and how far nothing of one stands.
-    pub(super) fn find<K: Copy>(
-        &mut self,
-        delimiters: &Delimiters<K>,
-        from: usize,
-        to: usize,
-    ) -> (Option<Match>, usize) {
+    pub(super) fn rest_is_blank(&mut self, from: usize) -> bool {
+        let rest = &self.text.as_bytes()[from..];
+        let blank = white_space(rest);
+        self.work += blank as u64;
+        blank == rest.len()
+    }
+
+    /// The next of what is `expected` behind `from` and before `to`; else how far nothing of it stands.
+    pub(super) fn find(&mut self, expected: &Expected, from: usize, to: usize) -> Result<Found, usize> {
         let (mut scan, mut look, mut again) = (Scan::default(), from, 0);
         let bytes = &self.text.as_bytes()[..self.text.len().min(to)];
-        let hit = delimiters.automaton.find(&mut scan, bytes, &mut look, &mut again);
+        let hit = expected.automaton.find(&mut scan, bytes, &mut look, &mut again);
         self.work += (look - from) as u64 + again;
-        (hit, hit.map_or(look - delimiters.automaton.pending(&scan), |hit| hit.start))
-    }
-
-    /// What may end this value.
-    pub(super) fn borders(&self) -> &'a Delimiters<Border> {
-        let marks = self.given.marks;
-        if self.field.elements { &marks.nested } else { &marks.value }
-    }
-
-    /// Where a search from `from` on has something new to look at.
-    fn unsearched(&self, own: bool, from: usize) -> usize {
-        let Searched { own: known, from: start, to } = self.searched;
-        if (own, from) == (known, start) { from.max(to) } else { from }
-    }
-
-    /// What may end this value next, behind `from`; else how far nothing of it stands.
-    pub(super) fn border(&mut self, from: usize) -> Result<Found, usize> {
-        let borders = self.borders();
-        match self.find(borders, self.unsearched(false, from), AHEAD) {
-            (Some(hit), _) => Ok(Found { border: borders.kind(hit), start: hit.start, end: hit.end }),
-            (None, to) => {
-                self.searched = Searched { own: false, from, to };
-                Err(to)
-            }
+        match hit {
+            Some(hit) => Ok(Found { delimiter: expected.delimiter(hit), start: hit.start, end: hit.end }),
+            None => Err(look - expected.automaton.pending(&scan)),
         }
     }
 
     /// What stands behind the white space at `from`.
     pub(super) fn follow(&mut self, from: usize) -> Follow {
-        let next = &self.given.marks.next;
         let bytes = self.window(from, AHEAD);
         let mut look = from + white_space(&bytes[from..]);
         let (mut scan, mut again) = (Scan::default(), 0);
-        let followed = next.automaton.follow(&mut scan, bytes, &mut look, &mut again);
+        let next = &self.given.marks.next.automaton;
+        let followed = next.follow(&mut scan, bytes, &mut look, &mut again);
         self.work += (look - from) as u64 + again;
-        match followed {
-            Anchored::Found(hit) => match self.given.following(self.text, hit) {
-                Some(next) => Follow::Mark(next, hit),
-                None if self.may_grow(from, AHEAD) => Follow::More,
-                None => Follow::Blank,
-            },
-            Anchored::Nothing => Follow::Nothing,
-            Anchored::More if self.may_grow(from, AHEAD) => Follow::More,
-            Anchored::More => Follow::Blank,
+        let following = match followed {
+            Anchored::Nothing => return Follow::Nothing,
+            Anchored::Found(hit) => self.given.following(self.text, hit).map(|delimiter| (delimiter, hit)),
+            Anchored::More => None,
+        };
+        match following {
+            Some((delimiter, Match { start, end, .. })) => Follow::Found(Found { delimiter, start, end }),
+            None if self.may_grow(from, AHEAD) => Follow::More,
+            None => Follow::Blank,
         }
     }
 
-    /// The next closer of this value or opener of a field behind `from`, up to `edge`.
-    pub(super) fn own(&mut self, mut from: usize, edge: usize) -> Own {
-        let (form, marks) = (self.given.form, self.given.marks);
-        let Some(own) = &marks.own else { return Own::None };
-        let first = from;
-        from = self.unsearched(true, from);
-        loop {
-            let (hit, free) = self.find(own, from, edge);
-            let Some(mut hit) = hit else {
-                self.searched = Searched { own: true, from: first, to: free };
-                break;
+    /// The value's own closer behind `from`, before any field.
+    pub(super) fn own_closer(&mut self, mut from: usize) -> Own {
+        let edge = from + AHEAD;
+        let Some(own) = &self.given.marks.own else { return Own::None(from) };
+        let free = loop {
+            let found = match self.find(own, from, edge) {
+                Ok(found) => found,
+                Err(free) => break free,
             };
-            let closes = own.kind(hit);
-            // The line feed before it is part of the markup.
-            let line = form.framed && hit.start > first && self.text[..hit.start].ends_with('\n');
-            hit.start -= usize::from(line);
-            if form.repeats_key() {
-                match self.keyed(hit.end, closes) {
-                    Keyed::Whole(len) => hit.end += len,
-                    Keyed::Half => break,
-                    Keyed::Other => {
-                        from = hit.end;
-                        continue;
-                    }
+            let closes = found.delimiter != Delimiter::Field;
+            from = match self.keyed(found.end, closes) {
+                Keyed::Whole(_) if !closes => return Own::Opener(found.start),
+                Keyed::Whole(len) => found.end + len,
+                Keyed::Half => break found.start,
+                Keyed::Other => {
+                    from = found.end;
+                    continue;
                 }
+            };
+            match self.follow(from) {
+                Follow::More => return Own::More,
+                // What follows the end of a line is no delimiter.
+                Follow::Nothing if self.given.marks.line.is_none() => {}
+                Follow::Found(Found { delimiter: Delimiter::Stray | Delimiter::Turn, .. }) => {}
+                Follow::Blank | Follow::Found(_) | Follow::Nothing => return Own::Closer(found.start),
             }
-            return if closes { Own::Closer(hit) } else { Own::Opener(hit) };
-        }
-        if self.given.end != Some(End::End) && self.text.len() < edge { Own::More } else { Own::None }
+        };
+        if self.given.end != Some(End::End) && self.text.len() < edge { Own::More } else { Own::None(free) }
     }
 
     /// Whether the rest of a closer (or of an opener) that repeats the key of this value stands at `from`.
-    fn keyed(&self, from: usize, closes: bool) -> Keyed {
+    pub(super) fn keyed(&self, from: usize, closes: bool) -> Keyed {
         let (form, key, rest) = (self.given.form, self.field.key.as_str(), &self.text[from..]);
+        if !form.repeats_key() && !self.field.elements {
+            return Keyed::Whole(0);
+        }
         let Some(behind) = rest.strip_prefix(key) else {
             return if key.starts_with(rest) { Keyed::Half } else { Keyed::Other };
         };
         let tails = if closes { &form.value_close } else { &form.header_close };
-        let tails = tails.iter().map(|mark| mark.rsplit("{key}").next().unwrap_or(mark));
         let mut half = false;
-        for tail in tails {
+        for tail in tails.iter().map(|mark| mark.rsplit("{key}").next().unwrap_or(mark)) {
             if behind.starts_with(tail) {
                 return Keyed::Whole(key.len() + tail.len());
             }
@@ -205,76 +177,28 @@ impl<'a> Lookahead<'a> {
         if half { Keyed::Half } else { Keyed::Other }
     }
 
-    /// A closer of another key, which may begin as the opener of a field does.
-    fn of_other_key(&self, found: Found) -> Found {
-        let mark = &self.text[found.start..found.end];
-        let opens =
-            |open: &&String| (self.field.elements || open.len() > 2) && mark.starts_with(open.as_str());
-        match self.given.form.open.iter().find(opens) {
-            Some(open) => Found { border: Border::Field, end: found.start + open.len(), ..found },
-            None => Found { border: Border::Data, ..found },
-        }
-    }
-
     /// The delimiter as what it is for a value of this key; none when that cannot be said yet.
     pub(super) fn of_key(&self, found: Found) -> Option<Found> {
         let form = self.given.form;
-        let (from, closes) = match found.border {
-            Border::Head => (found.end, true),
-            Border::Field if self.field.elements => (found.end, false),
+        let (from, closes, other) = match found.delimiter {
+            Delimiter::KeyCloser => (found.end, true, Delimiter::Data),
+            Delimiter::Field if self.field.elements => (found.end, false, Delimiter::Field),
             // The value's own closer may be spelt as that of the call.
-            Border::Call(_) if form.repeats_key() => {
+            Delimiter::Call(_) if form.repeats_key() => {
                 let mark = self.text[found.start..found.end].trim_start();
                 let behind = |close: &String| Some(mark.strip_prefix(close.split_once("{key}")?.0)?.len());
                 let Some(behind) = form.value_close.iter().find_map(behind) else { return Some(found) };
-                (found.end - behind, true)
+                (found.end - behind, true, found.delimiter)
             }
             _ => return Some(found),
         };
-        let whole = if closes { Border::Closer } else { Border::Element };
         match self.keyed(from, closes) {
-            Keyed::Whole(len) => Some(Found { border: whole, end: from + len, ..found }),
+            Keyed::Whole(len) => {
+                let delimiter = if closes { Delimiter::Closer } else { Delimiter::Element };
+                Some(Found { delimiter, end: from + len, ..found })
+            }
             Keyed::Half => None,
-            Keyed::Other if found.border == Border::Head => Some(self.of_other_key(found)),
-            Keyed::Other => Some(found),
+            Keyed::Other => Some(Found { delimiter: other, ..found }),
         }
-    }
-}
-
-/// Where JSON is, as far as its quotes and brackets tell.
-#[derive(Debug, Default)]
-pub(super) struct Outline {
-    depth: usize,
-    /// The quote of the string that is open: JSON's, or Python's.
-    pub(super) string: Option<u8>,
-    escaped: bool,
-    /// The outermost bracket is closed.
-    pub(super) whole: bool,
-    /// A bracket closes that none opened.
-    pub(super) broken: bool,
-}
-
-impl Outline {
-    /// How many of the bytes it takes until it is whole or broken: all, if it is neither.
-    pub(super) fn pass(&mut self, bytes: &[u8]) -> usize {
-        for (at, &byte) in bytes.iter().enumerate() {
-            if let Some(quote) = self.string {
-                self.string = (byte != quote || self.escaped).then_some(quote);
-                self.escaped = byte == b'\\' && !self.escaped;
-                continue;
-            }
-            match byte {
-                b'"' | b'\'' => self.string = Some(byte),
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' if self.depth <= 1 => {
-                    self.whole = self.depth == 1;
-                    self.broken = !self.whole;
-                    return at + 1;
-                }
-                b'}' | b']' => self.depth -= 1,
-                _ => {}
-            }
-        }
-        bytes.len()
     }
 }

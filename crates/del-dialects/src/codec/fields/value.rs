@@ -1,23 +1,22 @@
 //! From a field's text to a member of the arguments.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow::{Break, Continue};
 
-use super::elements;
+use super::delimiters::{Delimiter, Expected, FieldMarks};
 use super::header::Header;
-use super::lookahead::{Found, Searched};
-use super::marks::{Border, Next};
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
-use super::{FieldsProgress, FieldsReader, On, Phase, Stop, escaped};
-use crate::codec::members;
+use super::{FieldsReader, On, Phase, Step, elements, escaped};
+use crate::codec::{ArgsProgress, members};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::{
-    Place, Spelling, TooDeep, Typed, Types, as_json, escape, is_constant, may_have, typed, types_of,
+    Place, Spelling, TooDeep, Typed, Types, as_json, is_constant, may_have, typed, types_of,
 };
 use crate::turn::End;
-use crate::value::white_space;
+use crate::value::{escape, white_space};
 
 /// The field at hand.
 #[derive(Debug, Default, Clone)]
@@ -38,24 +37,34 @@ pub(super) struct Field {
     pub(super) open: usize,
 }
 
+impl Field {
+    /// What may end the value.
+    pub(super) fn borders<'m>(&self, marks: &'m FieldMarks) -> &'m Expected {
+        if self.elements { &marks.nested } else { &marks.value }
+    }
+}
+
 impl FieldsReader {
     /// True for a key that has its value, and takes no second one.
     pub(super) fn is_given(&self, key: &str) -> bool {
-        let listed = self.repeated.as_ref().is_some_and(|values| values.is_of(key) && values.may_be_list());
-        self.keys.contains(key) && !listed
+        let types = self.field.types;
+        let lists =
+            self.repeated.is_some() && self.field.key == key && (types.array || types == Types::default());
+        self.keys.contains(key) && !lists
     }
 
     /// The value of this field is next.
-    pub(super) fn open_field(&mut self, on: &On<'_, '_>, header: &Header<'_>) {
-        let tool = on.given.tool;
-        self.field.key.clear();
-        self.field.key.push_str(&header.key);
-        self.field.types = types_of(tool, &header.key);
-        self.field.says_json = false;
-        self.field.wraps = may_wrap(tool, &header.key);
+    pub(super) fn open_field(&mut self, on: &mut On<'_, '_>, header: &Header<'_>) -> Step {
+        if self.field.key != header.key {
+            self.tell_repeated(on)?;
+        }
+        let (tool, key) = (on.given.tool, header.key.clone().into_owned());
+        let (types, wraps) = (types_of(tool, &key), may_wrap(tool, &key));
+        self.field = Field { key, types, wraps, ..Field::default() };
         if let Some(word) = header.type_word {
             self.set_type(on.given.form, word);
         }
+        Continue(())
     }
 
     /// The field itself says what its value is.
@@ -68,71 +77,66 @@ impl FieldsReader {
         }
     }
 
-    /// At the first byte behind the header: the line feed there may belong to the markup, and a section of XML does not
-    /// go out while it arrives.
-    pub(super) fn value_start(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let form = on.given.form;
-        let line = match &on.bytes[on.kept..] {
-            _ if !form.framed => 0,
-            [] | [b'\r'] if !on.last() => return Some(FieldsProgress::More),
-            [b'\n', ..] => 1,
-            [b'\r', b'\n', ..] => 2,
+    /// At the first byte behind the header: the white space there may belong to the markup, and a section of XML does
+    /// not go out while it arrives.
+    pub(super) fn value_start(&mut self, on: &mut On<'_, '_>) -> Step {
+        let (form, rest) = (on.given.form, &on.given.text[on.kept..]);
+        let markup = match (&on.given.marks.line, rest.as_bytes()) {
+            (Some(line), _) if rest.starts_with(&line.space) => line.space.len(),
+            (Some(line), _) if line.space.starts_with(rest) && !on.last() => {
+                return Break(ArgsProgress::More);
+            }
+            (None, [] | [b'\r']) if form.framed && !on.last() => return Break(ArgsProgress::More),
+            (None, [b'\n', ..]) if form.framed => 1,
+            (None, [b'\r', b'\n', ..]) if form.framed => 2,
             _ => 0,
         };
+        let rest = &rest.as_bytes()[markup..];
         let text = self.field.types.only_string() && !form.json;
-        let mut streams = text;
+        let mut section = false;
         if text && form.xml {
-            let rest = &on.bytes[on.kept + line..];
             let blank = white_space(rest);
             on.again += blank as u64;
-            let half = SECTION.as_bytes().starts_with(&rest[blank..]);
-            if half && !on.last() {
-                return self.wait(on, blank);
+            if SECTION.as_bytes().starts_with(&rest[blank..]) && !on.last() {
+                return self.wait(on, on.kept, blank as u64);
             }
-            streams = !half && !rest[blank..].starts_with(SECTION.as_bytes());
+            section = rest[blank..].starts_with(SECTION.as_bytes());
         }
-        self.field.compact = form.framed && line == 0;
-        self.field.streams = streams;
-        on.kept += line;
+        self.field.compact = form.framed && markup == 0;
+        self.field.streams = text && !section;
+        on.kept += markup;
         on.look = on.kept;
-        self.begin_value(on, text);
+        self.begin_value(on, text)?;
         self.enter(Phase::Value);
-        None
+        Continue(())
     }
 
-    fn begin_value(&mut self, on: &mut On<'_, '_>, text: bool) {
-        let form = on.given.form;
-        let written = form.nest.as_ref().is_some_and(|nest| nest.written);
-        let collects = written && !text && !self.field.wraps;
-        let collected =
-            self.repeated.as_ref().is_some_and(|values| collects && values.is_of(&self.field.key));
-        if !collected {
-            self.tell_repeated(on);
+    fn begin_value(&mut self, on: &mut On<'_, '_>, text: bool) -> Step {
+        let nest = on.given.form.nest.as_ref();
+        let collects = nest.is_some_and(|nest| nest.written) && !text && !self.field.wraps;
+        if !collects {
+            self.tell_repeated(on)?;
         }
+        self.field.elements = nest.is_some() && self.field.types.may_nest();
         self.scratch.clear();
         self.scratch.push_str(if self.keys.is_empty() { "{\"" } else { ",\"" });
         escape(&self.field.key, &mut self.scratch);
-        self.scratch.push_str("\":");
-        if self.field.streams {
-            self.scratch.push('"');
-        }
+        self.scratch.push_str(if self.field.streams { "\":\"" } else { "\":" });
         if !self.keys.contains(&self.field.key) {
             self.keys.insert(self.field.key.clone());
         }
         if collects {
-            let values = || Repeated::new(&self.field.key, &self.scratch, self.field.types);
-            self.repeated = self.repeated.take().or_else(|| Some(values()));
+            let lead = &self.scratch;
+            self.repeated.get_or_insert_with(|| Repeated { lead: lead.clone(), values: Vec::new() });
         } else if !self.field.wraps {
             on.put(&self.scratch);
         }
-        self.field.elements = form.nest.is_some() && self.field.types.may_nest();
-        self.field.open = 0;
+        Continue(())
     }
 
     /// Inside the value, up to what may end it.
-    pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Stop {
-        let (text, marks) = (on.given.text, on.given.marks);
-        let borders = if self.field.elements { &marks.nested } else { &marks.value };
+    pub(super) fn value(&mut self, on: &mut On<'_, '_>) -> Step {
+        let (text, borders) = (on.given.text, self.field.borders(on.given.marks));
         let mut hit = borders.automaton.find(&mut self.scan, on.bytes, &mut on.look, &mut on.again);
         // A cut answer might have gone on with a longer mark.
         if hit.is_none() && on.given.end == Some(End::End) {
@@ -143,108 +147,89 @@ impl FieldsReader {
             // Half an entity waits for its other half.
             let half = on.given.form.xml && hit.is_none();
             let end = end - if half { half_entity(&text[on.kept..end]) } else { 0 };
-            self.pass_on(on, &text[on.kept..end]);
-            on.kept = end;
+            self.pass_on(on, end);
         }
         let Some(hit) = hit else {
-            if on.last() && marks.ends_with_the_answer {
-                self.close_value(on, text.len() - on.kept);
-                on.kept = text.len();
-                return Some(FieldsProgress::Ended);
+            if on.last() && on.given.marks.ends_with_the_answer {
+                self.close_value(on, text.len())?;
+                return Break(ArgsProgress::Ended);
             }
-            return Some(FieldsProgress::More);
+            return Break(ArgsProgress::More);
         };
-        let found = Found { border: borders.kind(hit), start: hit.start - on.kept, end: hit.end - on.kept };
-        let (next, kept) = match found.border {
-            Border::Body(step) => (Next::Closer(step), hit.end),
-            Border::Outside => (Next::Opener, hit.start),
-            _ => {
-                self.enter(Phase::Border { found, searched: Searched::default() });
-                return None;
-            }
+        let (closer, behind) = match borders.delimiter(hit) {
+            Delimiter::Body(step) => (Some(step), hit.end),
+            Delimiter::Outside => (None, hit.start),
+            delimiter => return self.border(on, delimiter, hit),
         };
-        self.close_value(on, found.start);
-        on.kept = kept;
-        on.rewind(kept);
-        Some(FieldsProgress::Done(next))
+        self.close_value(on, hit.start)?;
+        on.kept = behind;
+        on.rewind(behind);
+        Break(ArgsProgress::Done(closer))
     }
 
-    /// Passes on `text`, which begins at the first kept byte, as a part of a string.
-    fn pass_on(&mut self, on: &mut On<'_, '_>, text: &str) {
-        let range = on.kept..on.kept + text.len();
-        let read = if on.given.form.xml && text.contains('&') {
-            Cow::Owned(entities_read(text))
-        } else {
-            Cow::Borrowed(text)
-        };
-        (on.emit)(escaped(&read, &mut self.scratch), range);
-    }
-
-    /// The value ends at `end`, counted from the first kept byte.
-    pub(super) fn close_value(&mut self, on: &mut On<'_, '_>, end: usize) {
-        let at = on.kept;
-        let text = &on.given.text[at..at + end];
-        if self.field.streams {
-            self.pass_on(on, text);
-            (on.emit)("\"", at + end..at + end);
-            return;
+    /// Passes on the text up to `end` as a part of a string.
+    fn pass_on(&mut self, on: &mut On<'_, '_>, end: usize) {
+        let mut text = Cow::Borrowed(&on.given.text[on.kept..end]);
+        if on.given.form.xml && text.contains('&') {
+            text = Cow::Owned(entities_read(&text));
         }
-        let Ok(read) = self.read_value(on, text) else {
-            self.too_deep = true;
-            return;
-        };
-        if let Some(values) = &mut self.repeated {
-            values.add(text, read, &mut self.notes, at);
-            return;
+        (on.emit)(escaped(&text, &mut self.scratch), on.kept..end);
+        on.kept = end;
+    }
+
+    /// The value ends here.
+    pub(super) fn close_value(&mut self, on: &mut On<'_, '_>, end: usize) -> Step {
+        if self.field.streams {
+            self.pass_on(on, end);
+            on.put("\"");
+            return Continue(());
+        }
+        let (at, text) = (on.kept, &on.given.text[on.kept..end]);
+        on.kept = end;
+        let Ok(read) = self.read_value(on, text) else { return Break(ArgsProgress::TooDeep) };
+        if let Some(repeated) = &mut self.repeated {
+            repeated.values.push((text.to_owned(), read));
+            return Continue(());
         }
         self.notes.add_read(&read, at);
-        let json = read.json;
-        let range = at..at + end;
-        if !self.field.wraps {
-            (on.emit)(&json, range);
-        } else if let Some(members) = wrapped(on.given.tool, &json) {
+        let members = wrapped(on.given.tool, &read.json).filter(|_| self.field.wraps);
+        if let Some(members) = members {
             self.notes.add(FaultKind::GuessedValue, at);
-            on.put(&self.scratch[..1]);
-            (on.emit)(members, range);
+            (on.emit)(&self.scratch[..1], at..at);
+            (on.emit)(members, at..end);
+        } else if self.field.wraps {
+            self.scratch.push_str(&read.json);
+            (on.emit)(&self.scratch, at..end);
         } else {
-            self.scratch.push_str(&json);
-            (on.emit)(&self.scratch, range);
+            (on.emit)(&read.json, at..end);
         }
+        Continue(())
     }
 
-    /// A whole value as JSON.
+    /// A whole value as JSON: what the form or the field itself says it is, or what its declared types make of it.
     fn read_value(&self, on: &On<'_, '_>, text: &str) -> Result<Typed, TooDeep> {
-        let (form, tool) = (on.given.form, on.given.tool);
-        if let (true, Some(nest), Some(marks)) = (self.field.elements, &form.nest, &on.given.marks.elements) {
-            let place = Place::argument(tool, &self.field.key);
-            return elements::read(form, nest, marks, text, place, self.field.types, self.max_depth);
+        let (form, tool, field) = (on.given.form, on.given.tool, &self.field);
+        if let (true, Some(marks)) = (field.elements, &on.given.marks.elements) {
+            let place = Place::argument(tool, &field.key);
+            return elements::read(form, marks, text, place, field.types, self.max_depth);
         }
-        let plain = if form.xml { Cow::Owned(unescaped(text)) } else { Cow::Borrowed(text) };
-        let types = match () {
-            () if self.field.says_json => Types::default(),
-            () if is_constant(tool, &self.field.key, plain.trim()) => Types::TEXT,
-            () => self.field.types,
-        };
+        let text = if form.xml { Cow::Owned(unescaped(text)) } else { Cow::Borrowed(text) };
         let spelling = Spelling { python: form.python, max_depth: self.max_depth };
-        raw_value(&plain, form.json || self.field.says_json, types, self.field.types, spelling)
+        if (form.json || field.says_json)
+            && let Some(read) = as_json(text.trim(), spelling)?
+        {
+            return Ok(read);
+        }
+        let types = match () {
+            () if field.says_json => Types::default(),
+            () if is_constant(tool, &field.key, text.trim()) => Types::TEXT,
+            () => field.types,
+        };
+        let read = typed(&text, types, spelling)?;
+        // What says that it is JSON, and is none, is text, whatever is declared.
+        let fits = read.fits && !(read.json.starts_with('"') && field.types.excludes_string());
+        Ok(Typed { fits, ..read })
     }
-}
-
-/// Raw text as a value: JSON where its form or its field says so and it is JSON, else what its types make of it.
-pub(crate) fn raw_value(
-    text: &str,
-    json: bool,
-    types: Types,
-    declared: Types,
-    spelling: Spelling,
-) -> Result<Typed, TooDeep> {
-    if json && let Some(read) = as_json(text.trim(), spelling)? {
-        return Ok(read);
-    }
-    // What says that it is JSON, and is none, is text, whatever is declared.
-    let read = typed(text, types, spelling)?;
-    let text = read.json.starts_with('"');
-    Ok(Typed { fits: read.fits && !(text && declared.excludes_string()), ..read })
 }
 
 /// True for a key under which models put all the arguments, where the tool has none of this name.

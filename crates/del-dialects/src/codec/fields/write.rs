@@ -32,7 +32,7 @@ pub(crate) fn write(
             let types = form.types_said(Some(form.type_word(value))).filter(|_| form.says_type());
             let types = types.unwrap_or_else(|| place.types());
             let marks = ElementMarks::new(form);
-            let read = elements::read(form, nest, &marks, &inside, place, types, MAX_DEPTH).ok()?;
+            let read = elements::read(form, &marks, &inside, place, types, MAX_DEPTH).ok()?;
             let same = read.mended.is_none()
                 && from_str::<Value>(&read.json).ok()? == from_str::<Value>(value).ok()?;
             same.then_some(inside)

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use crate::codec::Notes;
 use crate::codec::call::{CallProgress, CallReader, Callee, WholeCall, arguments_of_text, unwrapped};
-use crate::codec::fields::{self, FieldMarks, FieldsProgress, FieldsReader, Next};
-use crate::codec::lines::{self, LineMarks, LinesReader};
-use crate::codec::literals::{LiteralsProgress, LiteralsReader};
+use crate::codec::fields::{self, FieldMarks, FieldsReader};
+use crate::codec::literals::LiteralsReader;
+use crate::codec::{ArgsProgress, Notes};
 use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
@@ -30,7 +29,6 @@ pub(super) enum Kind {
     Call(Box<CallReader>),
     Literals(Box<LiteralsReader>),
     Fields(Box<FieldsReader>),
-    Lines(Box<LinesReader>),
     Whole(Whole),
 }
 
@@ -137,6 +135,18 @@ impl<'a> On<'a, '_> {
         Outcome::Done { step: self.walk.args + 1, fault: None }
     }
 
+    /// What comes of arguments that were read as far.
+    fn outcome(&self, progress: ArgsProgress) -> Outcome {
+        match progress {
+            ArgsProgress::More | ArgsProgress::Ended => Outcome::More,
+            ArgsProgress::Begun => Outcome::Begins,
+            ArgsProgress::Done(Some(step)) => Outcome::Done { step: step + 1, fault: None },
+            ArgsProgress::Done(None) => self.done(),
+            ArgsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
+            ArgsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
+        }
+    }
+
     /// What a reader of values is given.
     fn given(&self, syntax: &'a Syntax) -> value::Given<'a> {
         value::Given { syntax, marks: &self.walk.expected().values, text: self.text, end: self.end }
@@ -191,7 +201,7 @@ impl Kind {
             (Self::Unnamed { values, object, name }, ..) => unnamed(values, object, name, on),
             (Self::Call(reader), _, Codec::Call(form)) => call(reader, form, on),
             (Self::Literals(reader), ..) => literals(reader, on),
-            (Self::Fields(reader), Body::Fields(marks), codec) => {
+            (Self::Fields(reader), Body::Fields(marks) | Body::Object(Some(marks)), codec) => {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
@@ -200,22 +210,9 @@ impl Kind {
                     }
                 }
                 match codec {
-                    Codec::Fields(form) => fields(reader, marks, form, on),
+                    Codec::Fields(form) | Codec::Lines(form) => fields(reader, marks, form, on),
                     _ => fields(reader, marks, &FieldForm::raw(), on),
                 }
-            }
-            (Self::Fields(reader), Body::Object(Some(marks)), _) => {
-                fields(reader, marks, &FieldForm::raw(), on)
-            }
-            (Self::Lines(reader), Body::Lines(marks), Codec::Lines(form)) => {
-                if reader.is_fresh() {
-                    on.skip_white_space();
-                    if on.text.as_bytes().get(*on.look) == Some(&b'{') {
-                        *self = Self::Object(Box::new(Reader::new(on.max_depth)));
-                        return Outcome::Again;
-                    }
-                }
-                lines(reader, marks, form, on)
             }
             _ => Outcome::Broken(FaultKind::BadArguments),
         }
@@ -332,13 +329,7 @@ fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
     let progress = reader.read(given, call, place, on.emit);
     *on.doubted = reader.values.doubted;
     on.note(reader.notes.take());
-    match progress {
-        LiteralsProgress::More => Outcome::More,
-        LiteralsProgress::Begun => Outcome::Begins,
-        LiteralsProgress::Done => on.done(),
-        LiteralsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
-        LiteralsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
-    }
+    on.outcome(progress)
 }
 
 fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
@@ -348,43 +339,16 @@ fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.note(reader.notes.take());
-    over(progress, reader.closing(), &|key| reader.has(key), on)
-}
-
-fn lines(reader: &mut LinesReader, marks: &LineMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
-    let given = lines::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
-    let progress = reader.read(&given, on.look, &mut on.kept, on.again, on.emit);
-    on.note(reader.notes.take());
-    over(progress, reader.closing(), &|key| reader.has(key), on)
-}
-
-/// What comes of fields that were read as far; `closing` closes their object, and those `given` have their values.
-fn over(
-    progress: FieldsProgress,
-    closing: &str,
-    given: &dyn Fn(&str) -> bool,
-    on: &mut On<'_, '_>,
-) -> Outcome {
     // The model ended behind a value: the call is whole if it has all that its tool requires. Where nobody knows what
-    // that is, only the outermost closer may be missing.
-    let whole = progress == FieldsProgress::Ended
-        && match on.tool.filter(|_| !matches!(on.walk.dialect.codec(), Codec::Raw { .. })) {
-            // Nothing tells that a line is whole but the closer behind it.
-            Some(tool) if matches!(on.walk.dialect.codec(), Codec::Lines(_)) => {
-                has_required(tool, given) && on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened)
-            }
-            Some(tool) => on.end == Some(End::End) && has_required(tool, given),
-            None => on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened),
-        };
-    if whole || matches!(progress, FieldsProgress::Done(_)) {
-        (on.emit)(closing, on.kept..on.kept);
+    // that is, only the outermost closer may be missing; and nothing tells that a line is whole but the closer behind it.
+    let codec = on.walk.dialect.codec();
+    let tool = on.tool.filter(|_| !matches!(codec, Codec::Raw { .. }));
+    let closed = on.walk.is_whole_without_closer(on.end, on.in_block, on.unopened);
+    let sure = if matches!(codec, Codec::Lines(_)) { closed } else { on.end == Some(End::End) };
+    let whole = progress == ArgsProgress::Ended
+        && tool.map_or(closed, |tool| sure && has_required(tool, |key| reader.has(key)));
+    if whole || matches!(progress, ArgsProgress::Done(_)) {
+        (on.emit)(reader.closing(), on.kept..on.kept);
     }
-    match progress {
-        FieldsProgress::Done(Next::Closer(step)) => Outcome::Done { step: step + 1, fault: None },
-        FieldsProgress::Done(_) => on.done(),
-        FieldsProgress::Ended if whole => on.done(),
-        FieldsProgress::More | FieldsProgress::Ended => Outcome::More,
-        FieldsProgress::Broken => Outcome::Broken(FaultKind::BadArguments),
-        FieldsProgress::TooDeep => Outcome::Broken(FaultKind::Limit),
-    }
+    if whole { on.done() } else { on.outcome(progress) }
 }

@@ -90,6 +90,14 @@ pub(super) fn site(
                 Then::Head(step) if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) => {
                     nameless(&walk.expected().sites[step + 1], walk, &io.bytes[io.look..])
                 }
+                // Behind a tag that only a name makes one, lines begin on a line of their own.
+                Then::Args
+                    if matches!(walk.dialect.codec(), Codec::Lines(_))
+                        && walk.needs_declared()
+                        && !begins_line(&io.bytes[..io.look]) =>
+                {
+                    Settled::Nothing
+                }
                 Then::Args if begins(walk, byte) => {
                     opening.missed |= walk.misses(opening.step, walk.args);
                     Settled::Body(None)
@@ -301,6 +309,11 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
         Some(false) => Settled::Nothing,
         None => Settled::More,
     }
+}
+
+/// True when nothing but spaces stands before the end of `text` on its line.
+fn begins_line(text: &[u8]) -> bool {
+    text.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| *byte == b'\n')
 }
 
 /// True when the arguments may begin with this byte.

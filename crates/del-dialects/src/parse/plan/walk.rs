@@ -7,7 +7,6 @@ use super::heading::Heading;
 use super::sites::{Expected, Then};
 use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
 use crate::codec::fields::{Closers, FieldMarks};
-use crate::codec::lines::LineMarks;
 use crate::dialect::{
     Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_plain_tag,
     is_token,
@@ -57,7 +56,6 @@ pub(in crate::parse) enum Body {
     Literals,
     Call,
     Fields(Box<FieldMarks>),
-    Lines(Box<LineMarks>),
 }
 
 impl Walk {
@@ -330,11 +328,7 @@ impl Walk {
                 let next = self.channels().map(|channels| channels.start.as_slice());
                 Body::Fields(Box::new(FieldMarks::raw(&closers, next.unwrap_or_default())))
             }
-            Codec::Lines(form) => {
-                let (openers, turns) = self.marks_of_fields();
-                Body::Lines(Box::new(LineMarks::new(form, &self.closers_of_fields(), &openers, &turns)))
-            }
-            Codec::Fields(form) => {
+            Codec::Fields(form) | Codec::Lines(form) => {
                 let (openers, turns) = self.marks_of_fields();
                 Body::Fields(Box::new(FieldMarks::new(form, &self.closers_of_fields(), &openers, &turns)))
             }

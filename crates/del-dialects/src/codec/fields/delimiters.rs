@@ -1,0 +1,270 @@
+//! The delimiters of fields: what may stand at each place of a call, computed once from its description.
+
+use super::elements::ElementMarks;
+use crate::dialect::{FieldForm, Slot};
+use crate::message::Tool;
+use crate::scan::{Automaton, Match, is_word};
+use crate::schema::may_have;
+
+/// What a delimiter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delimiter {
+    /// Opens a field, or an element of another key.
+    Field,
+    /// Ends the header of a field.
+    Header,
+    /// Opens a value that has an opener of its own.
+    Value,
+    /// Opens the type of a value.
+    Type,
+    /// Closes a value.
+    Closer,
+    /// Closes a value, up to where it repeats the key.
+    KeyCloser,
+    /// A closer with something else in place of its last character: it is misspelt, if it is one.
+    Misspelt,
+    /// Opens an element that has closers like the value's.
+    Element,
+    /// Closes the call: the closer with this place in its steps.
+    Call(usize),
+    /// Opens the next call.
+    Opener,
+    /// Ends the model's turn.
+    Turn,
+    /// Closes something else: it cannot follow a value.
+    Stray,
+    /// Closes the body that is the value, likewise.
+    Body(usize),
+    /// Ends the body before it: a result that the model makes up, or the end of its turn.
+    Outside,
+    /// Begins another message, which ends the body.
+    Message,
+    /// Holds the spelling of another one, and is data.
+    Data,
+}
+
+use Delimiter::{Body, Call, Closer, Data, Field, KeyCloser, Message, Misspelt, Opener, Stray, Turn};
+
+/// What may stand at one place.
+#[derive(Debug)]
+pub(super) struct Expected {
+    pub(super) automaton: Automaton,
+    delimiters: Vec<Delimiter>,
+}
+
+impl Expected {
+    fn new(spellings: impl IntoIterator<Item = (String, Delimiter)>) -> Self {
+        let (spellings, delimiters): (Vec<String>, Vec<Delimiter>) = spellings.into_iter().unzip();
+        Self { automaton: Automaton::new(spellings.iter().map(String::as_str)), delimiters }
+    }
+
+    pub(super) fn delimiter(&self, hit: Match) -> Delimiter {
+        self.delimiters[hit.pattern as usize]
+    }
+}
+
+/// What may stand at each place of one form of fields.
+#[derive(Debug)]
+pub(crate) struct FieldMarks {
+    /// Behind a value.
+    pub(super) next: Expected,
+    /// Behind the opener of a field.
+    pub(super) header: Expected,
+    /// Between the header and the value, where the value has an opener of its own.
+    pub(super) between: Option<Expected>,
+    pub(super) type_close: Expected,
+    /// In a value.
+    pub(super) value: Expected,
+    /// In a value that may be made of elements.
+    pub(super) nested: Expected,
+    /// What opens a field or closes a value, up to where it repeats the key; none where neither can be told from what
+    /// stands inside a value.
+    pub(super) own: Option<Expected>,
+    pub(super) elements: Option<ElementMarks>,
+    /// Fields are lines.
+    pub(super) line: Option<Line>,
+    /// The end of the answer ends a value as well.
+    pub(super) ends_with_the_answer: bool,
+    /// The only closer of a call, where there is one.
+    pub(super) alone: Option<usize>,
+    /// From this place on closers are those of a group of calls.
+    pub(super) group: usize,
+    /// The closer of the call is this, and the name of its tool behind it.
+    pub(super) named: Option<String>,
+}
+
+/// What stands behind the arguments of a call.
+#[derive(Default)]
+pub(crate) struct Closers {
+    /// The marks, with their places in the call's steps.
+    pub(crate) marks: Vec<(usize, String)>,
+    /// The place of the last one that is written, and of the first one around several calls.
+    pub(crate) last: usize,
+    pub(crate) group: usize,
+    /// The first one goes on with the name of the tool.
+    pub(crate) named: bool,
+}
+
+type Spelling = (String, Delimiter);
+
+impl FieldMarks {
+    /// `openers` are the marks that open the next call, and `turns` those that end the model's turn.
+    pub(crate) fn new(form: &FieldForm, closers: &Closers, openers: &[String], turns: &[String]) -> Self {
+        let line = Line::of(form);
+        let Closers { marks, last, group, named } = closers;
+        let first = marks.iter().map(|(step, _)| *step).min();
+        let fixed = has_fixed_closer(form);
+        let is = |delimiter: Delimiter| move |mark: &String| (mark.clone(), delimiter);
+        let calls = || marks.iter().map(|(step, mark)| (mark.clone(), Call(*step)));
+        let turns = || turns.iter().map(is(Turn));
+
+        let mut next: Vec<Spelling> = form.open.iter().map(is(Field)).chain(calls()).collect();
+        with_noise(form, &mut next);
+        next.extend(openers.iter().map(is(Opener)));
+        let mut between: Vec<Spelling> = form.value_open.iter().map(is(Delimiter::Value)).collect();
+        with_noise(form, &mut between);
+        between.extend(form.typed.iter().flat_map(|[open, _]| open).map(is(Delimiter::Type)));
+        let between = (!between.is_empty()).then(|| Expected::new(between.into_iter().chain(next.clone())));
+        // Where any tag is a field, a closing one is none.
+        let tags = form.open.iter().filter(|open| open.ends_with('<'));
+        next.extend(tags.map(|open| (format!("{open}/"), Stray)).chain(turns()));
+
+        let mut header: Vec<Spelling> = form.header_close.iter().map(is(Delimiter::Header)).collect();
+        header.extend(form.value_open.iter().map(is(Delimiter::Value)));
+        header.extend(line.iter().flat_map(Line::header));
+
+        // Inside a value only the first closer of a call tells something, and where values have closers the last.
+        let ends = |step: usize| Some(step) == first || (fixed && step == *last);
+        let ending = || calls().filter(|(_, call)| matches!(call, Call(step) if ends(*step))).chain(turns());
+        let own =
+            || form.value_close.iter().map(|close| closer(close)).chain(form.open.iter().map(is(Field)));
+        let nested = form.value_close.iter().map(|close| closer(close)).chain(ending());
+        let element = if form.repeats_key() { Field } else { Delimiter::Element };
+        Self {
+            between,
+            next: Expected::new(next),
+            header: Expected::new(header),
+            type_close: Expected::new(
+                form.typed.iter().flat_map(|[_, close]| close).map(is(Delimiter::Type)),
+            ),
+            value: Expected::new(value(form, ending(), openers)),
+            nested: Expected::new(
+                nested.chain(form.open.iter().map(is(element))).filter(|_| form.nest.is_some()),
+            ),
+            own: (fixed || form.repeats_key()).then(|| Expected::new(on_lines(form, own()))),
+            elements: form.nest.as_ref().map(|_| ElementMarks::new(form)),
+            ends_with_the_answer: line.is_some(),
+            line,
+            alone: first.filter(|first| first >= last && fixed),
+            group: if first.is_some_and(|first| first < *group) { *group } else { usize::MAX },
+            named: marks.first().filter(|_| *named).map(|(_, mark)| mark.clone()),
+        }
+    }
+
+    /// The marks of a body that is one value: what closes it, and what opens the next message.
+    pub(crate) fn raw(closers: &[(usize, String)], messages: &[String]) -> Self {
+        let bodies = closers.iter().map(|(step, mark)| (mark.clone(), Body(*step)));
+        let others = messages.iter().map(|mark| (mark.clone(), Message));
+        Self {
+            value: Expected::new(bodies.chain(others)),
+            ends_with_the_answer: true,
+            next: Expected::new(messages.iter().map(|mark| (mark.clone(), Opener))),
+            ..Self::new(&FieldForm::raw(), &Closers::default(), &[], &[])
+        }
+    }
+
+    /// The marks of a text in place of the arguments: what closes it, and what follows the call.
+    pub(crate) fn text(closers: &[(usize, String)], outside: &[String]) -> Self {
+        let own = closers.iter().map(|(step, mark)| (mark.clone(), Body(*step)));
+        let outside = outside.iter().map(|mark| (mark.clone(), Delimiter::Outside));
+        Self { value: Expected::new(own.chain(outside)), ..Self::raw(&[], &[]) }
+    }
+
+    /// The spellings that a call may begin its fields with.
+    pub(crate) fn first(form: &FieldForm) -> impl Iterator<Item = &str> {
+        form.open.iter().map(String::as_str)
+    }
+}
+
+/// What may end a value: its closers, and what tells that they are missing or misspelt.
+fn value(form: &FieldForm, ending: impl Iterator<Item = Spelling>, openers: &[String]) -> Vec<Spelling> {
+    let mut marks: Vec<Spelling> = form.value_close.iter().map(|close| closer(close)).collect();
+    // Where every key has a closer of its own, tags of other names are elements of the value.
+    let stems = form.value_close.iter().filter_map(|close| close.strip_suffix('>'));
+    let stems = stems.filter(|stem| has_fixed_closer(form) && stem.starts_with("</") && stem.len() > 3);
+    marks.extend(stems.map(|stem| (stem.to_owned(), Misspelt)));
+    let own = marks.len();
+    // A mark as short as `<` is too common in values to mean that their closer is missing.
+    marks.extend(form.open.iter().filter(|open| open.len() > 2).map(|open| (open.clone(), Field)));
+    marks.extend(ending);
+    let holds = |open: &&String| {
+        marks[own..].iter().any(|(mark, _)| open.len() > mark.len() && open.contains(mark.as_str()))
+    };
+    let data: Vec<Spelling> = openers.iter().filter(holds).map(|open| (open.clone(), Data)).collect();
+    on_lines(form, marks).chain(data).collect()
+}
+
+/// True where all values have the same closers, and nothing inside a value has them too.
+fn has_fixed_closer(form: &FieldForm) -> bool {
+    !form.repeats_key() && form.nest.is_none() && !form.value_close.is_empty()
+}
+
+/// A closer, or as much of it as stands before the key.
+fn closer(close: &str) -> Spelling {
+    match close.split_once("{key}") {
+        Some((head, _)) => (head.to_owned(), KeyCloser),
+        None => (close.to_owned(), Closer),
+    }
+}
+
+/// The same, and with what may stand before each of them.
+fn with_noise(form: &FieldForm, marks: &mut Vec<Spelling>) {
+    let noisy = |noise| marks.iter().map(move |(mark, delimiter)| (format!("{noise}{mark}"), *delimiter));
+    let noisy: Vec<Spelling> = form.noise.iter().flat_map(noisy).collect();
+    marks.extend(noisy);
+}
+
+/// Delimiters that may stand on lines of their own, whose beginnings are then parts of them.
+fn on_lines(form: &FieldForm, marks: impl IntoIterator<Item = Spelling>) -> impl Iterator<Item = Spelling> {
+    let on_line = |(mark, delimiter): Spelling| {
+        let line = form.framed.then(|| (format!("\n{mark}"), delimiter));
+        line.into_iter().chain([(mark, delimiter)])
+    };
+    marks.into_iter().flat_map(on_line)
+}
+
+/// A form of lines, such as `- {key}: {value}`, as far as it is written around the key.
+#[derive(Debug)]
+pub(super) struct Line {
+    bullet: String,
+    pair: String,
+    /// White space before the value.
+    pub(super) space: String,
+}
+
+impl Line {
+    fn of(form: &FieldForm) -> Option<Self> {
+        let key = form.parts.iter().position(|part| *part == Slot::Key).filter(|_| form.open.is_empty())?;
+        let text = |place: Option<usize>| match place.and_then(|place| form.parts.get(place)) {
+            Some(Slot::Text(text)) => text.as_str(),
+            _ => "",
+        };
+        let (bullet, pair) = (text(key.checked_sub(1)).trim(), text(Some(key + 1)));
+        let space = &pair[pair.trim_end().len()..];
+        let [bullet, pair, space] = [bullet, pair.trim(), space].map(str::to_owned);
+        Some(Self { bullet, pair, space })
+    }
+
+    fn header(&self) -> [Spelling; 2] {
+        [(self.pair.clone(), Delimiter::Header), ("\n".to_owned(), Stray)]
+    }
+
+    /// The key of a header, if it may be one.
+    pub(super) fn key<'h>(&self, header: &'h str, tool: Option<&Tool>) -> Option<&'h str> {
+        let header = header.trim();
+        let key = header.strip_prefix(self.bullet.as_str()).unwrap_or(header).trim();
+        let declares = tool.is_some_and(|tool| tool.parameters.get("properties").is_some());
+        let word = || key.chars().all(|c| c.is_alphanumeric() || u8::try_from(c).is_ok_and(is_word));
+        (!key.is_empty() && if declares { may_have(tool, key) } else { word() }).then_some(key)
+    }
+}
