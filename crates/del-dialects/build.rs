@@ -1,37 +1,49 @@
-//! Lists the folders of `dialects/`: a new folder is a new built-in dialect.
+//! Reads the descriptions in `dialects/`: a new folder is a new built-in dialect, and a wrong one does not build.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
+/// The part of the library that reads descriptions; what else it does is for the library.
+#[path = "src"]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "most of it is for the library")]
+mod library {
+    pub(crate) mod dialect;
+}
+
+use library::dialect;
+
+use dialect::{Dialect, Stored};
+
 fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=src/dialect.rs");
+    println!("cargo::rerun-if-changed=src/dialect");
     println!("cargo::rerun-if-changed=dialects");
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("dialects");
     let mut names = Vec::new();
-    for entry in fs::read_dir("dialects")? {
+    for entry in fs::read_dir(&root)? {
         let entry = entry?;
-        println!("cargo::rerun-if-changed={}", entry.path().display());
         if entry.path().join("dialect.toml").is_file() {
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
     names.sort();
-    let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
     let mut list = String::from("&[\n");
-    let mut cases = String::from("&[\n");
-    for name in names {
-        let folder = Path::new(&root).join("dialects").join(&name);
-        let path = folder.join("dialect.toml");
-        println!("cargo::rerun-if-changed={}", path.display());
-        let file = path.to_string_lossy();
-        writeln!(list, "    ({name:?}, include_str!({file:?})),").map_err(io::Error::other)?;
-        let count = count_cases(&folder.join("cases"))?;
-        writeln!(cases, "    ({name:?}, {count}),").map_err(io::Error::other)?;
+    for name in &names {
+        let path = root.join(name).join("dialect.toml");
+        let text = fs::read_to_string(&path)?;
+        let read = Dialect::read(name, &text, &|other| names.iter().any(|name| name == other));
+        let dialect = read.map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
+        let mut bytes = Vec::new();
+        dialect.store(&mut bytes);
+        let cases = count_cases(&root.join(name).join("cases"))?;
+        let path = path.to_string_lossy();
+        writeln!(list, "({name:?}, {cases}, include_str!({path:?}), b\"{}\"),", bytes.escape_ascii())
+            .map_err(io::Error::other)?;
     }
     list.push(']');
-    cases.push(']');
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    fs::write(Path::new(&out).join("builtin.rs"), list)?;
-    fs::write(Path::new(&out).join("cases.rs"), cases)
+    fs::write(Path::new(&out).join("builtin.rs"), list)
 }
 
 /// How many files of cases a folder holds; none when there is no folder.
@@ -39,7 +51,6 @@ fn count_cases(folder: &Path) -> io::Result<usize> {
     if !folder.is_dir() {
         return Ok(0);
     }
-    println!("cargo::rerun-if-changed={}", folder.display());
     let mut count = 0;
     for entry in fs::read_dir(folder)? {
         let is_case = entry?.path().extension().is_some_and(|extension| extension == "toml");

@@ -27,7 +27,7 @@ fn main() -> std::io::Result<()> {
         fs::create_dir_all(here.join("corpus").join(target))?;
     }
     for (place, dialect) in Dialects::builtin().iter().enumerate() {
-        let cases = here.join("../crates/del-dialects/dialects").join(&dialect.name).join("cases");
+        let cases = here.join("../crates/del-dialects/dialects").join(dialect.name()).join("cases");
         for file in fs::read_dir(cases)? {
             let file = file?.path();
             let table: toml::Table = fs::read_to_string(&file)?.parse().map_err(std::io::Error::other)?;
@@ -35,7 +35,7 @@ fn main() -> std::io::Result<()> {
             let which = u8::try_from(place).unwrap_or(u8::MAX);
             let cut = table.get("finish").is_some();
             let slug = file.file_stem().unwrap_or_default().to_string_lossy();
-            let name = format!("{}-{slug}", dialect.name);
+            let name = format!("{}-{slug}", dialect.name());
             let seed = [&[which, u8::from(cut)], text.as_bytes()].concat();
             fs::write(here.join("corpus/bytes").join(&name), &seed)?;
             let half = u8::try_from(text.len() / 2 % 256).unwrap_or_default();

@@ -30,7 +30,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
             Ok(text) => {
                 let (message, events) = read(dialect.parser(Turn::new(tools())), chunks(&text, 1), End::End);
                 hold(&text, &events);
-                assert_eq!(message.calls.len(), calls.len(), "{text:?}\n{}", dialect.text);
+                assert_eq!(message.calls.len(), calls.len(), "{text:?}\n{}", dialect.text());
                 texts.push(text);
             }
             Err(RenderError::Unrepresentable { .. } | RenderError::Arguments { .. }) => {}
@@ -50,14 +50,15 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         let whole = read(dialect.parser(Turn::new(tools())), [hostile.as_str()], end);
         hold(&hostile, &whole.1);
         let split = read(dialect.parser(Turn::new(tools())), chunks(&hostile, 1), end);
-        assert_eq!(split, whole, "{hostile:?}\n{}", dialect.text);
+        assert_eq!(split, whole, "{hostile:?}\n{}", dialect.text());
     }
     Ok(())
 }
 
 /// A built-in description with a few stretches of it replaced.
 fn changed(input: &mut Unstructured<'_>) -> Result<String> {
-    let mut text = input.choose(Dialects::sources())?.1.to_owned();
+    let all: Vec<&str> = Dialects::builtin().iter().map(|dialect| dialect.text()).collect();
+    let mut text = (*input.choose(&all)?).to_owned();
     for _ in 0..input.int_in_range(0..=4)? {
         let borders: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let from = *input.choose(&borders)?;

@@ -1,7 +1,7 @@
 //! Any calls: what a dialect writes reads as the same calls, however it arrives.
 #![no_main]
 
-use del_dialects::dialect::{Codec, Literal};
+use del_dialects::description::{Codec, Literal};
 use del_dialects::{Call, RenderError};
 use del_fuzz::reading::chunks;
 use del_fuzz::{Way, tools};
@@ -22,7 +22,7 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         Err(RenderError::Unrepresentable { .. }) => return Ok(()),
         // A body that is one argument has no place for others.
         Err(RenderError::Arguments { .. }) if matches!(dialect.codec(), Codec::Raw { .. }) => return Ok(()),
-        Err(error) => panic!("{}: {error}: {calls:?}", dialect.name),
+        Err(error) => panic!("{}: {error}: {calls:?}", dialect.name()),
     };
     let json = match dialect.codec() {
         Codec::Object(Literal::Json) => true,
@@ -31,13 +31,13 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
     };
     for pieces in [vec![text.as_str()], chunks(&text, way.size)] {
         let (message, _) = way.read(&text, pieces);
-        assert_eq!(message.calls.len(), calls.len(), "{}: {text:?}", dialect.name);
-        assert_eq!(message.content.trim(), "", "{}: {text:?}", dialect.name);
+        assert_eq!(message.calls.len(), calls.len(), "{}: {text:?}", dialect.name());
+        assert_eq!(message.content.trim(), "", "{}: {text:?}", dialect.name());
         for (read, meant) in message.calls.iter().zip(&calls) {
             let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
-            assert_eq!(read.name, meant.name, "{}: {text:?}", dialect.name);
-            assert_eq!(value(&read.arguments), value(&meant.arguments), "{}: {text:?}", dialect.name);
-            assert!(!json || read.arguments == meant.arguments, "{}: {text:?}", dialect.name);
+            assert_eq!(read.name, meant.name, "{}: {text:?}", dialect.name());
+            assert_eq!(value(&read.arguments), value(&meant.arguments), "{}: {text:?}", dialect.name());
+            assert!(!json || read.arguments == meant.arguments, "{}: {text:?}", dialect.name());
         }
     }
     Ok(())

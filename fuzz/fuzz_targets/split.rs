@@ -16,6 +16,6 @@ fuzz_target!(|data: &[u8]| {
     let cut: Vec<&str> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
     for pieces in [cut, chunks(&text, 1), chunks(&text, way.size)] {
         let split = way.read(&text, pieces.iter().copied());
-        assert_eq!(split, whole, "{:?} in {pieces:?}", way.dialect.map(|dialect| &dialect.name));
+        assert_eq!(split, whole, "{:?} in {pieces:?}", way.dialect.map(|dialect| dialect.name()));
     }
 });

@@ -79,20 +79,20 @@ pub(crate) fn load(dialects: &[String]) -> Result<Vec<Case>, Fail> {
     let tools: Vec<Value> = tools.iter().map(|tool| json!({"type": "function", "function": tool})).collect();
     let mut cases = Vec::new();
     for dialect in Dialects::builtin().iter() {
-        if !dialects.is_empty() && !dialects.contains(&dialect.name) {
+        if !dialects.is_empty() && !dialects.iter().any(|name| name == dialect.name()) {
             continue;
         }
-        let mut files = fs::read_dir(root.join(&dialect.name).join("cases"))?
+        let mut files = fs::read_dir(root.join(dialect.name()).join("cases"))?
             .map(|entry| entry.map(|entry| entry.path()))
             .collect::<Result<Vec<_>, _>>()?;
         files.sort();
         for path in files {
             let slug = path.file_stem().unwrap_or_default().to_string_lossy();
-            let name = format!("{}/{slug}", dialect.name);
+            let name = format!("{}/{slug}", dialect.name());
             let file: File =
                 toml::from_str(&fs::read_to_string(&path)?).map_err(|e| format!("{name}: {e}"))?;
             cases.push(Case {
-                dialect: dialect.name.clone(),
+                dialect: dialect.name().to_owned(),
                 name,
                 text: file.text,
                 in_reasoning: file.starts_in == "reasoning",

@@ -58,7 +58,7 @@ impl Peer {
 
     /// What this engine's first parser for the dialect reads, or nothing where it has none.
     pub(crate) fn read(&mut self, case: &Case, mode: Mode) -> Option<Reading> {
-        let aliases = &Dialects::builtin().get(&case.dialect)?.aliases;
+        let aliases = Dialects::builtin().get(&case.dialect)?.aliases();
         let parsers = aliases.get(self.engine)?;
         parsers.iter().find_map(|parser| {
             catch_unwind(AssertUnwindSafe(|| (self.ask)(parser, case, mode)))

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         match check(dialect) {
             Ok(is_written) => written += usize::from(is_written),
             Err(error) => {
-                eprintln!("{}: {error}", dialect.name);
+                eprintln!("{}: {error}", dialect.name());
                 wrong += 1;
             }
         }

@@ -43,12 +43,12 @@ impl Dialect {
     pub fn about(&self) -> String {
         let dialect = &self.dialect;
         json!({
-            "name": dialect.name,
-            "title": dialect.title,
-            "family": dialect.family,
-            "source": dialect.source,
-            "models": dialect.models,
-            "aliases": dialect.aliases,
+            "name": dialect.name(),
+            "title": dialect.title(),
+            "family": dialect.family(),
+            "source": dialect.source(),
+            "models": dialect.models(),
+            "aliases": dialect.aliases(),
             "resultsRole": dialect.results_role(),
         })
         .to_string()
@@ -56,14 +56,14 @@ impl Dialect {
 
     /// The description.
     pub fn toml(&self) -> String {
-        self.dialect.text.clone()
+        self.dialect.text().to_owned()
     }
 }
 
 /// The names of all built-in dialects, in the order in which `auto` prefers them.
 #[wasm_bindgen]
 pub fn names() -> Vec<String> {
-    Dialects::builtin().iter().map(|dialect| dialect.name.clone()).collect()
+    Dialects::builtin().iter().map(|dialect| dialect.name().to_owned()).collect()
 }
 
 /// Breaks every mark in a text of others.

@@ -39,7 +39,7 @@ pub(crate) fn response_template(dialect: &Bound<'_, PyAny>, start_anchor: Option
     let dialect = one(dialect)?;
     let made = del_detect::response::template(&dialect, start_anchor);
     made.map(|made| made.to_string())
-        .map_err(|error| TemplateError::new_err(format!("{}: {error}", dialect.name)))
+        .map_err(|error| TemplateError::new_err(format!("{}: {error}", dialect.name())))
 }
 
 fn look(

@@ -41,38 +41,38 @@ impl Dialect {
     /// The canonical name.
     #[getter]
     fn name(&self) -> &str {
-        &self.dialect.name
+        self.dialect.name()
     }
 
     /// The models that write it, for people.
     #[getter]
     fn title(&self) -> &str {
-        &self.dialect.title
+        self.dialect.title()
     }
 
     /// The kind of form.
     #[getter]
     fn family(&self) -> &str {
-        &self.dialect.family
+        self.dialect.family()
     }
 
     /// Where the format is specified.
     #[getter]
     fn source(&self) -> &str {
-        &self.dialect.source
+        self.dialect.source()
     }
 
     /// Globs over ids of models that write it.
     #[getter]
     fn models(&self) -> Vec<&str> {
-        self.dialect.models.iter().map(String::as_str).collect()
+        self.dialect.models().iter().map(String::as_str).collect()
     }
 
     /// Names of this dialect in other engines.
     #[getter]
     fn aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let aliases = PyDict::new(py);
-        for (engine, names) in &self.dialect.aliases {
+        for (engine, names) in self.dialect.aliases() {
             aliases.set_item(engine, names)?;
         }
         Ok(aliases)
@@ -81,13 +81,13 @@ impl Dialect {
     /// The marks that open thinking; the first is the one that the model writes.
     #[getter]
     fn reasoning_begin(&self) -> Vec<&str> {
-        self.dialect.reasoning.iter().flat_map(|marks| &marks.begin).map(String::as_str).collect()
+        self.dialect.reasoning().iter().flat_map(|marks| &marks.begin).map(String::as_str).collect()
     }
 
     /// The marks that close thinking; the first is the one that the model writes.
     #[getter]
     fn reasoning_end(&self) -> Vec<&str> {
-        self.dialect.reasoning.iter().flat_map(|marks| &marks.end).map(String::as_str).collect()
+        self.dialect.reasoning().iter().flat_map(|marks| &marks.end).map(String::as_str).collect()
     }
 
     /// The role of the message that carries the results of calls.
@@ -99,25 +99,25 @@ impl Dialect {
     /// The description.
     #[getter]
     fn toml(&self) -> &str {
-        &self.dialect.text
+        self.dialect.text()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (&str, &str))> {
-        Ok((py.get_type::<Self>().getattr("from_toml")?, (&self.dialect.text, &self.dialect.name)))
+        Ok((py.get_type::<Self>().getattr("from_toml")?, (self.dialect.text(), self.dialect.name())))
     }
 
     fn __repr__(&self) -> String {
-        format!("Dialect({:?})", self.dialect.name)
+        format!("Dialect({:?})", self.dialect.name())
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.dialect.name == other.dialect.name && self.dialect.text == other.dialect.text
+        self.dialect.name() == other.dialect.name() && self.dialect.text() == other.dialect.text()
     }
 
     fn __hash__(&self) -> u64 {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        (&self.dialect.name, &self.dialect.text).hash(&mut hasher);
+        (self.dialect.name(), self.dialect.text()).hash(&mut hasher);
         hasher.finish()
     }
 }

@@ -308,7 +308,7 @@ impl Agent {
         }
         if tries == 1 {
             let constrained = self.constrained && self.mode == Mode::Prompt;
-            let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name.as_str());
+            let dialect = (self.mode == Mode::Prompt).then_some(self.dialect.name());
             watch(View::Turn { turn: self.task.turns, mode: self.mode, dialect, constrained });
         }
         self.state = State::Asking { tries };

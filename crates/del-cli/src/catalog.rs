@@ -162,7 +162,7 @@ fn sorted(found: Vec<Result<Description, Broken>>) -> (Vec<Description>, Vec<Bro
     let (mut own, mut broken): (Vec<Description>, _) = (Vec::new(), Vec::new());
     for description in found {
         let taken = |name: &str| {
-            Dialects::builtin().iter().any(|known| known.name == name)
+            Dialects::builtin().iter().any(|known| known.name() == name)
                 || own.iter().any(|known| known.name == name)
         };
         match description.and_then(Description::checked) {

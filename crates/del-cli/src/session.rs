@@ -153,7 +153,7 @@ impl Session {
         let set = Set {
             model: self.settings.model.clone(),
             base_url: self.server.base.clone(),
-            dialect: self.settings.dialect.as_ref().map(|dialect| dialect.name.clone()),
+            dialect: self.settings.dialect.as_ref().map(|dialect| dialect.name().to_owned()),
             in_prompt: self.agent.mode() == Mode::Prompt,
         };
         self.record.keep(&set, self.agent.entries());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{Collect, Dialect, Dialects, End, Start, Turn};
 
 use crate::compare::{read, same_calls};
@@ -42,11 +42,11 @@ pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
     };
     let others: Vec<&str> = dialects
         .iter()
-        .filter(|other| other.name != dialect.name && whole(other))
-        .map(|other| other.name.as_str())
+        .filter(|other| other.name() != dialect.name() && whole(other))
+        .map(|other| other.name())
         .collect();
     let faults = message.faults.len();
-    report.confidence = match (&dialect.frame, others.len(), faults) {
+    report.confidence = match (dialect.frame(), others.len(), faults) {
         (Frame::Bare, _, _) => 0.6,
         (_, 0, 0) => 0.95,
         (_, 0, _) => 0.8,
@@ -58,7 +58,7 @@ pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
     if faults > 0 {
         report.warnings.push(format!("{faults} faults in the answer; del parse shows them"));
     }
-    report.dialect = Some(dialect.name.clone());
+    report.dialect = Some(dialect.name().to_owned());
     report
 }
 
@@ -67,7 +67,7 @@ const MAX_EVIDENCE: usize = 8;
 fn marks_of_thinking(text: &str, dialect: Option<&str>, dialects: &Dialects) -> Option<Thinking> {
     let named = dialect.and_then(|name| dialects.get(name));
     let all = named.into_iter().chain(dialects.iter());
-    let mut marks = all.filter_map(|dialect| dialect.reasoning.as_ref());
+    let mut marks = all.filter_map(|dialect| dialect.reasoning());
     marks.find_map(|marks| {
         let found = |list: &[String]| list.iter().find(|mark| text.contains(mark.trim())).cloned();
         let end = found(&marks.end)?;

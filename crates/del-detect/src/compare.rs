@@ -110,7 +110,7 @@ pub(crate) fn read_turn(dialect: &Arc<Dialect>, turn: &Turn, tools: &[Tool]) -> 
     let message = read(dialect, &turn.text, tools);
     // What is the sign to stop may stand at the end of a turn. A description that was made of the turns has to know it.
     if !is_clean(&message, turn)
-        && dialect.name != derive::NAME
+        && dialect.name() != derive::NAME
         && let Some(shorter) = text::without_last_mark(&turn.text)
     {
         let other = read(dialect, shorter, tools);
@@ -135,7 +135,7 @@ pub(crate) fn is_clean(message: &Message, turn: &Turn) -> bool {
     let said = turn.said.as_deref().unwrap_or_default().trim();
     let thought = turn.thought.as_deref().unwrap_or_default().trim();
     // In some templates a closing mark is missing behind the last call, or arguments are JSON in a string.
-    let forgiven = |fault: &del_dialects::collect::Report| {
+    let forgiven = |fault: &del_dialects::Report| {
         matches!(fault.kind, FaultKind::MissingCloser | FaultKind::DoubleEncoded)
     };
     message.faults.iter().all(forgiven)
@@ -161,12 +161,11 @@ fn shared(dialect: &Dialect, findings: &Findings) -> usize {
     let thinking = findings.reasoning.as_ref().is_some_and(|thinking| {
         let begins = |marks: &[String], mark: &str| marks.iter().any(|known| known.trim() == mark.trim());
         dialect
-            .reasoning
-            .as_ref()
+            .reasoning()
             .is_some_and(|known| begins(&known.begin, &thinking.begin) && begins(&known.end, &thinking.end))
     });
     let results = findings.results.as_ref().is_some_and(|shown| {
-        let mut parts = dialect.results.each.split("{text}");
+        let mut parts = dialect.results().each.split("{text}");
         let before = parts.next().unwrap_or_default().trim();
         let behind = parts.next().unwrap_or_default().trim();
         !before.is_empty()
@@ -174,7 +173,7 @@ fn shared(dialect: &Dialect, findings: &Findings) -> usize {
             && shown.before.trim_end().ends_with(before)
             && shown.behind.trim_start().starts_with(behind)
     });
-    let open = dialect.definitions.open.trim();
+    let open = dialect.definition_forms().open.trim();
     let definitions = !open.is_empty() && findings.definitions.contains(open);
     usize::from(thinking) + 2 * usize::from(results) + usize::from(definitions)
 }
@@ -182,6 +181,6 @@ fn shared(dialect: &Dialect, findings: &Findings) -> usize {
 /// True when a turn of the model's ends with a token of this dialect that few others know.
 fn ends_so(dialect: &Dialect, findings: &Findings, dialects: &Dialects) -> bool {
     const FEW: usize = 3;
-    let known_to = |end: &String| dialects.iter().filter(|other| other.ends.contains(end)).count();
-    dialect.ends.iter().any(|end| findings.end.contains(end.as_str()) && known_to(end) <= FEW)
+    let known_to = |end: &String| dialects.iter().filter(|other| other.ends().contains(end)).count();
+    dialect.ends().iter().any(|end| findings.end.contains(end.as_str()) && known_to(end) <= FEW)
 }

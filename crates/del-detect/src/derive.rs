@@ -36,7 +36,7 @@ pub(crate) fn of_turns(
         let copy = adapt::adapted(known, sketch);
         best = copy.and_then(|toml| Candidate::of(&toml, &[], 0, turns, findings, tools));
         if let Some(best) = &mut best {
-            best.description.copy_of = Some(known.name.clone());
+            best.description.copy_of = Some(known.name().to_owned());
         }
     }
     let samples = samples(turns);

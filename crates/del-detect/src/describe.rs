@@ -98,7 +98,7 @@ pub(crate) fn describe(sketch: &Sketch, shape: &Shape, inline: bool) -> String {
             let _ = writeln!(out, "between = {}", quoted(&results.between));
         }
         // What is left out here is taken from the form.
-        let mut form = del_dialects::dialect::Results::default();
+        let mut form = del_dialects::description::Results::default();
         form.each.clone_from(&results.each);
         if let Some([open, close]) = results.invented.as_ref().filter(|pair| !form.tags().contains(pair)) {
             let _ = writeln!(out, "invented = [[{}, {}]]", quoted(open), quoted(close));

@@ -50,7 +50,7 @@ pub(crate) fn of(introduction: &Introduction, turn: &Turn, dialects: &Dialects) 
     (says_how && !dated).then(|| Instructions {
         alone: alone.to_owned(),
         before: before.to_owned(),
-        definitions: dialect.name.clone(),
+        definitions: dialect.name().to_owned(),
         behind: behind.to_owned(),
     })
 }

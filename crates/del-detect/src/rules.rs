@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{Detect, Need};
+use del_dialects::description::{Detect, Need};
 use del_dialects::{Dialect, Dialects};
 
 /// A dialect whose rule holds for a text.
@@ -36,7 +36,7 @@ pub(crate) fn hits(text: &str, dialects: &Dialects) -> Vec<Hit> {
 pub(crate) fn told(text: &str, dialects: &Dialects) -> Option<Hit> {
     let hits = dialects.iter().filter_map(|dialect| {
         let rule = by_marks(dialect)?;
-        let open = dialect.definitions.open.trim();
+        let open = dialect.definition_forms().open.trim();
         let marks = if rule.all.iter().all(|mark| text.contains(mark.as_str())) {
             rule.all
         } else if open.len() > UNMISTAKABLE && text.contains(open) {
@@ -54,7 +54,7 @@ pub(crate) fn told(text: &str, dialects: &Dialects) -> Option<Hit> {
 const UNMISTAKABLE: usize = 10;
 
 fn hit(text: &str, dialect: &Arc<Dialect>) -> Option<Hit> {
-    let rule = dialect.detect.clone().or_else(|| by_marks(dialect))?;
+    let rule = dialect.detect().cloned().or_else(|| by_marks(dialect))?;
     let found = |mark: &&String| text.contains(mark.as_str());
     let any: Vec<String> =
         rule.any.iter().filter(found).max_by_key(|mark| mark.len()).cloned().into_iter().collect();
@@ -62,7 +62,12 @@ fn hit(text: &str, dialect: &Arc<Dialect>) -> Option<Hit> {
         && (rule.any.is_empty() || !any.is_empty())
         && !rule.none.iter().any(|mark| found(&mark));
     let marks = rule.all.into_iter().chain(any).collect();
-    holds.then(|| Hit { dialect: Arc::clone(dialect), marks, stated: dialect.detect.is_some(), told: false })
+    holds.then(|| Hit {
+        dialect: Arc::clone(dialect),
+        marks,
+        stated: dialect.detect().is_some(),
+        told: false,
+    })
 }
 
 /// Where a description has no rule: all marks that have to be there, if they can be told from text.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::Codec;
+use del_dialects::description::Codec;
 use del_dialects::{Call, Dialect, Tool};
 use serde_json::json;
 
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn every_known_dialect_carries_what_is_tried() {
         // A form for one tool alone carries calls of no other.
-        for dialect in Dialects::builtin().iter().filter(|dialect| dialect.tool.is_none()) {
-            assert_eq!(failures(dialect), [], "{}", dialect.name);
+        for dialect in Dialects::builtin().iter().filter(|dialect| dialect.tool().is_none()) {
+            assert_eq!(failures(dialect), [], "{}", dialect.name());
         }
     }
 

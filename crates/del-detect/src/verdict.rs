@@ -1,6 +1,6 @@
 //! The answer: which dialect, how sure, and why.
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{Dialect, Dialects, Tool};
 
 use crate::compare::{self, Fit};
@@ -124,7 +124,7 @@ fn of_text(material: &Material, dialects: &Dialects) -> Report {
     match hits.first().filter(|_| knows_tools) {
         Some(hit) => {
             report.evidence.push(evidence(hit));
-            report.dialect = Some(hit.dialect.name.clone());
+            report.dialect = Some(hit.dialect.name().to_owned());
             report.tool_calls = true;
             report.confidence = if hit.stated { 0.75 } else { 0.6 };
             report
@@ -167,9 +167,9 @@ pub(crate) fn by_calls(
         report.evidence.push(format!("a call is written {:?}", shown(&turn.text)));
     }
     let whole: Vec<&Fit> = fits.iter().filter(|fit| is_good(fit)).collect();
-    let ruled = hits
-        .iter()
-        .find_map(|hit| whole.iter().find(|fit| fit.dialect.name == hit.dialect.name).map(|fit| (hit, *fit)));
+    let ruled = hits.iter().find_map(|hit| {
+        whole.iter().find(|fit| fit.dialect.name() == hit.dialect.name()).map(|fit| (hit, *fit))
+    });
     let Some(best) = whole.first() else {
         return by_bad_fits(report, findings, &fits, hits);
     };
@@ -180,7 +180,7 @@ pub(crate) fn by_calls(
         }
         None => {
             let equals = whole.iter().filter(|fit| fit.key() == best.key()).count();
-            let confidence = match (best.is_exact(), best.written > 0, &best.dialect.frame) {
+            let confidence = match (best.is_exact(), best.written > 0, best.dialect.frame()) {
                 (true, ..) if equals == 1 => 0.95,
                 (_, true, _) if equals == 1 => 0.9,
                 (_, true, _) => 0.75,
@@ -192,15 +192,18 @@ pub(crate) fn by_calls(
         }
     };
     report.confidence = confidence;
-    report.dialect = Some(fit.dialect.name.clone());
+    report.dialect = Some(fit.dialect.name().to_owned());
     report.evidence.push(format!(
         "{} reads {} of {} turns cleanly, and writes {} of them the same",
-        fit.dialect.name, fit.clean, fit.turns, fit.written
+        fit.dialect.name(),
+        fit.clean,
+        fit.turns,
+        fit.written
     ));
     let others: Vec<&str> = whole
         .iter()
-        .filter(|other| other.dialect.name != fit.dialect.name && other.written >= fit.written)
-        .map(|other| other.dialect.name.as_str())
+        .filter(|other| other.dialect.name() != fit.dialect.name() && other.written >= fit.written)
+        .map(|other| other.dialect.name())
         .collect();
     if !others.is_empty() {
         report.evidence.push(format!("{} read and write the calls the same", others.join(", ")));
@@ -221,15 +224,19 @@ fn is_good(fit: &Fit) -> bool {
 /// No dialect reads the calls cleanly.
 fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[Hit]) {
     let agreed = hits.iter().find_map(|hit| {
-        let fit = fits.iter().find(|fit| fit.dialect.name == hit.dialect.name && fit.read * 2 > fit.turns)?;
+        let fit =
+            fits.iter().find(|fit| fit.dialect.name() == hit.dialect.name() && fit.read * 2 > fit.turns)?;
         Some((hit, fit))
     });
     if let Some((hit, fit)) = agreed {
         report.evidence.push(evidence(hit));
-        report
-            .evidence
-            .push(format!("{} reads the calls of {} of {} turns", fit.dialect.name, fit.read, fit.turns));
-        report.dialect = Some(fit.dialect.name.clone());
+        report.evidence.push(format!(
+            "{} reads the calls of {} of {} turns",
+            fit.dialect.name(),
+            fit.read,
+            fit.turns
+        ));
+        report.dialect = Some(fit.dialect.name().to_owned());
         report.confidence = 0.7;
         report.warnings.push("something else than calls is left over in what the template writes".to_owned());
         return;
@@ -238,9 +245,11 @@ fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[H
     let turns = findings.turns.len();
     report.evidence.push(format!("no known dialect reads the {turns} turns"));
     if let Some(near) = fits.first() {
-        report
-            .evidence
-            .push(format!("the nearest is {}: it reads the calls of {}", near.dialect.name, near.read));
+        report.evidence.push(format!(
+            "the nearest is {}: it reads the calls of {}",
+            near.dialect.name(),
+            near.read
+        ));
     }
 }
 
@@ -252,7 +261,7 @@ fn by_instructions(findings: &Findings, hits: &[Hit], dialects: &Dialects) -> Op
 
 fn by_hit(report: &mut Report, hit: &Hit, findings: &Findings) {
     report.evidence.push(evidence(hit));
-    report.dialect = Some(hit.dialect.name.clone());
+    report.dialect = Some(hit.dialect.name().to_owned());
     report.tool_calls = true;
     report.source = if hit.told { Basis::Rendering } else { Basis::Rules };
     report.confidence = match (findings.shows_tools, hit.stated) {
@@ -308,14 +317,16 @@ fn instead(material: &Material, dialects: &Dialects) -> Instead {
     let dialect = named.or_else(|| dialects.iter().next());
     Instead {
         tools_mode: "prompt".to_owned(),
-        dialect: dialect.map(|dialect: &std::sync::Arc<Dialect>| dialect.name.clone()).unwrap_or_default(),
+        dialect: dialect
+            .map(|dialect: &std::sync::Arc<Dialect>| dialect.name().to_owned())
+            .unwrap_or_default(),
     }
 }
 
 fn evidence(hit: &Hit) -> String {
     let marks: Vec<String> = hit.marks.iter().map(|mark| format!("{mark:?}")).collect();
     let place = if hit.told { "what it tells the model of tools" } else { "its text" };
-    format!("{place} holds {}: {}", marks.join(" and "), hit.dialect.name)
+    format!("{place} holds {}: {}", marks.join(" and "), hit.dialect.name())
 }
 
 /// A text for an evidence line.

@@ -11,6 +11,7 @@ use crate::schema::Typed;
 pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod fields;
+pub(crate) mod head;
 pub(crate) mod literals;
 pub(crate) mod reading;
 

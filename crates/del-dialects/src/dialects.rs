@@ -1,27 +1,24 @@
 //! All dialects that are known: the built-in ones, and a user's own.
 
-mod names;
-
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::dialect::{Dialect, DialectError, Memo};
+use crate::dialect::{Dialect, DialectError, Memo, Stored};
 use crate::neutral::Marks;
-use names::{Names, plain};
 
-/// Folder name and description of every built-in dialect.
-static BUILTIN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
-
-/// Folder name and number of case files of every built-in dialect.
-static CASES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
+/// Every built-in dialect, by the names of their folders: how many files of cases it has, its description, and what the
+/// build made of that.
+static BUILTIN: &[(&str, usize, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
 /// A set of dialects with their names.
 #[derive(Debug)]
 pub struct Dialects {
     /// In the order in which `auto` prefers them.
     pub(crate) list: Vec<Arc<Dialect>>,
-    names: OnceLock<Names>,
+    /// Own names, what any engine says, and what one says with its name before, each with its place in the list.
+    names: OnceLock<HashMap<String, usize>>,
     /// The parser's plan of them all.
     pub(crate) plan: Memo,
     marks: OnceLock<Arc<Marks>>,
@@ -82,20 +79,31 @@ impl Dialects {
     /// The built-in dialects.
     pub fn builtin() -> &'static Self {
         static ALL: LazyLock<Dialects> = LazyLock::new(|| {
-            Dialects::of(BUILTIN.iter().filter_map(|(name, _)| Dialects::alone(name)).cloned().collect())
+            Dialects::of(BUILTIN.iter().filter_map(|(name, ..)| Dialects::alone(name)).cloned().collect())
         });
         &ALL
     }
 
-    /// A built-in dialect by its own name. Only its description is compiled, where [`builtin`](Self::builtin) compiles all:
-    /// for programs whose first answer must not wait for that.
+    /// A built-in dialect by its own name. Only this one is loaded, where [`builtin`](Self::builtin) loads all: for
+    /// programs whose first answer must not wait for that.
+    ///
+    /// ```
+    /// use del_dialects::{Dialects, Turn};
+    ///
+    /// let dialect = Dialects::alone("mistral-args").expect("a built-in dialect");
+    /// assert_eq!(dialect.parse("[TOOL_CALLS]list_dir[ARGS]{}", Turn::default()).calls.len(), 1);
+    /// ```
     pub fn alone(name: &str) -> Option<&'static Arc<Dialect>> {
-        static COMPILED: LazyLock<Vec<OnceLock<Option<Arc<Dialect>>>>> =
-            LazyLock::new(|| BUILTIN.iter().map(|_| OnceLock::new()).collect());
-        let place = BUILTIN.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-        // A test reads every built-in description, so each of them is one.
-        let compile = || Dialect::from_toml(BUILTIN[place].0, BUILTIN[place].1).ok().map(Arc::new);
-        COMPILED[place].get_or_init(compile).as_ref()
+        static LOADED: [OnceLock<Option<Arc<Dialect>>>; BUILTIN.len()] =
+            [const { OnceLock::new() }; BUILTIN.len()];
+        let place = BUILTIN.binary_search_by(|(known, ..)| (*known).cmp(name)).ok()?;
+        let load = || {
+            let (_, _, text, mut bytes) = BUILTIN[place];
+            let mut dialect = Dialect::load(&mut bytes)?;
+            dialect.once.text = Cow::Borrowed(text);
+            Some(Arc::new(dialect))
+        };
+        LOADED[place].get_or_init(load).as_ref()
     }
 
     /// The built-in dialects and these, each with its name and TOML text.
@@ -120,14 +128,9 @@ impl Dialects {
         Self { list, names: OnceLock::new(), plan: Memo::default(), marks: OnceLock::new() }
     }
 
-    /// Folder names and texts of the built-in descriptions.
-    pub fn sources() -> &'static [(&'static str, &'static str)] {
-        BUILTIN
-    }
-
     /// With how many case files a built-in dialect is tested; 0 for any other name.
     pub fn cases(name: &str) -> usize {
-        CASES.iter().find(|(known, _)| *known == name).map_or(0, |(_, cases)| *cases)
+        BUILTIN.iter().find(|(known, ..)| *known == name).map_or(0, |(_, cases, ..)| *cases)
     }
 
     /// All dialects, in the order in which `auto` prefers them.
@@ -138,7 +141,25 @@ impl Dialects {
     /// A dialect by its name, or by a name that another engine has for it; `vllm:mistral` asks for one engine's. Case
     /// and the difference of `-` and `_` do not matter.
     pub fn get(&self, name: &str) -> Option<&Arc<Dialect>> {
-        self.names.get_or_init(|| Names::of(&self.list)).place(name).and_then(|place| self.list.get(place))
+        let place = self.names.get_or_init(|| self.names()).get(&plain(name))?;
+        self.list.get(*place)
+    }
+
+    /// A dialect's own name wins over what another engine calls a dialect, and an earlier one over a later one.
+    fn names(&self) -> HashMap<String, usize> {
+        let mut names = HashMap::new();
+        for (place, dialect) in self.list.iter().enumerate() {
+            names.entry(plain(&dialect.name)).or_insert(place);
+        }
+        for (place, dialect) in self.list.iter().enumerate() {
+            for (engine, alias) in
+                dialect.aliases.iter().flat_map(|(engine, all)| all.iter().map(move |alias| (engine, alias)))
+            {
+                names.entry(plain(alias)).or_insert(place);
+                names.entry(plain(&format!("{engine}:{alias}"))).or_insert(place);
+            }
+        }
+        names
     }
 
     /// The dialect of a model by its id, as an API knows it: `mlx-community/Qwen3-8B-4bit`, `qwen3-coder:30b`. Of
@@ -223,14 +244,44 @@ impl Dialects {
 }
 
 impl Dialect {
+    /// Reads and checks a description.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use del_dialects::{Dialect, Turn};
+    ///
+    /// let text = r#"
+    /// title = "My Model"
+    /// source = "chat template of example/My-Model-7B"
+    /// call.pieces = [{ mark = "<call:" }, { head = "{name}" }, { mark = ">" }, { args = "object" }, { mark = "</call>" }]
+    /// "#;
+    /// let dialect = Arc::new(Dialect::from_toml("my-model", text).expect("a description"));
+    /// let message = dialect.parse("<call:list_dir>{}</call>", Turn::default());
+    /// assert_eq!(message.calls[0].name, "list_dir");
+    /// ```
+    ///
+    /// # Errors
+    /// Says what was expected, what was found and in which line.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, DialectError> {
+        let mut dialect = Self::read(name, text, &|name| BUILTIN.iter().any(|(known, ..)| *known == name))?;
+        dialect.once.text = Cow::Owned(text.to_owned());
+        Ok(dialect)
+    }
+
     /// The marks that must not survive in text of others, beside this dialect's own text.
     pub(crate) fn foreign_marks(&self) -> Arc<Marks> {
         let all = Dialects::builtin();
-        if all.iter().any(|known| known.name == self.name && known.text == self.text) {
+        if all.iter().any(|known| known.name == self.name && known.text() == self.text()) {
             return Arc::clone(all.marks());
         }
         self.once.marks.get(|| Marks::of(all.iter().map(Arc::as_ref).chain([self])))
     }
+}
+
+/// A name as it is compared.
+fn plain(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace('_', "-")
 }
 
 /// True when `text` fits a pattern in which `*` stands for anything. Linear in the product of both lengths at worst.

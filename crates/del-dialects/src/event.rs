@@ -9,40 +9,7 @@ pub type Span = Range<u64>;
 
 /// One step of an answer. Text, reasoning and arguments arrive in pieces, as they come. There will be no other kind of
 /// step before the next major version, so that a match may name them all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// Text for the user.
-    Text(&'a str),
-    /// The model's thinking.
-    Reasoning(&'a str),
-    /// A call begins. Calls never nest or interleave; they are numbered from 0 in the order of this event.
-    CallStart {
-        /// The call's number.
-        call: u32,
-        /// The tool's name, whole.
-        name: &'a str,
-        /// The id that the model wrote, if its dialect carries one.
-        id: Option<&'a str>,
-        /// The canonical name of the dialect the call is written in.
-        dialect: &'a str,
-    },
-    /// A piece of the call's arguments, as JSON text. All pieces together are one object.
-    Args {
-        /// The call's number.
-        call: u32,
-        /// JSON text; a piece may end anywhere between two characters.
-        json: &'a str,
-    },
-    /// The call is complete and its arguments are valid JSON. A call without this event must not run.
-    CallEnd {
-        /// The call's number.
-        call: u32,
-        /// The id that the model wrote, where it stands behind the arguments.
-        id: Option<&'a str>,
-    },
-    /// Something was wrong with what the model wrote, or was mended.
-    Fault(Fault),
-}
+pub type Event<'a> = Step<&'a str>;
 
 /// An [`Event`] that owns what it says: to be kept, or sent to another thread.
 ///
@@ -56,72 +23,73 @@ pub enum Event<'a> {
 /// assert_eq!(events[0].0.event(), Event::Text("Hello."));
 /// assert_eq!(events[0].1, 0..6);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OwnedEvent {
-    /// See [`Event::Text`].
-    Text(String),
-    /// See [`Event::Reasoning`].
-    Reasoning(String),
-    /// See [`Event::CallStart`].
+pub type OwnedEvent = Step<String>;
+
+/// An [`Event`] or an [`OwnedEvent`], by what it has its text in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<T> {
+    /// Text for the user.
+    Text(T),
+    /// The model's thinking.
+    Reasoning(T),
+    /// A call begins. Calls never nest or interleave; they are numbered from 0 in the order of this event.
     CallStart {
         /// The call's number.
         call: u32,
         /// The tool's name, whole.
-        name: String,
-        /// The id that the model wrote before the arguments.
-        id: Option<String>,
+        name: T,
+        /// The id that the model wrote, if its dialect carries one and it stands before the arguments.
+        id: Option<T>,
         /// The canonical name of the dialect the call is written in.
-        dialect: String,
+        dialect: T,
     },
-    /// See [`Event::Args`].
+    /// A piece of the call's arguments, as JSON text. All pieces together are one object.
     Args {
         /// The call's number.
         call: u32,
-        /// JSON text.
-        json: String,
+        /// JSON text; a piece may end anywhere between two characters.
+        json: T,
     },
-    /// See [`Event::CallEnd`].
+    /// The call is complete and its arguments are valid JSON. A call without this event must not run.
     CallEnd {
         /// The call's number.
         call: u32,
-        /// The id that the model wrote behind the arguments.
-        id: Option<String>,
+        /// The id that the model wrote, where it stands behind the arguments.
+        id: Option<T>,
     },
-    /// See [`Event::Fault`].
+    /// Something was wrong with what the model wrote, or was mended.
     Fault(Fault),
+}
+
+impl<T> Step<T> {
+    /// The same step with other text.
+    fn with<'s, U>(&'s self, text: impl Fn(&'s T) -> U) -> Step<U> {
+        match self {
+            Self::Text(piece) => Step::Text(text(piece)),
+            Self::Reasoning(piece) => Step::Reasoning(text(piece)),
+            Self::CallStart { call, name, id, dialect } => Step::CallStart {
+                call: *call,
+                name: text(name),
+                id: id.as_ref().map(&text),
+                dialect: text(dialect),
+            },
+            Self::Args { call, json } => Step::Args { call: *call, json: text(json) },
+            Self::CallEnd { call, id } => Step::CallEnd { call: *call, id: id.as_ref().map(text) },
+            Self::Fault(fault) => Step::Fault(*fault),
+        }
+    }
 }
 
 impl From<Event<'_>> for OwnedEvent {
     fn from(event: Event<'_>) -> Self {
-        match event {
-            Event::Text(text) => Self::Text(text.to_owned()),
-            Event::Reasoning(text) => Self::Reasoning(text.to_owned()),
-            Event::CallStart { call, name, id, dialect } => Self::CallStart {
-                call,
-                name: name.to_owned(),
-                id: id.map(str::to_owned),
-                dialect: dialect.to_owned(),
-            },
-            Event::Args { call, json } => Self::Args { call, json: json.to_owned() },
-            Event::CallEnd { call, id } => Self::CallEnd { call, id: id.map(str::to_owned) },
-            Event::Fault(fault) => Self::Fault(fault),
-        }
+        event.with(|text| (*text).to_owned())
     }
 }
 
 impl OwnedEvent {
     /// The event, borrowed.
     pub fn event(&self) -> Event<'_> {
-        match self {
-            Self::Text(text) => Event::Text(text),
-            Self::Reasoning(text) => Event::Reasoning(text),
-            Self::CallStart { call, name, id, dialect } => {
-                Event::CallStart { call: *call, name, id: id.as_deref(), dialect }
-            }
-            Self::Args { call, json } => Event::Args { call: *call, json },
-            Self::CallEnd { call, id } => Event::CallEnd { call: *call, id: id.as_deref() },
-            Self::Fault(fault) => Event::Fault(*fault),
-        }
+        self.with(String::as_str)
     }
 }
 

@@ -60,15 +60,15 @@
 #![forbid(unsafe_code)]
 
 mod codec;
-pub mod collect;
-pub mod dialect;
-pub mod dialects;
-pub mod event;
-pub mod fault;
-pub mod message;
+mod collect;
+mod dialect;
+mod dialects;
+mod event;
+mod fault;
+mod message;
 mod neutral;
-pub mod parse;
-pub mod render;
+mod parse;
+mod render;
 mod scan;
 mod schema;
 #[doc(hidden)]
@@ -79,10 +79,20 @@ mod value;
 pub use collect::{Collect, Evidence, Message, Part, ReadCall, Report};
 pub use dialect::{Dialect, DialectError};
 pub use dialects::{AddError, Dialects, UnknownDialect};
-pub use event::{Event, Gather, OwnedEvent, Sink, Span};
+pub use event::{Event, Gather, OwnedEvent, Sink, Span, Step};
 pub use fault::{Fault, FaultKind};
 pub use message::{Call, CallResult, Schema, Tool};
 pub use parse::Parser;
 pub use render::{Detail, RenderError};
 pub use turn::{End, Limits, Start, Turn, UnknownStart};
 pub use value::Brackets;
+
+/// The parts of a description, as a [`Dialect`] shows them: for those who constrain a model to it, detect it or show it.
+/// They gain fields with the language of descriptions, and are made by [`Dialect::from_toml`] alone.
+pub mod description {
+    pub use crate::dialect::{
+        Block, CallForm, Channels, Codec, Content, Definitions, Detect, FieldForm, Frame, HeadForm, KeyKind,
+        Literal, Loose, Mark, Need, Nest, ParameterForm, Piece, Reasoning, Results, Route, Slot, Spelling,
+        Written,
+    };
+}

@@ -33,7 +33,7 @@ use known::{Meaning, OpenCall, Position, Prose, Tried};
 use mention::Mention;
 use opening::Opening;
 use plan::Opener;
-pub use plan::Plan;
+pub(crate) use plan::Plan;
 use quoted::{Quoted, Quotes};
 use tail::{Tail, before};
 use tentative::Tentative;

@@ -4,6 +4,7 @@ mod answer;
 mod call;
 mod equal;
 mod form;
+mod id;
 mod literal;
 mod parameters;
 mod prompt;
@@ -19,7 +20,7 @@ use crate::collect::Message;
 use crate::dialect::Dialect;
 use crate::message::{Call, Tool};
 use answer::Stretch;
-pub(crate) use spelling::spaced;
+pub(crate) use spelling::{literal, spaced};
 
 /// Why an answer cannot be written in a dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,16 +15,7 @@ pub(crate) use ahead::Ahead;
 use ahead::Starts;
 use nodes::{ANEW, Nodes};
 
-/// In a spelling: a colon and a word of up to [`MAX_WORD`] letters, digits, `_`, `.` and `-`.
-pub(crate) const SUFFIX: char = '\0';
-
-/// The longest word of a suffix, in bytes.
-pub(crate) const MAX_WORD: usize = 32;
-
-/// True for a byte that a suffix may be made of.
-pub(crate) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
-}
+pub(crate) use crate::dialect::{MAX_WORD, SUFFIX, is_word};
 
 /// The spellings that matter in one situation. Their nodes are made when they are first searched for: of the many
 /// situations of a plan, an answer meets few.

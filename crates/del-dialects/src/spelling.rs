@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::codec::{attributes, call, fields};
 use crate::dialect::{CallForm, FieldForm, Loose, Slot};
@@ -27,13 +26,7 @@ pub fn string(text: &str) -> String {
 
 /// A value as a literal of a loose syntax.
 pub fn literal(syntax: &Loose, value: &Value) -> String {
-    let json = json(value);
-    let mut out = String::new();
-    // What has just been written is JSON.
-    if let Ok(raw) = serde_json::from_str::<&RawValue>(&json) {
-        value::write(syntax, raw, &mut out);
-    }
-    out
+    render::literal(syntax, value)
 }
 
 /// A text as the value of an attribute, without the quotes.

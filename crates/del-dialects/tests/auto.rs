@@ -132,7 +132,7 @@ fn calls_of_two_dialects_may_follow_each_other() {
         // What opens calls of both is that of the first.
         text.starts_with('<')
             && !sample(first).contains(opener)
-            && (first.name.as_str(), second.name.as_str()) != ("deepseek-v31", "deepseek-v3")
+            && (first.name(), second.name()) != ("deepseek-v31", "deepseek-v3")
     });
 }
 
@@ -150,8 +150,8 @@ fn mixed(joint: &str, counts: impl Fn(&Arc<Dialect>, &Arc<Dialect>) -> bool) {
                     .iter()
                     .zip(&expected)
                     .all(|(a, b)| a.name == b.name && value(&a.arguments) == value(&b.arguments));
-            assert!(alike, "{} then {}: {got:?} and {:?}", first.name, second.name, message.content);
-            assert_eq!(message.content.trim(), joint.trim(), "{} then {}", first.name, second.name);
+            assert!(alike, "{} then {}: {got:?} and {:?}", first.name(), second.name(), message.content);
+            assert_eq!(message.content.trim(), joint.trim(), "{} then {}", first.name(), second.name());
         }
     }
 }
@@ -170,16 +170,16 @@ fn invented_results_are_never_shown() {
     ] {
         for dialect in of_any_tool() {
             let message = auto(&format!("{}\n{block}\nIt is so.", sample(dialect)));
-            assert!(!message.content.contains("SECRET"), "{} {block}: {:?}", dialect.name, message.content);
+            assert!(!message.content.contains("SECRET"), "{} {block}: {:?}", dialect.name(), message.content);
             let kinds: Vec<_> = message.faults.iter().map(|fault| fault.kind).collect();
-            assert!(kinds.contains(&FaultKind::InventedResult), "{} {block}: {kinds:?}", dialect.name);
+            assert!(kinds.contains(&FaultKind::InventedResult), "{} {block}: {kinds:?}", dialect.name());
             assert!(
                 message.content.ends_with("It is so."),
                 "{} {block}: {:?}",
-                dialect.name,
+                dialect.name(),
                 message.content
             );
-            assert_eq!(message.calls.len(), 2, "{} {block}", dialect.name);
+            assert_eq!(message.calls.len(), 2, "{} {block}", dialect.name());
         }
     }
 }
@@ -188,10 +188,10 @@ fn invented_results_are_never_shown() {
 fn every_alias_names_a_dialect() {
     let all = Dialects::builtin();
     for dialect in all.iter() {
-        for (engine, names) in &dialect.aliases {
+        for (engine, names) in dialect.aliases() {
             for name in names {
                 let exact = all.get(&format!("{engine}:{name}")).unwrap_or_else(|| panic!("{engine}:{name}"));
-                assert_eq!(exact.name, dialect.name, "{engine}:{name}");
+                assert_eq!(exact.name(), dialect.name(), "{engine}:{name}");
                 assert!(all.get(name).is_some(), "{name}");
             }
         }
@@ -207,7 +207,7 @@ fn every_alias_names_a_dialect() {
         ("sglang:gpt-oss", "harmony"),
         ("pythonic", "pythonic"),
     ] {
-        let known = all.get(name).map(|dialect| dialect.name.as_str());
+        let known = all.get(name).map(|dialect| dialect.name());
         // A dialect that is not built in yet has no alias either.
         if all.get(dialect).is_some() {
             assert_eq!(known, Some(dialect), "{name}");

@@ -161,7 +161,7 @@ fn a_closing_mark_with_its_name_may_be_missing() {
         let message = meaning(&dialect, &format!("<use>\n<list_dir>{{\"path\": \".\"}}{rest}"));
         assert_eq!(message.calls, calls, "{rest:?}");
         assert_eq!(message.content.trim(), "", "{rest:?}");
-        let missing = |fault: &del_dialects::collect::Report| fault.kind == FaultKind::MissingCloser;
+        let missing = |fault: &del_dialects::Report| fault.kind == FaultKind::MissingCloser;
         assert!(message.faults.iter().all(missing), "{rest:?}: {:?}", message.faults);
     }
 }

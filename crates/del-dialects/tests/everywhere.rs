@@ -5,7 +5,7 @@ mod reading;
 
 use std::cell::Cell;
 
-use del_dialects::dialect::Codec;
+use del_dialects::description::Codec;
 use del_dialects::{Call, CallResult, Detail, Dialect, End, FaultKind, Message, RenderError};
 use reading::{
     as_meant, call, chunks, declare, every_dialect, every_parser, in_order, kept, parser, read, sample,
@@ -15,17 +15,17 @@ use reading::{
 /// Renders calls, reads them whole and in pieces, alone and with all other dialects.
 fn back(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> Message {
     let text =
-        dialect.render_calls(calls, &tools()).unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
+        dialect.render_calls(calls, &tools()).unwrap_or_else(|error| panic!("{}: {error}", dialect.name()));
     let mut turn = turn();
     // Some forms are calls by the names of declared tools alone.
     declare(&mut turn, calls);
     let own = read(dialect.parser(turn.clone()), [text.as_str()], End::End);
-    assert_eq!(read(dialect.parser(turn.clone()), chunks(&text, 1), End::End), own, "{}", dialect.name);
+    assert_eq!(read(dialect.parser(turn.clone()), chunks(&text, 1), End::End), own, "{}", dialect.name());
     let all = read(parser(None, turn), [text.as_str()], End::End);
     let framed =
         |calls: &[Call]| calls.iter().map(|call| framed(dialect, &call.arguments)).collect::<Vec<_>>();
-    assert_eq!(framed(&all.0.calls), framed(&own.0.calls), "{} with all: {text:?}", dialect.name);
-    assert_eq!(all.0.content.trim(), "", "{} with all: {text:?}", dialect.name);
+    assert_eq!(framed(&all.0.calls), framed(&own.0.calls), "{} with all: {text:?}", dialect.name());
+    assert_eq!(all.0.content.trim(), "", "{} with all: {text:?}", dialect.name());
     own.0
 }
 
@@ -49,8 +49,8 @@ fn is_out_of_lines(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) -> bool {
 fn keeps(dialect: &std::sync::Arc<Dialect>, calls: &[Call]) {
     let message = back(dialect, calls);
     let got = kept(dialect, as_meant(message.calls, calls));
-    assert_eq!(got, kept(dialect, calls.to_vec()), "{}", dialect.name);
-    assert_eq!(message.faults, [], "{}", dialect.name);
+    assert_eq!(got, kept(dialect, calls.to_vec()), "{}", dialect.name());
+    assert_eq!(message.faults, [], "{}", dialect.name());
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn pushing_nothing_changes_nothing() {
         let text = format!("Hi.\n{}\nBye.", sample(dialect));
         let pieces = chunks(&text, 1).into_iter().flat_map(|piece| ["", piece, ""]);
         let whole = read(dialect.parser(turn()), [text.as_str()], End::End);
-        assert_eq!(read(dialect.parser(turn()), pieces, End::End), whole, "{}", dialect.name);
+        assert_eq!(read(dialect.parser(turn()), pieces, End::End), whole, "{}", dialect.name());
     });
 }
 
@@ -118,10 +118,10 @@ fn no_name_is_no_call() {
     let nameless = call("", r#"{"city":"Paris"}"#);
     every_dialect(|dialect| {
         let error = dialect.render_calls(std::slice::from_ref(&nameless), &tools()).expect_err("no name");
-        assert!(matches!(error, RenderError::Unrepresentable { .. }), "{}: {error}", dialect.name);
+        assert!(matches!(error, RenderError::Unrepresentable { .. }), "{}: {error}", dialect.name());
         // Written all the same, by a model: the name taken out of a real call.
         let text = sample(dialect).replacen("get_weather", "", 1);
-        for name in [Some(dialect.name.as_str()), None] {
+        for name in [Some(dialect.name()), None] {
             let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
             assert!(
                 message.calls.iter().all(|call| !call.name.is_empty()),
@@ -138,7 +138,7 @@ fn numbers_beyond_any_type() {
         r#"{"city":"x","n":12345678901234567890123456789,"e":1e400,"s":-0.0000000000000000000001,"z":-0}"#;
     every_dialect(|dialect| {
         let message = back(dialect, &[call("odd_numbers", odd)]);
-        assert_eq!(squeezed(&message.calls[0].arguments), in_order(dialect, odd), "{}", dialect.name);
+        assert_eq!(squeezed(&message.calls[0].arguments), in_order(dialect, odd), "{}", dialect.name());
     });
 }
 
@@ -152,7 +152,7 @@ fn long_arguments() {
         }
         let message = back(dialect, std::slice::from_ref(&big));
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-        assert_eq!(value(&message.calls[0].arguments), value(&big.arguments), "{}", dialect.name);
+        assert_eq!(value(&message.calls[0].arguments), value(&big.arguments), "{}", dialect.name());
     });
 }
 
@@ -192,13 +192,13 @@ fn values_that_look_like_something_else() {
                         value(&message.calls[0].arguments),
                         value(&calls[0].arguments),
                         "{}",
-                        dialect.name
+                        dialect.name()
                     );
                 }
                 // XML forgets the white space around a value, and says so.
                 Err(error) => {
                     let fields = matches!(dialect.codec(), Codec::Fields(form) if form.xml);
-                    assert!(fields && text.trim() != text, "{} {text:?}: {error}", dialect.name);
+                    assert!(fields && text.trim() != text, "{} {text:?}: {error}", dialect.name());
                 }
             }
         });
@@ -210,14 +210,16 @@ fn arguments_that_are_no_object_are_an_error() {
     for arguments in ["", "null", "[]", "\"x\"", "{", "{\"a\":}", "{} x", "{'a': 1}"] {
         every_dialect(|dialect| {
             let error = dialect.render_calls(&[call("list_dir", arguments)], &tools()).expect_err(arguments);
-            assert!(matches!(error, RenderError::Arguments { .. }), "{}: {error}", dialect.name);
+            assert!(matches!(error, RenderError::Arguments { .. }), "{}: {error}", dialect.name());
         });
     }
 }
 
 #[test]
 fn no_calls_render_as_nothing() {
-    every_dialect(|dialect| assert_eq!(dialect.render_calls(&[], &tools()).unwrap(), "", "{}", dialect.name));
+    every_dialect(|dialect| {
+        assert_eq!(dialect.render_calls(&[], &tools()).unwrap(), "", "{}", dialect.name())
+    });
 }
 
 #[test]
@@ -226,10 +228,10 @@ fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
         for detail in [Detail::Types, Detail::Full] {
             let prompt = dialect.system_prompt(&tools(), detail);
             for tool in tools().iter() {
-                assert!(prompt.contains(&tool.name), "{} {detail:?}: {}", dialect.name, tool.name);
+                assert!(prompt.contains(&tool.name), "{} {detail:?}: {}", dialect.name(), tool.name);
             }
             let behind = |words: &str| {
-                prompt.split_once(words).unwrap_or_else(|| panic!("{}: {words}", dialect.name)).1
+                prompt.split_once(words).unwrap_or_else(|| panic!("{}: {words}", dialect.name())).1
             };
             let form = behind("in exactly this form:\n").split_once("\n\nExample").expect("a form").0;
             let example = behind("You:\n").split_once("\n\nWhen no tool fits").expect("an example").0;
@@ -241,7 +243,7 @@ fn the_prompt_shows_calls_that_read_and_none_of_a_declared_tool() {
                 declare(&mut turn, std::slice::from_ref(&made_up));
                 let (message, _) = read(dialect.parser(turn), [text], End::End);
                 let names: Vec<&str> = message.calls.iter().map(|call| call.name.as_str()).collect();
-                assert_eq!(names, [made_up.name], "{} {text:?}", dialect.name);
+                assert_eq!(names, [made_up.name], "{} {text:?}", dialect.name());
             }
         }
     });
@@ -253,7 +255,7 @@ fn the_shortest_prompt_shows_a_call_that_reads() {
         let prompt = dialect.system_prompt(&tools(), Detail::Compact);
         let example = prompt.split_once("write:\n").expect("an example").1.trim_end();
         let (message, _) = read(dialect.parser(turn()), [example], End::End);
-        assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name);
+        assert_eq!(message.calls.len(), 1, "{} {example:?}", dialect.name());
     });
 }
 
@@ -271,7 +273,11 @@ fn every_call_begins_with_the_opening_for_it() {
                 };
                 for begun in common.iter().chain(&opening) {
                     let trimmed = written.trim_start();
-                    assert!(trimmed.starts_with(begun.as_str()), "{}: {begun:?}, {written:?}", dialect.name);
+                    assert!(
+                        trimmed.starts_with(begun.as_str()),
+                        "{}: {begun:?}, {written:?}",
+                        dialect.name()
+                    );
                 }
             }
         }
@@ -287,9 +293,9 @@ fn results_are_never_calls() {
         |text: &str| CallResult { id: None, name: "get_weather".into(), text: text.into(), ok: true };
     every_dialect(|dialect| {
         let text = dialect.render_results(&[result("20 degrees"), result("")]);
-        assert!(text.contains("20 degrees"), "{}", dialect.name);
+        assert!(text.contains("20 degrees"), "{}", dialect.name());
         // A model that repeats what it was shown makes no call of it.
-        for name in [Some(dialect.name.as_str()), None] {
+        for name in [Some(dialect.name()), None] {
             let (message, _) = read(parser(name, turn()), [text.as_str()], End::End);
             assert_eq!(message.calls, [], "{name:?} {text:?}");
         }
@@ -316,7 +322,7 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
             let text = format!("{junk}{}", sample(dialect));
             let (message, _) = read(dialect.parser(turn()), chunks(&text, 3), End::End);
             let fenced = junk.starts_with("```");
-            let bare = matches!(dialect.frame, del_dialects::dialect::Frame::Bare);
+            let bare = matches!(dialect.frame(), del_dialects::description::Frame::Bare);
             // Code in a fence is an example where nothing but its shape makes it a call.
             if !(fenced && bare) {
                 let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
@@ -324,7 +330,7 @@ fn junk_in_front_of_a_call_does_not_hide_it() {
                     message.calls.iter().map(|call| (call.name.as_str(), value(&call.arguments))).collect();
                 let meant: Vec<_> =
                     calls.iter().map(|call| (call.name.as_str(), value(&call.arguments))).collect();
-                assert_eq!(got, meant, "{} {junk:?}", dialect.name);
+                assert_eq!(got, meant, "{} {junk:?}", dialect.name());
             }
         }
     });
@@ -340,7 +346,7 @@ fn a_broken_call_does_not_hide_the_next() {
             let calls = [call("get_weather", r#"{"city":"Oslo"}"#), call("list_dir", r#"{"path":"."}"#)];
             let text =
                 dialect.render_calls(&calls, &tools()).unwrap().replacen(r#"{"city":"Oslo"}"#, damage, 1);
-            for name in [Some(dialect.name.as_str()), None] {
+            for name in [Some(dialect.name()), None] {
                 let (message, _) = read(parser(name, turn()), chunks(&text, 2), End::End);
                 assert_eq!(as_meant(message.calls, &calls[1..]), calls[1..], "{name:?} {text:?}");
                 let mut kinds: Vec<FaultKind> = message.faults.iter().map(|fault| fault.kind).collect();

@@ -198,7 +198,7 @@ fn a_hundred_thousand_levels() {
             let levels = if cfg!(debug_assertions) { 10_000 } else { 100_000 };
             for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
                 let deep = format!("{before}{}1{}{after}", open.repeat(levels), close.repeat(levels));
-                survive(name, &format!("{} {levels} levels of {open}", dialect.name), &deep);
+                survive(name, &format!("{} {levels} levels of {open}", dialect.name()), &deep);
             }
         }
     });
@@ -222,10 +222,10 @@ fn a_million_empty_calls() {
                 assert!(
                     examined <= bound,
                     "{name:?} {}: {examined} looks at {} bytes",
-                    dialect.name,
+                    dialect.name(),
                     text.len()
                 );
-                assert!(most <= 1024, "{name:?} {}: {most} bytes are held", dialect.name);
+                assert!(most <= 1024, "{name:?} {}: {most} bytes are held", dialect.name());
             }
         }
     });
@@ -245,7 +245,7 @@ fn one_call_with_very_long_parts() {
                 ("markup", &text[..text.chars().next().map_or(0, char::len_utf8)], "<<"),
             ] {
                 let long = text.replacen(place, &letter.repeat(length / letter.len()), 1);
-                survive(name, &format!("{} with a long {what}", dialect.name), &long);
+                survive(name, &format!("{} with a long {what}", dialect.name()), &long);
             }
         }
     });

@@ -163,7 +163,7 @@ fn ids_lead_to_dialects() {
     let mut wrong = Vec::new();
     for (dialect, ids) in MODELS {
         for id in *ids {
-            let got = Dialects::builtin().for_model(id).map_or("", |dialect| dialect.name.as_str());
+            let got = Dialects::builtin().for_model(id).map_or("", |dialect| dialect.name());
             if got != *dialect {
                 wrong.push(format!("{id}: expected {dialect:?}, got {got:?}"));
             }

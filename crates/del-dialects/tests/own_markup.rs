@@ -206,7 +206,7 @@ fn judge(
 
 /// Values of several pieces of markup with words between them, thrown by dice.
 fn thrown(dialect: &Arc<Dialect>) -> Vec<(String, String, Call)> {
-    let (pieces, mut dice) = (markup(dialect), Dice(dialect.name.len() as u64));
+    let (pieces, mut dice) = (markup(dialect), Dice(dialect.name().len() as u64));
     let (mut found, mut known) = (Vec::new(), BTreeMap::new());
     let joints = ["\n", " ", "", "\nand then\n", " or ", ": "];
     let mut keys = ["content", "path", "mode", "other"];
@@ -243,10 +243,10 @@ fn trial(make: Make, parser: &dyn Fn(&Arc<Dialect>) -> Parser) {
         for (about, text, meant) in make(dialect) {
             let (message, _) = read(parser(dialect), [text.as_str()], End::End);
             let (pieces, _) = read(parser(dialect), chunks(&text, 1), End::End);
-            assert_eq!(pieces, message, "{}: cutting shows in {text:?}", dialect.name);
-            judge(dialect, &message, &meant, &format!("{}: {about}", dialect.name), &text, &mut counts);
+            assert_eq!(pieces, message, "{}: cutting shows in {text:?}", dialect.name());
+            judge(dialect, &message, &meant, &format!("{}: {about}", dialect.name()), &text, &mut counts);
         }
-        eprintln!("{:<20} {counts}", dialect.name);
+        eprintln!("{:<20} {counts}", dialect.name());
         all.add(counts);
     }
     eprintln!("all                  {all}");

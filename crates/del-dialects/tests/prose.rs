@@ -68,7 +68,7 @@ fn prose_is_text_in_every_dialect() {
     let mut all = Vec::new();
     for dialect in reading::tested() {
         for turn in [Turn::default(), turn()] {
-            check(&dialect.name, &|| dialect.parser(turn.clone()), &mut all);
+            check(dialect.name(), &|| dialect.parser(turn.clone()), &mut all);
         }
     }
     for turn in [Turn::default(), turn()] {

@@ -3,7 +3,7 @@
 
 mod reading;
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{Call, CallResult, Dialect, Dialects, End, Message, Part, RenderError, Start, Tool, Turn};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -183,18 +183,18 @@ proptest! {
             let text = match dialect.render_calls(&calls, &tools()) {
                 Ok(text) => text,
                 Err(RenderError::Unrepresentable { .. } | RenderError::Arguments { .. }) => continue,
-                Err(error) => return Err(TestCaseError::fail(format!("{}: {error}", dialect.name))),
+                Err(error) => return Err(TestCaseError::fail(format!("{}: {error}", dialect.name()))),
             };
             for end in [End::End, End::Cut] {
                 let (message, _) = read(dialect.parser(declaring(&calls)), chunks(&text, cut), end);
                 if end == End::End || !calls.iter().any(may_go_on) {
-                    prop_assert_eq!(message.calls.len(), calls.len(), "{} {:?}", &dialect.name, &text);
+                    prop_assert_eq!(message.calls.len(), calls.len(), "{} {:?}", dialect.name(), &text);
                 }
                 for (got, meant) in message.calls.iter().zip(&calls) {
                     let alike = got.name == meant.name && same(&got.arguments, &meant.arguments);
-                    prop_assert!(alike, "{} {text:?}: {got:?} for {meant:?}", dialect.name);
+                    prop_assert!(alike, "{} {text:?}: {got:?} for {meant:?}", dialect.name());
                 }
-                prop_assert_eq!(message.content, "", "{}", &dialect.name);
+                prop_assert_eq!(message.content, "", "{}", dialect.name());
             }
         }
     }
@@ -210,7 +210,7 @@ proptest! {
         for dialect in reading::tested() {
             let Ok(text) = dialect.render_answer(&answer, &tools()) else { continue };
             let (message, _) = read(dialect.parser(declaring(&calls)), chunks(&text, cut), End::End);
-            prop_assert_eq!(seen(&message), seen(&answer), "{} {:?}", &dialect.name, &text);
+            prop_assert_eq!(seen(&message), seen(&answer), "{} {:?}", dialect.name(), &text);
         }
     }
 
@@ -240,7 +240,7 @@ proptest! {
         let start = if inside { Start::Reasoning } else { Start::Text };
         let end = if cut { End::Cut } else { End::End };
         let mut dice = reading::Dice(seed);
-        let names = reading::tested().map(|dialect| Some(dialect.name.as_str())).chain([None]);
+        let names = reading::tested().map(|dialect| Some(dialect.name())).chain([None]);
         for name in names {
             let parser = || parser(name, turn().starting(start));
             let whole = read(parser(), [text.as_str()], end);
@@ -277,18 +277,18 @@ proptest! {
             text.truncate(borders[last.index(borders.len())]);
         }
         let end = if cut { End::Cut } else { End::End };
-        let name = (!all).then_some(dialect.name.as_str());
+        let name = (!all).then_some(dialect.name());
         let whole = read(parser(name, turn()), [text.as_str()], end);
         let mut dice = reading::Dice(seed);
         for pieces in [chunks(&text, 1), dice.split(&text), dice.split(&text)] {
             let split = read(parser(name, turn()), pieces, end);
-            prop_assert_eq!(&whole, &split, "{} {:?} {:?}", &dialect.name, name, &text);
+            prop_assert_eq!(&whole, &split, "{} {:?} {:?}", dialect.name(), name, &text);
         }
         let mut raw = Raw::default();
         let mut once = parser(name, turn());
         once.push(&text, &mut raw);
         once.finish(end, &mut raw);
-        prop_assert_eq!(lawful(&text, &raw.0), Ok(()), "{} {:?} {:?}", &dialect.name, name, &text);
+        prop_assert_eq!(lawful(&text, &raw.0), Ok(()), "{} {:?} {:?}", dialect.name(), name, &text);
     }
 
     #[test]
@@ -366,7 +366,7 @@ proptest! {
             let (hostile, plain) = (written(&hostile), written(&plain));
             for mark in reading::broken_marks(dialect) {
                 let (found, own) = (hostile.matches(&mark).count(), plain.matches(&mark).count());
-                prop_assert!(found <= own, "{}: {:?} in {:?}", &dialect.name, mark, &hostile);
+                prop_assert!(found <= own, "{}: {:?} in {:?}", dialect.name(), mark, &hostile);
             }
         }
     }
@@ -378,8 +378,9 @@ proptest! {
         length in 0_usize..12,
         instead in prop_oneof![Just(String::new()), "[\"'=\\[\\]{}#a-z\n]{1,3}", hostile_text()],
     ) {
-        let sources = Dialects::sources();
-        let (name, text) = sources[which.index(sources.len())];
+        let all: Vec<_> = Dialects::builtin().iter().collect();
+        let dialect = all[which.index(all.len())];
+        let (name, text) = (dialect.name(), dialect.text());
         let borders = reading::borders(text);
         let from = place.index(borders.len());
         let to = (from + length).min(borders.len() - 1);
@@ -427,16 +428,16 @@ fn every_dialect_writes_plain_answers() {
     ];
     reading::every_dialect(|dialect| {
         // A format of channels may know no thinking.
-        let thinks = match &dialect.frame {
+        let thinks = match dialect.frame() {
             Frame::Channels(channels) => !channels.written.reasoning.is_empty(),
             _ => true,
         };
         for parts in [&whole[usize::from(!thinks)..], &whole[1..], &whole[2..], &whole[1..2], &between] {
             let answer = Message { parts: parts.to_vec(), calls: calls.to_vec(), ..Message::default() };
             let text = dialect.render_answer(&answer, &tools());
-            let text = text.unwrap_or_else(|error| panic!("{}: {error}", dialect.name));
+            let text = text.unwrap_or_else(|error| panic!("{}: {error}", dialect.name()));
             let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
-            assert_eq!(seen(&message), seen(&answer), "{} {text:?}", dialect.name);
+            assert_eq!(seen(&message), seen(&answer), "{} {text:?}", dialect.name());
         }
     });
 }

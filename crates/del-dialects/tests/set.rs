@@ -46,7 +46,7 @@ fn a_folder_is_a_description_and_its_cases() {
 fn a_description_is_short() {
     let written = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let mut lines: Vec<usize> =
-        Dialects::sources().iter().map(|(_, text)| text.lines().filter(written).count()).collect();
+        Dialects::builtin().iter().map(|dialect| dialect.text().lines().filter(written).count()).collect();
     lines.sort_unstable();
     let median = lines[lines.len() / 2];
     assert!(median < 40, "half of the descriptions have {median} lines or more");
@@ -57,16 +57,16 @@ fn a_model_belongs_to_one_dialect() {
     let all = Dialects::builtin();
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     for dialect in all.iter() {
-        for glob in &dialect.models {
-            assert_eq!(*glob, glob.to_lowercase(), "{}: ids are compared in lower case", dialect.name);
-            if let Some(other) = owners.insert(glob, &dialect.name) {
-                panic!("{other} and {} both claim {glob}", dialect.name);
+        for glob in dialect.models() {
+            assert_eq!(*glob, glob.to_lowercase(), "{}: ids are compared in lower case", dialect.name());
+            if let Some(other) = owners.insert(glob, dialect.name()) {
+                panic!("{other} and {} both claim {glob}", dialect.name());
             }
             let example = glob.replace('*', "");
-            assert!(example.len() > 2, "{}: {glob} fits almost anything", dialect.name);
+            assert!(example.len() > 2, "{}: {glob} fits almost anything", dialect.name());
             for id in [example.clone(), example.to_uppercase()] {
-                let found = all.for_model(&id).map(|found| found.name.as_str());
-                assert_eq!(found, Some(dialect.name.as_str()), "{glob} and its own example {id}");
+                let found = all.for_model(&id).map(|found| found.name());
+                assert_eq!(found, Some(dialect.name()), "{glob} and its own example {id}");
             }
         }
     }
@@ -74,12 +74,9 @@ fn a_model_belongs_to_one_dialect() {
 
 #[test]
 fn every_description_is_one() {
-    let all = Dialects::builtin();
-    for (name, text) in Dialects::sources() {
-        if let Err(error) = Dialect::from_toml(name, text) {
-            panic!("dialects/{name}/dialect.toml:{}: {}", error.line, error.message);
-        }
-        assert!(all.iter().any(|dialect| dialect.name == *name), "{name} is left out");
+    for dialect in Dialects::builtin().iter() {
+        let read = Dialect::from_toml(dialect.name(), dialect.text()).unwrap();
+        assert_eq!(read, **dialect, "what the build made of it is another");
     }
 }
 
@@ -93,11 +90,11 @@ fn own(aliases: &str) -> String {
 
 #[test]
 fn a_name_means_its_dialect_before_the_alias_of_another() {
-    let taken = Dialects::builtin().iter().last().unwrap().name.clone();
+    let taken = Dialects::builtin().iter().last().unwrap().name().to_owned();
     let first = own(&format!("vllm = [\"{taken}\", \"Both_Names\"]\nollama = \"other\""));
     let second = own("sglang = \"both-names\"");
     let all = Dialects::with([("a_first", first.as_str()), ("b-second", second.as_str())]).unwrap();
-    let name = |name: &str| all.get(name).map(|dialect| dialect.name.as_str());
+    let name = |name: &str| all.get(name).map(|dialect| dialect.name());
     for (asked, found) in [
         (taken.as_str(), Some(taken.as_str())),
         (&format!("vllm:{taken}"), Some("a_first")),
@@ -120,26 +117,27 @@ fn a_name_means_its_dialect_before_the_alias_of_another() {
 fn every_name_of_a_dialect_is_known() {
     let all = Dialects::builtin();
     for dialect in all.iter() {
-        assert_eq!(all.get(&dialect.name.to_uppercase()).unwrap().name, dialect.name);
+        assert_eq!(all.get(&dialect.name().to_uppercase()).unwrap().name(), dialect.name());
         for (engine, alias) in
-            dialect.aliases.iter().flat_map(|(engine, names)| names.iter().map(move |name| (engine, name)))
+            dialect.aliases().iter().flat_map(|(engine, names)| names.iter().map(move |name| (engine, name)))
         {
             let found = all.get(&format!("{engine}:{alias}")).unwrap();
-            let shared =
-                |other: &&Arc<Dialect>| other.aliases.get(engine).is_some_and(|names| names.contains(alias));
-            assert_eq!(found.name, all.iter().find(shared).unwrap().name, "{engine}:{alias}");
+            let shared = |other: &&Arc<Dialect>| {
+                other.aliases().get(engine).is_some_and(|names| names.contains(alias))
+            };
+            assert_eq!(found.name(), all.iter().find(shared).unwrap().name(), "{engine}:{alias}");
         }
     }
 }
 
 #[test]
 fn a_dialect_that_nobody_holds_is_freed() {
-    for (name, text) in Dialects::sources() {
-        let dialect = Arc::new(Dialect::from_toml("own", text).unwrap());
+    for known in Dialects::builtin().iter() {
+        let dialect = Arc::new(Dialect::from_toml("own", known.text()).unwrap());
         let held = Arc::downgrade(&dialect);
         drop(dialect.parser(Turn::default()));
         drop(dialect);
-        assert!(held.upgrade().is_none(), "{name}");
+        assert!(held.upgrade().is_none(), "{}", known.name());
     }
 }
 
@@ -152,7 +150,7 @@ fn no_code_knows_a_dialect_by_name() {
         let text = fs::read_to_string(&file).unwrap();
         let code = text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
         for (number, line) in code {
-            for (name, _) in Dialects::sources() {
+            for name in Dialects::builtin().iter().map(|dialect| dialect.name()) {
                 let literal = line.contains(&format!("\"{name}\""));
                 assert!(!literal, "{}:{} names the dialect {name}", file.display(), number + 1);
             }

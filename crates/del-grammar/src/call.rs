@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{Codec, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
+use del_dialects::description::{Codec, FieldForm, Frame, HeadForm, Literal, Loose, Mark, Need, Piece, Slot};
 use del_dialects::{Dialect, Tool, spelling};
 
 use crate::Warning;
@@ -56,26 +56,24 @@ pub(crate) fn calls(
     warnings: &mut Vec<Warning>,
 ) -> Calls {
     // The tool itself, where a form of calls is only for it.
-    let own = |name: &str| {
-        dialect.variants.iter().find_map(|form| form.tool.as_deref().filter(|tool| *tool == name))
-    };
+    let own =
+        |name: &str| dialect.variants().iter().find_map(|form| form.tool().filter(|tool| *tool == name));
     let mut forms: Vec<Form> = Vec::new();
     let mut triggers = Vec::new();
     // The forms that are written; others are only read.
-    let variants = dialect.variants.iter().map(Arc::as_ref).filter(|form| form.tool.is_some());
+    let variants = dialect.variants().iter().map(Arc::as_ref).filter(|form| form.tool().is_some());
     for dialect in std::iter::once(dialect).chain(variants) {
-        let tools: Vec<&Tool> =
-            tools.iter().filter(|tool| own(&tool.name) == dialect.tool.as_deref()).collect();
+        let tools: Vec<&Tool> = tools.iter().filter(|tool| own(&tool.name) == dialect.tool()).collect();
         if tools.is_empty() {
             continue;
         }
         let mut steps = steps(dialect);
         let start = start(dialect).map_or(Expr::empty(), |_| filled(&[steps.remove(0)], "", &Expr::empty()));
         let call = call(dialect, &steps, &tools, rules, warnings);
-        let open = Expr::sequence(dialect.block.open.iter().map(written));
-        let mut close = Expr::sequence(dialect.block.close.iter().map(written));
+        let open = Expr::sequence(dialect.block().open.iter().map(written));
+        let mut close = Expr::sequence(dialect.block().close.iter().map(written));
         // Servers keep the mark that ends the last message to themselves.
-        if matches!(dialect.frame, Frame::Channels(_)) && close != Expr::empty() {
+        if matches!(dialect.frame(), Frame::Channels(_)) && close != Expr::empty() {
             close = close.optional();
         }
         let known = self::triggers(dialect, &open, &steps, &tools);
@@ -85,7 +83,7 @@ pub(crate) fn calls(
             triggers.extend(known.iter().map(|trigger| format!("{start}{trigger}")));
         }
         triggers.extend(known);
-        let next = Expr::sequence([Expr::text(&dialect.between), start.clone(), call.clone()]);
+        let next = Expr::sequence([Expr::text(dialect.between()), start.clone(), call.clone()]);
         forms.push(Form { start, open, call, next, close });
     }
     let started = forms.iter().any(|form| form.start != Expr::empty());
@@ -117,7 +115,7 @@ fn together(forms: Vec<Form>, parallel: bool) -> Expr {
 
 /// The mark that opens every message, where the header of a call begins with it.
 fn start(dialect: &Dialect) -> Option<&Mark> {
-    match (&dialect.frame, dialect.call.first()) {
+    match (dialect.frame(), dialect.call().first()) {
         (Frame::Channels(channels), Some(Piece::Mark(mark, None)))
             if channels.start.contains(&mark.write) =>
         {
@@ -130,7 +128,7 @@ fn start(dialect: &Dialect) -> Option<&Mark> {
 fn steps(dialect: &Dialect) -> Vec<Step> {
     let mut steps = Vec::new();
     let is_for_id = |piece: &Piece| matches!(piece, Piece::Mark(mark, _) if mark.need == Need::Id);
-    let mut pieces = dialect.call.iter().peekable();
+    let mut pieces = dialect.call().iter().peekable();
     while let Some(piece) = pieces.next() {
         match piece {
             // The marks around an id are there together, or none of them is.
@@ -183,7 +181,7 @@ fn slots(parts: &[Slot], name: &Step, dialect: &Dialect) -> Vec<Step> {
         Slot::Text(text) => Step::Fixed(Expr::text(text)),
         Slot::Name => name.clone(),
         Slot::Args => Step::Args,
-        Slot::Id => Step::Fixed(id(dialect.ids.as_deref())),
+        Slot::Id => Step::Fixed(id(dialect.ids())),
         Slot::Index | Slot::Number => Step::Fixed(digits()),
         _ => Step::Fixed(Expr::empty()),
     };
@@ -260,7 +258,7 @@ fn call(
         let arguments = match dialect.codec() {
             Codec::Fields(form) => fields::arguments(form, None, tool, &parameters, &mut values, warnings),
             Codec::Lines(form) => {
-                let behind = dialect.call.iter().skip_while(|piece| !matches!(piece, Piece::Args(_)));
+                let behind = dialect.call().iter().skip_while(|piece| !matches!(piece, Piece::Args(_)));
                 let closer = behind.skip(1).find_map(|piece| match piece {
                     Piece::Mark(mark, _) => Some(mark.write.as_str()),
                     _ => None,
@@ -315,7 +313,7 @@ fn triggers(dialect: &Dialect, open: &Expr, steps: &[Step], tools: &[&Tool]) -> 
     let is_written = |mark: &&Mark| !matches!(mark.need, Need::Noise | Need::Id);
     if let Some(first) = dialect.marks().find(is_written) {
         let mark = first.write.trim();
-        let opens = dialect.frame == Frame::Tags || dialect.block.open.contains(first);
+        let opens = *dialect.frame() == Frame::Tags || dialect.block().open.contains(first);
         if opens && mark.len() >= MIN_DISTINCT {
             return vec![mark.to_owned()];
         }

@@ -1,6 +1,6 @@
 //! Arguments as keys and values between marks.
 
-use del_dialects::dialect::{FieldForm, Slot};
+use del_dialects::description::{FieldForm, Slot};
 use del_dialects::{Tool, spelling};
 use serde_json::{Map, Value};
 

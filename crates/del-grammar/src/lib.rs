@@ -157,10 +157,10 @@ impl Grammar {
         if tools.is_empty() {
             return Err(GrammarError::NoTools);
         }
-        let tools = match &dialect.tool {
+        let tools = match dialect.tool() {
             Some(tool) => {
-                std::slice::from_ref(tools.iter().find(|known| known.name == *tool).ok_or_else(|| {
-                    let (dialect, tool) = (dialect.name.clone(), tool.clone());
+                std::slice::from_ref(tools.iter().find(|known| known.name == tool).ok_or_else(|| {
+                    let (dialect, tool) = (dialect.name().to_owned(), tool.to_owned());
                     GrammarError::OneTool { dialect, tool, known: names(tools) }
                 })?)
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{Channels, Frame, Mark, Need, Piece, Route, Slot};
+use del_dialects::description::{Channels, Frame, Mark, Need, Piece, Route, Slot};
 use del_dialects::{Dialect, Tool};
 
 use crate::rules::{Class, Expr, Rules};
@@ -12,7 +12,7 @@ const MIN_DISTINCT: usize = 5;
 
 /// `calls`, or text, or both.
 pub(crate) fn around(dialect: &Dialect, tools: &[Tool], calls: Expr, rules: &mut Rules) -> Expr {
-    let text = match &dialect.frame {
+    let text = match dialect.frame() {
         Frame::Tags => {
             let marks = openers(dialect).filter_map(distinct);
             Expr::Without(minimal(&marks.chain(named(dialect, tools)).collect::<Vec<_>>()))
@@ -20,11 +20,11 @@ pub(crate) fn around(dialect: &Dialect, tools: &[Tool], calls: Expr, rules: &mut
         Frame::Bare => bare(dialect),
         Frame::Channels(channels) => Expr::Without(in_channels(dialect, channels)),
     };
-    let lines = dialect.frame == Frame::Bare || openers_of(dialect).any(|(mark, _)| mark.line_start);
-    let lead = if lines && !dialect.lead.ends_with('\n') {
-        format!("{}\n", dialect.lead)
+    let lines = *dialect.frame() == Frame::Bare || openers_of(dialect).any(|(mark, _)| mark.line_start);
+    let lead = if lines && !dialect.lead().ends_with('\n') {
+        format!("{}\n", dialect.lead())
     } else {
-        dialect.lead.clone()
+        dialect.lead().to_owned()
     };
     let text = rules.add("text", text);
     let calls = rules.add("calls", calls);
@@ -35,7 +35,7 @@ pub(crate) fn around(dialect: &Dialect, tools: &[Tool], calls: Expr, rules: &mut
 /// A thought before calls, if models think in this dialect. `started` says that calls bring the mark that opens their
 /// message.
 pub(crate) fn thought(dialect: &Dialect, started: bool) -> Option<Expr> {
-    if let Frame::Channels(channels) = &dialect.frame {
+    if let Frame::Channels(channels) = dialect.frame() {
         let (name, _) = channels.routes.iter().find(|(_, route)| **route == Route::Reasoning)?;
         let message = channels.message.first()?;
         let header = if channels.message.contains(name) {
@@ -54,7 +54,7 @@ pub(crate) fn thought(dialect: &Dialect, started: bool) -> Option<Expr> {
             Expr::Literal(end),
         ]));
     }
-    let reasoning = dialect.reasoning.as_ref()?;
+    let reasoning = dialect.reasoning()?;
     let begin = Expr::text(reasoning.begin.first()?.trim());
     let begin = if reasoning.prefilled { begin.optional() } else { begin };
     let end = Expr::text(reasoning.end.first()?.trim());
@@ -89,7 +89,7 @@ fn bare(dialect: &Dialect) -> Expr {
         .filter(|(_, spelling)| spelling.len() < MIN_DISTINCT && !spelling.starts_with('`'))
         .filter_map(|(_, spelling)| spelling.chars().next())
         .collect();
-    if let Some(Piece::Args(_)) = dialect.call.first() {
+    if let Some(Piece::Args(_)) = dialect.call().first() {
         firsts.push('{');
     }
     firsts.sort_unstable();
@@ -105,17 +105,17 @@ fn bare(dialect: &Dialect) -> Expr {
 
 /// The marks that a group of calls may begin with, in all their spellings: those up to the first that has to be there.
 fn openers(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
-    std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref)).flat_map(openers_of)
+    std::iter::once(dialect).chain(dialect.variants().iter().map(Arc::as_ref)).flat_map(openers_of)
 }
 
 fn openers_of(dialect: &Dialect) -> impl Iterator<Item = (&Mark, &str)> {
-    let call = dialect.call.iter().map_while(|piece| match piece {
+    let call = dialect.call().iter().map_while(|piece| match piece {
         Piece::Mark(mark, _) => Some(mark),
         _ => None,
     });
     let mut found = false;
     let marks = dialect
-        .block
+        .block()
         .open
         .iter()
         .chain(call)
@@ -131,7 +131,7 @@ fn distinct((mark, spelling): (&Mark, &str)) -> Option<String> {
 
 /// The marks that the name of a tool makes ones: `<get_weather`.
 fn named(dialect: &Dialect, tools: &[Tool]) -> Vec<String> {
-    match &dialect.call[..] {
+    match dialect.call() {
         [Piece::Mark(mark, None), Piece::Head(form), ..]
             if mark.write.len() < MIN_DISTINCT && form.parts == [Slot::Name] =>
         {

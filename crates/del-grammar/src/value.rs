@@ -1,6 +1,6 @@
 //! Values as a model writes them: JSON, or a loose syntax.
 
-use del_dialects::dialect::{Literal, Loose};
+use del_dialects::description::{Literal, Loose};
 use del_dialects::spelling;
 use serde_json::Value;
 

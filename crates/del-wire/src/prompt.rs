@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use del_dialects::dialect::{Frame, Need, Piece};
+use del_dialects::description::{Frame, Need, Piece};
 use del_dialects::{Call, CallResult, Detail, Dialect, Dialects, Tool};
 use serde_json::{Map, Value};
 
@@ -72,7 +72,7 @@ impl<'a> Prompt<'a> {
     /// Tells of the tools in the words of the model's own chat template, where calls are written in its dialect.
     #[must_use]
     pub fn in_words(mut self, words: Option<&'a Words>) -> Self {
-        self.words = words.filter(|words| words.dialect.name == self.dialect.name);
+        self.words = words.filter(|words| words.dialect.name() == self.dialect.name());
         self
     }
 
@@ -266,7 +266,7 @@ impl<'a> Prompt<'a> {
             self.unwritten.get_or_insert(PromptError { at: 0, reason: error.to_string() });
             in_words(calls)
         });
-        let lead = if self.dialect.lead.is_empty() { "\n" } else { &self.dialect.lead };
+        let lead = if self.dialect.lead().is_empty() { "\n" } else { self.dialect.lead() };
         message.add_text(Part::Calls, lead, &written);
     }
 
@@ -279,7 +279,7 @@ impl<'a> Prompt<'a> {
             _ => parts(fields).iter().filter_map(text_of).collect(),
         };
         let ok = !failed::is(fields);
-        if !ok && self.dialect.results.failed.is_none() {
+        if !ok && self.dialect.results().failed.is_none() {
             failed::add_words(&mut text);
         }
         CallResult { id: id.map(str::to_owned), name, text, ok }
@@ -328,10 +328,10 @@ fn in_words(calls: &[Call]) -> String {
 /// where the answer ends before them. One call an answer is what comes of it. Headers of channels end by tokens of the
 /// model's own.
 pub fn stops(dialect: &Dialect) -> Vec<&str> {
-    let forms = std::iter::once(dialect).chain(dialect.variants.iter().map(Arc::as_ref));
-    let forms = forms.filter(|form| !matches!(form.frame, Frame::Channels(_)));
+    let forms = std::iter::once(dialect).chain(dialect.variants().iter().map(Arc::as_ref));
+    let forms = forms.filter(|form| !matches!(form.frame(), Frame::Channels(_)));
     let closers = forms.filter_map(|form| {
-        form.call.iter().rev().find_map(|piece| match piece {
+        form.call().iter().rev().find_map(|piece| match piece {
             Piece::Mark(mark, _) if mark.need == Need::Stop => Some(mark.write.trim()),
             _ => None,
         })

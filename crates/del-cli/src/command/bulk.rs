@@ -77,7 +77,7 @@ fn digest(settings: &[String]) -> String {
 
 /// What the dialects of this run are.
 pub(crate) fn descriptions(catalog: Catalog) -> String {
-    let named = catalog.all().iter().map(|dialect| format!("{} {}", dialect.name, dialect.text));
+    let named = catalog.all().iter().map(|dialect| format!("{} {}", dialect.name(), dialect.text()));
     named.collect::<Vec<_>>().join("\n")
 }
 

@@ -74,10 +74,10 @@ fn list(json: bool, common: &Common) -> Result<Exit> {
     let mut table = Table::new(&["NAME", "FAMILY", "CASES", "TITLE", "ALSO KNOWN AS"]);
     for dialect in catalog.all().iter() {
         table.row(vec![
-            dialect.name.clone(),
-            dialect.family.clone(),
-            Dialects::cases(&dialect.name).to_string(),
-            dialect.title.clone(),
+            dialect.name().to_owned(),
+            dialect.family().to_owned(),
+            Dialects::cases(dialect.name()).to_string(),
+            dialect.title().to_owned(),
             aliases(dialect).join(", "),
         ]);
     }
@@ -93,7 +93,7 @@ fn show(name: &str, json: bool, common: &Common) -> Result<Exit> {
     if json {
         writeln!(out, "{}", terminal::shown(&format!("{:#}", row(dialect))))?;
     } else {
-        out.write_all(terminal::shown(&dialect.text).as_bytes())?;
+        out.write_all(terminal::shown(dialect.text()).as_bytes())?;
     }
     Ok(Exit::Done)
 }
@@ -127,14 +127,14 @@ fn check(file: &Path, json: bool) -> Result<Exit> {
             out,
             "{}: `{}` is a dialect that Del can read and write{held}",
             file.display(),
-            dialect.name
+            dialect.name()
         )?;
     }
     for failure in &failures {
         crate::say(format!("it cannot carry {}: {}", failure.about, failure.why));
     }
-    if Dialects::builtin().iter().any(|known| known.name == dialect.name) {
-        crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name));
+    if Dialects::builtin().iter().any(|known| known.name() == dialect.name()) {
+        crate::say(format!("a built-in dialect is named `{}` too; rename yours to use it", dialect.name()));
     }
     Ok(Exit::Done)
 }
@@ -172,20 +172,20 @@ fn import(file: &Path, title: &str) -> Result<Exit> {
 
 fn row(dialect: &Dialect) -> Value {
     json!({
-        "name": dialect.name,
-        "title": dialect.title,
-        "family": dialect.family,
+        "name": dialect.name(),
+        "title": dialect.title(),
+        "family": dialect.family(),
         "aliases": aliases(dialect),
-        "models": dialect.models,
-        "source": dialect.source,
-        "cases": Dialects::cases(&dialect.name),
-        "engines": dialect.aliases,
+        "models": dialect.models(),
+        "source": dialect.source(),
+        "cases": Dialects::cases(dialect.name()),
+        "engines": dialect.aliases(),
     })
 }
 
 /// The names that engines have for it, each once.
 fn aliases(dialect: &Dialect) -> Vec<&str> {
-    let mut names: Vec<&str> = dialect.aliases.values().flatten().map(String::as_str).collect();
+    let mut names: Vec<&str> = dialect.aliases().values().flatten().map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     names

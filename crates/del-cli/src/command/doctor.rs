@@ -164,14 +164,14 @@ impl Way {
 
     fn written(&self, catalog: Catalog, model: &str) -> String {
         let known = self.dialect.as_ref().or_else(|| catalog.all().for_model(model));
-        known.map_or_else(|| FALLBACK.to_owned(), |dialect: &Arc<Dialect>| dialect.name.clone())
+        known.map_or_else(|| FALLBACK.to_owned(), |dialect: &Arc<Dialect>| dialect.name().to_owned())
     }
 
     /// The options that choose it.
     fn options(&self) -> Vec<String> {
         let mut options = vec!["--tools-mode".to_owned(), self.mode().to_owned()];
         if let Some(dialect) = &self.dialect {
-            options.extend(["--dialect".to_owned(), dialect.name.clone()]);
+            options.extend(["--dialect".to_owned(), dialect.name().to_owned()]);
         }
         if self.constrained {
             options.extend(["--constrain".to_owned(), "on".to_owned()]);
@@ -188,7 +188,7 @@ impl Way {
     }
 
     fn json(&self) -> Value {
-        let dialect = self.dialect.as_ref().map(|dialect| &dialect.name);
+        let dialect = self.dialect.as_ref().map(|dialect| dialect.name());
         let constrain = if self.constrained { "on" } else { "auto" };
         json!({"tools_mode": self.mode(), "dialect": dialect, "constrain": constrain})
     }

@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             .collect();
         let format = options.format.to_possible_value().map(|value| value.get_name().to_owned());
         let answer = json!({
-            "dialect": dialect.name, "format": format, "grammar": text, "triggers": grammar.triggers(),
+            "dialect": dialect.name(), "format": format, "grammar": text, "triggers": grammar.triggers(),
             "warnings": warnings,
         });
         writeln!(out, "{}", shown(&format!("{answer:#}")))?;

@@ -33,7 +33,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let server = runtime.block_on(Server::find(&options.server))?;
     let facts = runtime.block_on(server.facts());
     let models = || server.models.iter().zip(&facts);
-    let dialect = |model: &str| dialects.for_model(model).map(|dialect| dialect.name.as_str());
+    let dialect = |model: &str| dialects.for_model(model).map(|dialect| dialect.name());
     let mut out = std::io::stdout().lock();
     if options.json {
         let rows: Value = models()

@@ -25,13 +25,16 @@ const NAMED: usize = 6;
 impl Tried {
     /// A line about the dialects that came near in `text`, besides those that matched, where there are others.
     pub(crate) fn line(&self, text: &str, matched: &[String]) -> Option<String> {
-        let others = || self.dialects.iter().filter(|dialect| !matched.contains(&dialect.name));
+        let others =
+            || self.dialects.iter().filter(|dialect| !matched.iter().any(|name| name == dialect.name()));
         let mut near: Vec<Near<'_>> = others().filter_map(|dialect| self.near(dialect, text)).collect();
         near.sort_by_key(|near| !near.whole);
         if near.is_empty() {
             let count = others().count();
             return match (matched.is_empty(), count) {
-                (true, 1) => Some(format!("{} did not come near: all of it is text", self.dialects[0].name)),
+                (true, 1) => {
+                    Some(format!("{} did not come near: all of it is text", self.dialects[0].name()))
+                }
                 (true, _) => Some(format!("none of {count} dialects came near: all of it is text")),
                 (false, 0) => None,
                 (false, _) => Some(format!("none of the other {count} dialects came near")),
@@ -56,7 +59,7 @@ impl Tried {
             (None, Some(fault)) => format!("byte {}: {}", fault.span.start, fault.kind.message()),
             (None, None) => return None,
         };
-        Some(Near { name: &dialect.name, what, whole: !message.calls.is_empty() })
+        Some(Near { name: dialect.name(), what, whole: !message.calls.is_empty() })
     }
 }
 
@@ -77,7 +80,7 @@ mod tests {
 
     #[test]
     fn of_one_dialect_alone_there_is_nothing_to_say_but_that_it_did_not_match() {
-        let one: Vec<_> = Dialects::builtin().iter().filter(|d| d.name == "hermes-json").cloned().collect();
+        let one: Vec<_> = Dialects::builtin().iter().filter(|d| d.name() == "hermes-json").cloned().collect();
         assert_eq!(line_of(one.clone(), "x", &["hermes-json"]), None);
         let said = "hermes-json did not come near: all of it is text";
         assert_eq!(line_of(one, "x", &[]).as_deref(), Some(said));

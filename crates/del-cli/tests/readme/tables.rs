@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use del_dialects::dialect::{Codec, Frame};
+use del_dialects::description::{Codec, Frame};
 use del_dialects::{Call, Dialect, Dialects};
 
 /// Which dialects there are of each form.
 pub(super) fn short(dialects: &Dialects) -> String {
     let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for dialect in dialects.iter() {
-        families.entry(&dialect.family).or_default().push(code(&dialect.name));
+        families.entry(dialect.family()).or_default().push(code(dialect.name()));
     }
     let rows = families.iter_mut().map(|(family, names)| {
         names.sort();
@@ -28,13 +28,13 @@ pub(super) fn long(dialects: &Dialects) -> String {
 }
 
 fn details(dialect: &Arc<Dialect>) -> String {
-    let (name, arguments) = match (&dialect.tool, dialect.codec()) {
+    let (name, arguments) = match (dialect.tool(), dialect.codec()) {
         (Some(tool), Codec::Raw { key, .. }) => (tool.as_str(), format!("{{\"{key}\": \"ls\"}}")),
         _ => ("get_weather", r#"{"city": "Paris", "days": 3}"#.to_owned()),
     };
     let call = Call { id: None, name: name.into(), arguments };
     let call = dialect.render_calls(&[call], &[]).map_or_else(|error| error.to_string(), |text| code(&text));
-    let thinking = match (&dialect.frame, &dialect.reasoning) {
+    let thinking = match (dialect.frame(), dialect.reasoning()) {
         (_, Some(reasoning)) => {
             let marks = reasoning.begin.first().into_iter().chain(reasoning.end.first());
             marks.map(|mark| code(mark.trim())).collect::<Vec<_>>().join(" ")
@@ -43,18 +43,18 @@ fn details(dialect: &Arc<Dialect>) -> String {
         (_, None) => String::new(),
     };
     let names = dialect
-        .aliases
+        .aliases()
         .iter()
         .flat_map(|(engine, names)| names.iter().map(move |name| code(&format!("{engine}:{name}"))));
-    let globs = dialect.models.iter().map(|glob| code(glob)).collect::<Vec<_>>().join(" ");
+    let globs = dialect.models().iter().map(|glob| code(glob)).collect::<Vec<_>>().join(" ");
     row(&[
-        code(&dialect.name),
-        format!("{} {globs}", dialect.title).trim_end().to_owned(),
-        dialect.family.clone(),
+        code(dialect.name()),
+        format!("{} {globs}", dialect.title()).trim_end().to_owned(),
+        dialect.family().to_owned(),
         call,
         thinking,
         names.collect::<Vec<_>>().join(" "),
-        Dialects::cases(&dialect.name).to_string(),
+        Dialects::cases(dialect.name()).to_string(),
     ])
 }
 

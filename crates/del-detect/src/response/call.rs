@@ -5,7 +5,7 @@
 //! closing pattern begins with the arguments, which `\K` leaves to the region.
 
 use del_dialects::Dialect;
-use del_dialects::dialect::{Codec, Frame, Literal, Loose, Mark, Need, Piece, Slot};
+use del_dialects::description::{Codec, Frame, Literal, Loose, Mark, Need, Piece, Slot};
 use serde_json::{Value, json};
 
 use super::regex::{either, head, literal, mark, may_be_missing, maybe, passed_over};
@@ -46,9 +46,9 @@ struct Form<'d> {
 pub(super) fn of(dialect: &Dialect) -> Result<Call, Inexpressible> {
     let form = Form::of(dialect)?;
     let (content, arguments) = form.content()?;
-    let ends = match &dialect.frame {
-        Frame::Channels(channels) => &channels.ends,
-        _ => &dialect.ends,
+    let ends = match dialect.frame() {
+        Frame::Channels(channels) => channels.ends.as_slice(),
+        _ => dialect.ends(),
     };
     let ends = either(ends.iter().map(|mark| mark.trim()));
     let (closer, ahead) = (form.closer(&ends, false), form.closer(&ends, true));
@@ -85,14 +85,14 @@ fn tidy(pattern: &str) -> String {
 
 impl<'d> Form<'d> {
     fn of(dialect: &'d Dialect) -> Result<Self, Inexpressible> {
-        let place = dialect.call.iter().position(|piece| matches!(piece, Piece::Args(_)));
+        let place = dialect.call().iter().position(|piece| matches!(piece, Piece::Args(_)));
         let Some(place) = place else { return because("a call has no arguments") };
-        let (before, behind) = (&dialect.call[..place], &dialect.call[place + 1..]);
-        let bracket = dialect.block.open.iter().rfind(|mark| mark.need != Need::Noise);
+        let (before, behind) = (&dialect.call()[..place], &dialect.call()[place + 1..]);
+        let bracket = dialect.block().open.iter().rfind(|mark| mark.need != Need::Noise);
         let heads = before.iter().all(|piece| matches!(piece, Piece::Head(_)));
         let list = heads && bracket.is_some_and(|mark| mark.write.trim() == "[");
-        let must: Vec<&Mark> = dialect.block.open.iter().filter(|mark| mark.need == Need::Must).collect();
-        let wrapped = !must.is_empty() && must.iter().all(|mark| dialect.between.contains(mark.write.trim()));
+        let must: Vec<&Mark> = dialect.block().open.iter().filter(|mark| mark.need == Need::Must).collect();
+        let wrapped = !must.is_empty() && must.iter().all(|mark| dialect.between().contains(mark.write.trim()));
         let marks = |piece: &&Piece| matches!(piece, Piece::Mark(mark, _) if mark.need == Need::Must);
         let first = before.iter().find(marks);
         if let (Some(Piece::Mark(mark, _)), Some(Piece::Head(_))) = (first, before.get(1))
@@ -157,7 +157,7 @@ impl<'d> Form<'d> {
     /// What opens a call, up to its arguments.
     fn opener(&self) -> String {
         let mut marks = String::new();
-        for one in self.dialect.block.open.iter().filter(|one| !is_bracket(one)) {
+        for one in self.dialect.block().open.iter().filter(|one| !is_bracket(one)) {
             let optional = may_be_missing(one) || (self.marked && !self.wrapped);
             marks += &if optional { maybe(one) } else { mark(one) };
         }
@@ -179,17 +179,17 @@ impl<'d> Form<'d> {
         let marks = tidy(&marks);
         let marks = marks.trim_start_matches(r"\s*");
         let last = self.last();
-        let leads = self.dialect.leads.iter().chain([&self.dialect.lead]);
-        let leads = either(leads.map(String::as_str));
+        let leads = self.dialect.leads().iter().map(String::as_str).chain([self.dialect.lead()]);
+        let leads = either(leads);
         let leads = if leads.is_empty() { leads } else { format!("(?:{leads})?") };
-        if let Frame::Channels(channels) = &self.dialect.frame {
+        if let Frame::Channels(channels) = self.dialect.frame() {
             return channels::start(channels) + marks;
         }
         if self.marked || self.wrapped {
             return format!(r"(?:(?<={last})\s*|{leads}){marks}");
         }
         // Where no mark has to be there, a line begins, and the call looks like one.
-        let must = self.dialect.block.open.iter().any(|one| one.need == Need::Must && !is_bracket(one));
+        let must = self.dialect.block().open.iter().any(|one| one.need == Need::Must && !is_bracket(one));
         if self.list && must {
             return format!("{leads}{marks}");
         }
@@ -198,14 +198,14 @@ impl<'d> Form<'d> {
         if self.list {
             // A mark that may be missing tells by itself, wherever it stands.
             let mut written =
-                self.dialect.block.open.iter().filter(|one| one.need != Need::Noise && !is_bracket(one));
+                self.dialect.block().open.iter().filter(|one| one.need != Need::Noise && !is_bracket(one));
             let alone = match (written.next(), written.next()) {
                 (Some(one), None) => format!("{}|", mark(one).trim_start_matches(r"\s*")),
                 _ => String::new(),
             };
             return format!("{leads}(?:{alone}{line}{marks})(?={start})");
         }
-        let again = literal(self.dialect.between.trim());
+        let again = literal(self.dialect.between().trim());
         format!(r"(?:(?<=\}})\s*{again}\s*|{leads}{line}{marks})(?={start})")
     }
 
@@ -216,7 +216,7 @@ impl<'d> Form<'d> {
             Piece::Mark(mark, _) => Some(mark),
             _ => None,
         });
-        for mark in own.chain(&self.dialect.block.close) {
+        for mark in own.chain(&self.dialect.block().close) {
             all.extend(mark.read.iter().map(String::as_str));
         }
         all.extend(["}", "]"]);
@@ -230,8 +230,8 @@ impl<'d> Form<'d> {
             Piece::Mark(mark, _) => Some(mark),
             _ => None,
         });
-        let group = self.dialect.block.close.iter().filter(|mark| !is_bracket(mark));
-        let grouped = self.marked && !self.wrapped && !matches!(self.dialect.frame, Frame::Channels(_));
+        let group = self.dialect.block().close.iter().filter(|mark| !is_bracket(mark));
+        let grouped = self.marked && !self.wrapped && !matches!(self.dialect.frame(), Frame::Channels(_));
         let all: Vec<&Mark> = if grouped { own.collect() } else { own.chain(group).collect() };
         let last = all.iter().rposition(|mark| mark.need != Need::Noise);
         let whole = !matches!(self.dialect.codec(), Codec::Fields(_) | Codec::Raw { .. });
@@ -270,7 +270,7 @@ impl<'d> Form<'d> {
     }
 
     fn group_closers(&self) -> Vec<String> {
-        self.dialect.block.close.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
+        self.dialect.block().close.iter().flat_map(|mark| mark.read.iter().cloned()).collect()
     }
 
     /// How a call begins.
@@ -280,7 +280,7 @@ impl<'d> Form<'d> {
             Piece::Mark(mark, _) => Some(mark),
             _ => None,
         });
-        for mark in self.dialect.block.open.iter().chain(own) {
+        for mark in self.dialect.block().open.iter().chain(own) {
             if !is_bracket(mark) && mark.need != Need::Noise {
                 marks.extend(mark.read.iter().map(String::as_str));
             }
@@ -293,7 +293,7 @@ impl<'d> Form<'d> {
             return marks;
         }
         // What follows another call without a mark.
-        let again = format!(r"(?:{}\s*)?{}", literal(self.dialect.between.trim()), self.start());
+        let again = format!(r"(?:{}\s*)?{}", literal(self.dialect.between().trim()), self.start());
         if marks.is_empty() { again } else { format!("(?:{marks}|{again})") }
     }
 
@@ -340,9 +340,9 @@ impl<'d> Form<'d> {
 
     /// The tool's name: what the opener holds, or the only tool's.
     fn named(&self, opener: &str) -> Result<String, Inexpressible> {
-        match &self.dialect.tool {
+        match self.dialect.tool() {
             _ if opener.contains("(?P<name>") => Ok("{name}".to_owned()),
-            Some(tool) => Ok(tool.clone()),
+            Some(tool) => Ok(tool.to_owned()),
             None => because("the tool's name stands nowhere before the arguments"),
         }
     }

@@ -1,6 +1,6 @@
 //! Headers that route bodies, as regions.
 
-use del_dialects::dialect::Channels;
+use del_dialects::description::Channels;
 use serde_json::{Value, json};
 
 use super::regex::{either, literal};

@@ -1,6 +1,6 @@
 //! Arguments between marks, as `xml-inline` takes them apart.
 
-use del_dialects::dialect::{FieldForm, Slot};
+use del_dialects::description::{FieldForm, Slot};
 use serde_json::{Value, json};
 
 use super::regex::literal;

@@ -1,7 +1,7 @@
 //! The regular expressions of a response template, in the notation of Python's `regex`, which `transformers` reads them
 //! with: `(?1)` is what group 1 is once more, `\K` lets a match begin where it stands.
 
-use del_dialects::dialect::{HeadForm, Mark, Need, Slot};
+use del_dialects::description::{HeadForm, Mark, Need, Slot};
 
 /// What a name consists of.
 const NAME: &str = r#"[^\s"'<>{}()\[\]]"#;

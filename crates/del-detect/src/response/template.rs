@@ -3,7 +3,7 @@
 use std::fmt;
 
 use del_dialects::Dialect;
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use serde_json::{Map, Value, json};
 
 use super::call::{self, Call};
@@ -38,17 +38,17 @@ pub fn template(dialect: &Dialect, anchor: Option<&str>) -> Result<Value, Inexpr
     let call = call::of(dialect)?;
     let mut fields = Map::new();
     let mut passed_over: Vec<String> = Vec::new();
-    if let Frame::Channels(channels) = &dialect.frame {
+    if let Frame::Channels(channels) = dialect.frame() {
         fields.insert("reasoning_content".to_owned(), channels::thinking(channels));
         passed_over.extend(channels::passed_over(channels));
     } else if let Some(thinking) = thinking(dialect, &call) {
         fields.insert("reasoning_content".to_owned(), thinking);
     }
-    let begin = &dialect.content.begin;
+    let begin = &dialect.content().begin;
     if !begin.is_empty() {
         passed_over.push(format!(r"\s*{}\s*", either(begin.iter().map(|mark| mark.trim()))));
     }
-    let ends = dialect.content.end.iter().chain(&dialect.ends).map(|mark| mark.trim());
+    let ends = dialect.content().end.iter().chain(dialect.ends()).map(|mark| mark.trim());
     let behind = ends.chain(call.behind.iter().map(String::as_str));
     let behind = either(behind.filter(|mark| *mark != "]"));
     if !behind.is_empty() {
@@ -75,13 +75,13 @@ pub fn template(dialect: &Dialect, anchor: Option<&str>) -> Result<Value, Inexpr
 
 /// What no region can say, whatever stands in it.
 fn check(dialect: &Dialect) -> Result<(), Inexpressible> {
-    if dialect.variants.iter().any(|variant| variant.tool.is_some() && dialect.tool.is_none()) {
+    if dialect.variants().iter().any(|variant| variant.tool().is_some() && dialect.tool().is_none()) {
         return because("one tool is called in a form of its own");
     }
     if !dialect.none.is_empty() || !dialect.answers.is_empty() {
         return because("a call of a certain name is none");
     }
-    if dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls) {
+    if dialect.reasoning().is_some_and(|reasoning| reasoning.holds_calls) {
         return because("calls stand inside thinking");
     }
     Ok(())
@@ -89,7 +89,7 @@ fn check(dialect: &Dialect) -> Result<(), Inexpressible> {
 
 /// The region of thinking.
 fn thinking(dialect: &Dialect, call: &Call) -> Option<Value> {
-    let reasoning = dialect.reasoning.as_ref()?;
+    let reasoning = dialect.reasoning()?;
     let trimmed = |marks: &[String]| either(marks.iter().map(|mark| mark.trim()));
     let (begin, end) = (trimmed(&reasoning.begin), trimmed(&reasoning.end));
     // Marks of words are text elsewhere.
@@ -117,11 +117,11 @@ fn thinking(dialect: &Dialect, call: &Call) -> Option<Value> {
 
 /// Where the answer begins when nobody says: at the end of the prompt, or before a mark of thinking that ends it.
 fn default_anchor(dialect: &Dialect) -> String {
-    let begin = match &dialect.frame {
+    let begin = match dialect.frame() {
         Frame::Channels(channels) => channels.written.reasoning.clone(),
         _ => String::new(),
     };
-    let marks = dialect.reasoning.iter().flat_map(|reasoning| &reasoning.begin).chain([&begin]);
+    let marks = dialect.reasoning().iter().flat_map(|reasoning| &reasoning.begin).chain([&begin]);
     let marks = either(marks.map(|mark| mark.trim()));
     if marks.is_empty() {
         return r"\Z".to_owned();

@@ -237,8 +237,8 @@ fn a_known_dialect_is_described_with_the_marks_of_the_template() {
     assert_eq!(description.copy_of.as_deref(), Some("hermes-json"), "{}", description.toml);
     assert_eq!(wrong_with(Some(&description)), None);
     let dialect = Arc::new(Dialect::from_toml("seen", &description.toml).unwrap());
-    assert!(dialect.ends.iter().any(|end| end == "<|over|>"), "{}", description.toml);
-    assert_eq!(dialect.reasoning.as_ref().unwrap().begin[0].trim(), "<ponder>");
+    assert!(dialect.ends().iter().any(|end| end == "<|over|>"), "{}", description.toml);
+    assert_eq!(dialect.reasoning().unwrap().begin[0].trim(), "<ponder>");
     // What a dialect of its own reads better is none of the known ones.
     let other = template.replace("</tool_call>", "</done>");
     let description = self::found(&other, DESCRIBE).description.unwrap();

@@ -21,79 +21,56 @@ impl fmt::Display for DialectError {
 
 impl std::error::Error for DialectError {}
 
-impl DialectError {
-    pub(super) fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
-    }
-}
-
-/// The line of a byte offset, counted from 1.
-pub(super) fn line_of(text: &str, offset: usize) -> usize {
-    let offset = offset.min(text.len());
-    text.as_bytes()[..offset].iter().filter(|&&byte| byte == b'\n').count() + 1
-}
-
-/// Checks what no key says alone: that the pieces of a form, which stand in this line, make a call.
-pub(super) fn check(form: &Dialect, line: usize) -> Result<(), DialectError> {
-    let error = |message: String| Err(DialectError::new(line, message));
-    let args = form.call.iter().filter(|piece| matches!(piece, Piece::Args(_))).count();
-    if args != 1 {
-        return error(format!("expected one args piece in `pieces`, got {args}"));
-    }
-    let channels = matches!(form.frame, Frame::Channels(_));
-    if channels && form.header().is_none() {
-        return error(
-            "expected pieces that begin with a header, and a mark there that ends as message does, got none"
-                .into(),
-        );
-    }
-    if !channels && matches!(form.codec(), Codec::Raw { close, .. } if close.is_empty()) {
-        return error("expected a mark behind args = \"raw\", got none".into());
-    }
-    let before = |piece: &&Piece| !matches!(piece, Piece::Args(_));
-    let mut opening = form.block.open.iter().chain(form.call.iter().take_while(before).filter_map(mark_of));
-    if form.frame == Frame::Tags && !opening.any(|mark| mark.need == Need::Must) {
-        return error(
-            "expected a mark before the arguments that has to be there (need = \"must\"), got none; \
-             without one, use frame = \"bare\""
-                .into(),
-        );
-    }
-    let opening = form.block.open.len() + form.body().iter().take_while(before).count();
-    if opening > MAX_OPENING {
-        return error(format!("expected at most {MAX_OPENING} pieces before the arguments, got {opening}"));
-    }
-    named(form).or_else(error)
-}
-
 /// The parser has a bit for each piece before the arguments that was there.
 const MAX_OPENING: usize = u32::BITS as usize;
 
-/// A name stands in one place, and before the arguments. In a closing mark it is the same once more.
-fn named(form: &Dialect) -> Result<(), String> {
-    let args = form.body().iter().position(|piece| matches!(piece, Piece::Args(_))).unwrap_or(0);
-    let (before, behind) = form.body().split_at(args);
+/// Checks what no key says alone: that the pieces of a form make a call. `Err` says what was expected and found.
+pub(super) fn check(form: &Dialect) -> Result<(), String> {
+    let args = form.call.iter().filter(|piece| matches!(piece, Piece::Args(_))).count();
+    if args != 1 {
+        return Err(format!("expected one args piece in `pieces`, got {args}"));
+    }
+    let in_channels = form.frame.channels().is_some();
+    if in_channels && form.header().is_none() {
+        return Err(
+            "expected pieces that begin with a header, and a mark there that ends as message does, got \
+                    none"
+                .to_owned(),
+        );
+    }
+    if !in_channels && matches!(form.codec(), Codec::Raw { close, .. } if close.is_empty()) {
+        return Err("expected a mark behind args = \"raw\", got none".to_owned());
+    }
+    let before =
+        |pieces: &[Piece]| pieces.iter().position(|piece| matches!(piece, Piece::Args(_))).unwrap_or(0);
+    let mut opening =
+        form.block.open.iter().chain(form.call[..before(&form.call)].iter().filter_map(Piece::mark));
+    if form.frame == Frame::Tags && !opening.any(|mark: &Mark| mark.need == Need::Must) {
+        return Err(
+            "expected a mark before the arguments that has to be there (need = \"must\"), got none; \
+                    without one, use frame = \"bare\""
+                .to_owned(),
+        );
+    }
+    let (before, behind) = form.body().split_at(before(form.body()));
+    let opening = form.block.open.len() + before.len();
+    if opening > MAX_OPENING {
+        return Err(format!("expected at most {MAX_OPENING} pieces before the arguments, got {opening}"));
+    }
+    // A name stands in one place, and before the arguments. In a closing mark it is the same once more.
     let heads = before.iter().filter(|piece| names(piece)).count();
     let late = behind.iter().filter(|piece| matches!(piece, Piece::Head(_)) && names(piece)).count();
-    let in_channels = matches!(form.frame, Frame::Channels(_));
     match (form.tool.is_some() || matches!(form.codec(), Codec::Call(_)), heads + late) {
         (true, 0) | (false, 1) if late == 0 => Ok(()),
         (true, _) => {
-            Err("expected the name either in a head or in what `args` or `tool` says, got both".into())
+            Err("expected the name either in a head or in what `args` or `tool` says, got both".to_owned())
         }
         (false, _) if in_channels => Ok(()),
-        (false, 1) => Err("expected the head before the arguments, got it behind them".into()),
+        (false, 1) => Err("expected the head before the arguments, got it behind them".to_owned()),
         (false, found) => Err(format!("expected one head with {{name}} before the arguments, got {found}")),
     }
 }
 
-fn mark_of(piece: &Piece) -> Option<&Mark> {
-    if let Piece::Mark(mark, _) = piece { Some(mark) } else { None }
-}
-
 fn names(piece: &Piece) -> bool {
-    match piece {
-        Piece::Head(form) | Piece::Mark(_, Some(form)) => form.parts.contains(&Slot::Name),
-        _ => false,
-    }
+    piece.head().is_some_and(|form| form.parts.contains(&Slot::Name))
 }

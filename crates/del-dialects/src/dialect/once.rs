@@ -1,11 +1,16 @@
-//! What the modules above make of a description once, and keep with it.
+//! What is kept beside a description: its text, and what the modules above make of it once.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// What is made of a dialect when it is first needed; a copy begins without.
+use super::record::Stored;
+
+/// What is made of a dialect when it is first needed; a copy begins without. It says nothing of what the dialect is.
 #[derive(Debug, Default)]
 pub(crate) struct Once {
+    /// The TOML text.
+    pub(crate) text: Cow<'static, str>,
     /// The parser's plan.
     pub(crate) plan: Memo,
     /// The marks of all dialects and of this one, where it is none of the built-in ones.
@@ -16,7 +21,24 @@ pub(crate) struct Once {
 
 impl Clone for Once {
     fn clone(&self) -> Self {
-        Self::default()
+        Self { text: self.text.clone(), ..Self::default() }
+    }
+}
+
+impl PartialEq for Once {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Once {}
+
+/// Not kept with the description.
+impl Stored for Once {
+    fn store(&self, _: &mut Vec<u8>) {}
+
+    fn load(_: &mut &[u8]) -> Option<Self> {
+        Some(Self::default())
     }
 }
 

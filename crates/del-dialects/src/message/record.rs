@@ -1,145 +1,56 @@
 //! Tools, calls and results as records of JSON and the like. Three structs do not pay for the five crates behind
 //! `#[derive(Serialize, Deserialize)]`.
 
-use serde::de::{DeserializeOwned, Error};
+use serde::de::Error;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, from_value, json};
 
 use super::{Call, CallResult, Tool};
 
-/// The members of an object that have not been read yet. Others than those asked for are ignored.
-struct Members(Map<String, Value>);
-
-impl Members {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Map::deserialize(deserializer).map(Self)
-    }
-
-    fn optional<T: DeserializeOwned, E: Error>(&mut self, key: &str) -> Result<Option<T>, E> {
-        let value = self.0.remove(key).map(serde_json::from_value);
-        value.transpose().map_err(|why| E::custom(format_args!("{key}: {why}")))
-    }
-
-    fn required<T: DeserializeOwned, E: Error>(&mut self, key: &'static str) -> Result<T, E> {
-        self.optional(key)?.ok_or_else(|| E::missing_field(key))
-    }
-}
-
-impl Serialize for Tool {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("Tool", 3)?;
-        record.serialize_field("name", &self.name)?;
-        record.serialize_field("description", &self.description)?;
-        record.serialize_field("parameters", &self.parameters)?;
-        record.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for Tool {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut members = Members::read(deserializer)?;
-        let no_parameters = || json!({"type": "object", "properties": {}}).into();
-        Ok(Self {
-            name: members.required("name")?,
-            description: members.optional("description")?.unwrap_or_default(),
-            parameters: members.optional("parameters")?.unwrap_or_else(no_parameters),
-        })
-    }
-}
-
-impl Serialize for Call {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("Call", 2 + usize::from(self.id.is_some()))?;
-        match &self.id {
-            Some(id) => record.serialize_field("id", id)?,
-            None => record.skip_field("id")?,
+/// The members of a record: an `option`, which is not written where there is none, and others, each with what stands for
+/// it where it is left out. Members that a record does not have are ignored.
+macro_rules! record {
+    ($name:ident { option: $($option:ident)?, $($field:ident: $default:expr),+ }) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let fields = [$(stringify!($field)),+].len() $(+ usize::from(self.$option.is_some()))?;
+                let mut record = serializer.serialize_struct(stringify!($name), fields)?;
+                $(match &self.$option {
+                    Some(value) => record.serialize_field(stringify!($option), value)?,
+                    None => record.skip_field(stringify!($option))?,
+                })?
+                $(record.serialize_field(stringify!($field), &self.$field)?;)+
+                record.end()
+            }
         }
-        record.serialize_field("name", &self.name)?;
-        record.serialize_field("arguments", &self.arguments)?;
-        record.end()
-    }
-}
 
-impl<'de> Deserialize<'de> for Call {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut members = Members::read(deserializer)?;
-        Ok(Self {
-            id: members.optional("id")?.flatten(),
-            name: members.required("name")?,
-            arguments: members.required("arguments")?,
-        })
-    }
-}
-
-impl Serialize for CallResult {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("CallResult", 3 + usize::from(self.id.is_some()))?;
-        match &self.id {
-            Some(id) => record.serialize_field("id", id)?,
-            None => record.skip_field("id")?,
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let mut members = Map::<String, Value>::deserialize(deserializer)?;
+                Ok(Self {
+                    $($option: member::<_, D::Error>(&mut members, stringify!($option), Some(Value::Null))?,)?
+                    $($field: member::<_, D::Error>(&mut members, stringify!($field), $default)?),+
+                })
+            }
         }
-        record.serialize_field("name", &self.name)?;
-        record.serialize_field("text", &self.text)?;
-        record.serialize_field("ok", &self.ok)?;
-        record.end()
-    }
+    };
 }
 
-impl<'de> Deserialize<'de> for CallResult {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut members = Members::read(deserializer)?;
-        Ok(Self {
-            id: members.optional("id")?.flatten(),
-            name: members.required("name")?,
-            text: members.required("text")?,
-            ok: members.required("ok")?,
-        })
-    }
+fn member<T: for<'de> Deserialize<'de>, E: Error>(
+    members: &mut Map<String, Value>,
+    key: &'static str,
+    default: Option<Value>,
+) -> Result<T, E> {
+    let value = members.remove(key).or(default).ok_or_else(|| E::missing_field(key))?;
+    from_value(value).map_err(|why| E::custom(format_args!("{key}: {why}")))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn records_are_read_as_they_were_written() {
-        let tools = [
-            json!({"name": "f", "description": "d", "parameters": {"type": "object"}}),
-            json!({"name": "", "description": "", "parameters": {}}),
-        ];
-        for tool in tools {
-            assert_eq!(json!(serde_json::from_value::<Tool>(tool.clone()).unwrap()), tool);
-        }
-        for call in [json!({"name": "f", "arguments": "{}"}), json!({"id": "7", "name": "", "arguments": ""})]
-        {
-            assert_eq!(json!(serde_json::from_value::<Call>(call.clone()).unwrap()), call);
-        }
-        for result in [
-            json!({"name": "f", "text": "", "ok": false}),
-            json!({"id": "", "name": "f", "text": "t", "ok": true}),
-        ] {
-            assert_eq!(json!(serde_json::from_value::<CallResult>(result.clone()).unwrap()), result);
-        }
-    }
-
-    #[test]
-    fn what_a_record_may_leave_out_has_a_default() {
-        let tool: Tool = serde_json::from_value(json!({"name": "f", "strict": true})).unwrap();
-        assert_eq!(
-            json!(tool),
-            json!({"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}})
-        );
-        let call: Call = serde_json::from_value(json!({"id": null, "name": "f", "arguments": ""})).unwrap();
-        assert_eq!(call.id, None);
-    }
-
-    #[test]
-    fn a_broken_record_is_told_by_its_member() {
-        let missing = serde_json::from_value::<Tool>(json!({"description": ""})).unwrap_err();
-        assert_eq!(missing.to_string(), "missing field `name`");
-        let wrong = serde_json::from_value::<Call>(json!({"name": "f", "arguments": {}})).unwrap_err();
-        assert_eq!(wrong.to_string(), "arguments: invalid type: map, expected a string");
-        assert!(serde_json::from_value::<CallResult>(json!([])).is_err());
-    }
-}
+record!(Tool {
+    option:,
+    name: None,
+    description: Some(Value::from("")),
+    parameters: Some(json!({"type": "object", "properties": {}}))
+});
+record!(Call { option: id, name: None, arguments: None });
+record!(CallResult { option: id, name: None, text: None, ok: None });

@@ -66,7 +66,7 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
         let core = spelling.trim();
         is_plain_tag(core) || core == "```" || (mark.need != Need::Must && core.starts_with("```"))
     };
-    let in_order = || dialect.block.open.iter().chain(dialect.body().iter().filter_map(mark_of));
+    let in_order = || dialect.block.open.iter().chain(dialect.body().iter().filter_map(Piece::mark));
     // A word is a mark only where it may open a call.
     let openers = in_order().position(|mark| mark.need == Need::Must).unwrap_or(usize::MAX);
     for (place, mark) in dialect.marks().enumerate() {
@@ -101,13 +101,6 @@ fn gather(dialect: &Dialect, marks: &mut Vec<String>) {
         // A plain tag is broken where it would end the text.
         let ends = |tag: &str| tag.starts_with("</") && behind.contains(tag);
         tags(form).filter(|tag| !is_plain_tag(tag) || ends(tag)).for_each(&mut add);
-    }
-}
-
-fn mark_of(piece: &Piece) -> Option<&Mark> {
-    match piece {
-        Piece::Mark(mark, _) => Some(mark),
-        _ => None,
     }
 }
 

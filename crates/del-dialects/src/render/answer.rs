@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::RenderError;
 use crate::collect::{Message, Part};
-use crate::dialect::{Channels, Dialect, Frame, Mark, Piece};
+use crate::dialect::{Channels, Dialect, Frame, Piece};
 use crate::message::{Call, Tool};
 
 /// A part of an answer, as far as it is of one kind.
@@ -95,7 +95,7 @@ impl Dialect {
     /// What stands between two stretches where calls are tagged or bare.
     fn write_joint(&self, before: Option<&Stretch<'_>>, next: &Stretch<'_>, out: &mut String) {
         let joint = match (before, next) {
-            (Some(Stretch::Text(_)), Stretch::Calls(_)) => self.lead.as_str(),
+            (Some(Stretch::Text(_)), Stretch::Calls(_)) => self.lead(),
             _ => "",
         };
         out.push_str(joint);
@@ -108,7 +108,7 @@ impl Dialect {
 
     /// True where calls have a line of their own.
     fn stands_on_lines(&self) -> bool {
-        let first = self.block.open.first().or_else(|| self.call.iter().find_map(mark_of));
+        let first = self.block.open.first().or_else(|| self.call.iter().find_map(Piece::mark));
         self.frame == Frame::Bare || first.is_some_and(|mark| mark.line_start)
     }
 }
@@ -137,12 +137,5 @@ impl Channels {
             Stretch::Text(_) => &self.written.text,
             Stretch::Calls(_) => "",
         });
-    }
-}
-
-pub(super) fn mark_of(piece: &Piece) -> Option<&Mark> {
-    match piece {
-        Piece::Mark(mark, _) => Some(mark),
-        _ => None,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::RenderError;
-use crate::codec::{attributes, call, fields, members};
+use crate::codec::{call, fields, members};
 use crate::dialect::{Codec, Dialect, HeadForm, Literal, Mark, Need, Piece, Slot};
 use crate::message::{Call, Tool};
 use crate::value;
@@ -29,13 +29,13 @@ impl Dialect {
                 self.variants.iter().find(own).map_or(self, Arc::as_ref)
             };
             if place == 0 {
-                form.block.open.iter().for_each(|mark| write_mark(mark, &renamed, out));
+                write_marks(&form.block.open, &renamed, out);
             } else {
                 out.push_str(&form.between);
             }
             form.write_pieces(&renamed, tools, first + place, out)?;
             if place + 1 == calls.len() {
-                form.block.close.iter().for_each(|mark| write_mark(mark, &renamed, out));
+                write_marks(&form.block.close, &renamed, out);
             }
         }
         Ok(())
@@ -52,12 +52,8 @@ impl Dialect {
     /// True when a call's id stands in the text as it is.
     pub(super) fn carries_ids(&self) -> bool {
         let written = |form: &HeadForm| !form.is_id && form.parts.contains(&Slot::Id);
-        self.call.iter().any(|piece| match piece {
-            Piece::Mark(_, head) => head.as_ref().is_some_and(written),
-            Piece::Head(form) => written(form),
-            Piece::Args(Codec::Call(form)) => form.id.is_some(),
-            Piece::Args(_) => false,
-        })
+        let object = matches!(self.codec(), Codec::Call(form) if form.id.is_some());
+        object || self.call.iter().filter_map(Piece::head).any(written)
     }
 
     fn write_pieces(
@@ -70,15 +66,11 @@ impl Dialect {
         for piece in &self.call {
             match piece {
                 Piece::Mark(mark, head) => {
-                    if mark.need == Need::Noise || (mark.need == Need::Id && call.id.is_none()) {
-                        continue;
-                    }
-                    write_mark(mark, call, out);
-                    if let Some(form) = head {
-                        write_head(form, call, place, out);
+                    if write_mark(mark, call, out) {
+                        head.iter().for_each(|form| form.write(call.id.as_deref(), &call.name, place, out));
                     }
                 }
-                Piece::Head(form) => write_head(form, call, place, out),
+                Piece::Head(form) => form.write(call.id.as_deref(), &call.name, place, out),
                 Piece::Args(codec) => write_args(codec, call, tools, place, out)?,
             }
         }
@@ -86,36 +78,21 @@ impl Dialect {
     }
 }
 
-fn write_mark(mark: &Mark, call: &Call, out: &mut String) {
-    match mark.need {
-        Need::Noise => {}
-        Need::Id if call.id.is_none() => {}
-        _ => out.push_str(&mark.write),
+fn write_marks(marks: &[Mark], call: &Call, out: &mut String) {
+    for mark in marks {
+        write_mark(mark, call, out);
     }
 }
 
-fn write_head(form: &HeadForm, call: &Call, place: usize, out: &mut String) {
-    // Where the head is the id, an id of another form would confuse the model.
-    if let Some(id) = call.id.as_ref().filter(|id| form.is_id && form.says(id, &call.name)) {
-        out.push_str(id);
-        return;
-    }
-    for part in &form.parts {
-        match part {
-            Slot::Text(text) => out.push_str(text),
-            Slot::Name if !form.attributes.is_empty() => out.push_str(&attributes::written(&call.name)),
-            Slot::Name => out.push_str(&call.name),
-            Slot::Id => out.push_str(call.id.as_deref().unwrap_or_default()),
-            Slot::Index => out.push_str(&place.to_string()),
-            Slot::Number => match call.id.as_deref() {
-                Some(id) if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    out.push_str(id);
-                }
-                _ => out.push_str(&(place + 1).to_string()),
-            },
-            _ => {}
-        }
-    }
+/// Writes a mark; false where a call has none.
+fn write_mark(mark: &Mark, call: &Call, out: &mut String) -> bool {
+    let written = match mark.need {
+        Need::Noise => false,
+        Need::Id => call.id.is_some(),
+        _ => true,
+    };
+    out.push_str(if written { &mark.write } else { "" });
+    written
 }
 
 fn write_args(

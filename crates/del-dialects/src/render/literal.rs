@@ -1,23 +1,20 @@
 //! A definition in the dialect's own literals.
 
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::dialect::{Codec, Dialect, Literal};
 use crate::message::Tool;
 use crate::neutral::Marks;
-use crate::value;
 
 /// What is known of a tool, in the literals that the dialect writes arguments with, the names of types in capitals. What
 /// others say in it is neutral: some literals have no escapes.
 pub(super) fn of(dialect: &Dialect, tool: &Tool) -> String {
-    let mut out = String::new();
     let known = json!({"description": tool.description, "parameters": in_capitals(&tool.parameters)});
     let known = neutral(&known, &dialect.foreign_marks());
-    if let (Codec::Object(Literal::Loose(loose)), Ok(known)) = (dialect.codec(), to_raw_value(&known)) {
-        value::write(loose, &known, &mut out);
+    match dialect.codec() {
+        Codec::Object(Literal::Loose(loose)) => super::literal(loose, &known),
+        _ => String::new(),
     }
-    out
 }
 
 /// A schema with the names of its types in capitals.

@@ -24,7 +24,7 @@ fn properties(form: &ParameterForm, definitions: &Definitions, schema: &Value, d
     let described = properties.into_iter().flatten().map(|(key, schema)| {
         let needed = required.contains(&key.as_str());
         let kind = type_of(form, schema, definitions, depth);
-        let kind = match &form.types.optional {
+        let kind = match &form.optional {
             Some(optional) if !needed => around(optional, "type", &kind),
             _ => kind,
         };
@@ -37,7 +37,7 @@ fn properties(form: &ParameterForm, definitions: &Definitions, schema: &Value, d
             "description" => said(schema["description"].as_str().unwrap_or_default().trim()),
             "required" => Some(Said::own(form.words[usize::from(!needed)].as_str())),
             "optional" => Some(Said::own(if needed { "" } else { "?" })),
-            "schema" => said(&spelt(schema, &definitions.spelling)),
+            "schema" => said(&spelt(schema, definitions.json)),
             "rest" => Some(rest(schema, &["name", "type", "description"])),
             _ => None,
         })
@@ -64,7 +64,7 @@ const MAX_DEPTH: usize = 8;
 
 /// The type of a value in the words of a template; as the schema says it, where the template has none.
 fn type_of(form: &ParameterForm, schema: &Value, definitions: &Definitions, depth: usize) -> Said {
-    let Some(words) = &form.types.words else {
+    let Some(words) = &definitions.types else {
         return Said::by_others(definitions.escaped(&said(schema)));
     };
     let word = |name: &str| words.get(name).or_else(|| words.get("any")).map_or("any", String::as_str);
@@ -72,7 +72,7 @@ fn type_of(form: &ParameterForm, schema: &Value, definitions: &Definitions, dept
         return Said::own(word("any"));
     }
     let inner = |schema: &Value| type_of(form, schema, definitions, depth + 1);
-    if let Some(values) = schema["enum"].as_array().filter(|_| form.types.values) {
+    if let Some(values) = schema["enum"].as_array().filter(|_| definitions.values) {
         return Said::joined(values.iter().map(|value| Said::by_others(value.to_string())), " | ");
     }
     let several = ["anyOf", "oneOf"].into_iter().find_map(|key| schema[key].as_array());
@@ -82,7 +82,11 @@ fn type_of(form: &ParameterForm, schema: &Value, definitions: &Definitions, dept
         _ => Vec::new(),
     };
     if !union.is_empty() {
-        return around(&form.types.union, "types", &Said::joined(union, &form.types.bar));
+        let [before, bar, behind] = &definitions.union;
+        let mut out = Said::own(before.as_str());
+        out.add(&Said::joined(union, bar));
+        out.add(&Said::own(behind.as_str()));
+        return out;
     }
     match schema["type"].as_str() {
         Some("array") => around(word("array"), "items", &inner(&schema["items"])),

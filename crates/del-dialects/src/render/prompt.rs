@@ -144,7 +144,7 @@ impl Dialect {
         let properties = tool.parameters.get("properties").and_then(Value::as_object);
         let none = properties.is_none_or(serde_json::Map::is_empty);
         let each = form.plain.as_ref().filter(|_| none).unwrap_or(&form.each);
-        let json = |value: &Value| Some(Said::by_others(spelt(value, &form.spelling)));
+        let json = |value: &Value| Some(Said::by_others(spelt(value, form.json)));
         let plain = |text: &str| Some(Said::by_others(form.escaped(text)));
         Said::spoken(each, |slot| match slot {
             "json" => json(&json!({"type": "function", "function": function(tool)})),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::RenderError;
-use super::answer::{Stretch, mark_of, stretches};
+use super::answer::{Stretch, stretches};
 use super::equal::same_json;
 use crate::codec::members;
-use crate::collect::Collect;
 use crate::dialect::{Codec, Dialect, Frame, Literal, Piece};
 use crate::message::{Call, Tool};
-use crate::turn::{End, Turn};
+use crate::turn::Turn;
+use crate::value;
 
 /// More calls than this are always read back, as are deeper arguments and longer ones: a reader has limits.
 const MAX_EVIDENT: usize = 256;
@@ -46,13 +46,9 @@ impl Dialect {
             Codec::Call(form) => !form.python,
             _ => false,
         };
-        let heads = self.call.iter().filter_map(|piece| match piece {
-            Piece::Mark(_, head) => head.as_ref(),
-            Piece::Head(form) => Some(form),
-            Piece::Args(_) => None,
-        });
-        let plain_heads = heads.clone().all(|form| !form.is_id && form.attributes.is_empty());
-        let first = self.block.open.first().or_else(|| self.call.iter().find_map(mark_of));
+        let mut heads = self.call.iter().filter_map(Piece::head);
+        let plain_heads = heads.all(|form| !form.is_id && form.attributes.is_empty());
+        let first = self.block.open.first().or_else(|| self.call.iter().find_map(Piece::mark));
         let marked = first.is_some_and(|mark| {
             !mark.line_start && !mark.write.trim_start().starts_with(char::is_alphanumeric)
         });
@@ -102,10 +98,7 @@ impl Dialect {
         if self.plan().asks_for_declared() {
             turn.tools = with_called(meant, tools).into();
         }
-        let (mut parser, mut collect) = (self.parser(turn), Collect::new());
-        parser.push(text, &mut collect);
-        parser.finish(End::End, &mut collect);
-        let message = collect.into_message();
+        let message = self.parse(text, turn);
         let read = stretches(&message);
         let seen = |all: &[Stretch<'_>]| all.iter().filter(|stretch| !stretch.is_blank()).count();
         let mut first = 0;
@@ -191,35 +184,8 @@ fn is_word(text: &str) -> bool {
         && !text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// True for JSON that was found to be an object, and that every reader passes on as it is.
+/// True for an object that every reader passes on as it is.
 fn is_plain_object(json: &str) -> bool {
-    let bytes = json.as_bytes();
-    let framed = bytes.first() == Some(&b'{') && bytes.last() == Some(&b'}');
-    if !framed || bytes.len() > MAX_BYTES || json.contains("\\u") {
-        return false;
-    }
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => loop {
-                let Some(next) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { return false };
-                at += next + 1;
-                if bytes[at - 1] == b'"' {
-                    break;
-                }
-                at += 1;
-                if at > bytes.len() {
-                    return false;
-                }
-            },
-            _ => {}
-        }
-        if depth > MAX_DEPTH {
-            return false;
-        }
-    }
-    true
+    let limited = json.len() <= MAX_BYTES && json.starts_with('{') && !json.contains("\\u");
+    limited && value::exact(json.as_bytes(), MAX_DEPTH, &mut value::Keys::default()) == Ok(json.len())
 }

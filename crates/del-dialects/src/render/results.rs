@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::form::Said;
-use crate::dialect::{Dialect, HeadForm, Piece, Slot};
+use crate::codec::head::numbered;
+use crate::dialect::{Dialect, Piece};
 use crate::message::CallResult;
 
 impl Dialect {
@@ -22,7 +23,7 @@ impl Dialect {
                 "quoted" => Some(Said::by_others(Value::from(result.text.as_str()).to_string())),
                 "name" => Some(Said::by_others(result.name.as_str())),
                 "id" => Some(Said::by_others(self.result_id(result, place))),
-                "number" => Some(Said::by_others(number(result, place))),
+                "number" => Some(Said::by_others(numbered(result.id.as_deref(), place))),
                 _ => None,
             })
         });
@@ -40,33 +41,11 @@ impl Dialect {
     /// The id of the call that a result is for, as the dialect writes it there.
     fn result_id<'r>(&self, result: &'r CallResult, place: usize) -> Cow<'r, str> {
         let id = result.id.as_deref().unwrap_or_default();
-        let head = self.call.iter().find_map(|piece| match piece {
-            Piece::Mark(_, Some(form)) | Piece::Head(form) if form.is_id => Some(form),
-            _ => None,
-        });
-        match head {
-            Some(form) if !form.says(id, &result.name) => Cow::Owned(said(form, &result.name, place)),
-            _ => self.native_id(id, place),
-        }
-    }
-}
-
-/// What a head that is the id as a whole says of a call.
-fn said(form: &HeadForm, name: &str, place: usize) -> String {
-    let part = |part: &Slot| match part {
-        Slot::Text(text) => text.clone(),
-        Slot::Name => name.to_owned(),
-        Slot::Index => place.to_string(),
-        _ => String::new(),
-    };
-    form.parts.iter().map(part).collect()
-}
-
-/// The call's number in the turn, counted from 1: its id, where that is one.
-fn number(result: &CallResult, place: usize) -> Cow<'_, str> {
-    let numbered = |id: &&str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
-    match result.id.as_deref().filter(numbered) {
-        Some(id) => Cow::Borrowed(id),
-        None => Cow::Owned((place + 1).to_string()),
+        let Some(head) = self.call.iter().filter_map(Piece::head).find(|form| form.is_id) else {
+            return self.native_id(id, place);
+        };
+        let mut out = String::new();
+        head.write(Some(id), &result.name, place, &mut out);
+        Cow::Owned(out)
     }
 }

@@ -1,41 +1,25 @@
 //! JSON as chat templates spell it.
 
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::value::to_raw_value;
 
 use crate::dialect::{Loose, Spelling};
 use crate::value;
 
 /// A value as a template writes it.
-pub(super) fn spelt(value: &Value, spelling: &Spelling) -> String {
-    let sorted;
-    let value = if spelling.sorted {
-        sorted = {
+pub(super) fn spelt(value: &Value, spelling: Spelling) -> String {
+    match spelling {
+        Spelling::Spaced => spaced(value),
+        Spelling::Compact => {
             let mut value = value.clone();
             value.sort_all_objects();
-            value
-        };
-        &sorted
-    } else {
-        value
-    };
-    if spelling.python {
-        let mut out = String::new();
-        if let Ok(raw) = to_raw_value(value) {
-            value::write(&Loose::python(), &raw, &mut out);
+            value.to_string()
         }
-        return out;
-    }
-    if spelling.compact {
-        return value.to_string();
-    }
-    match spelling.indent {
-        Some(width) => {
-            let mut out = String::new();
-            write_lines(value, width, 0, &mut out);
-            out
-        }
-        None => spaced(value),
+        Spelling::Indent2 => indented(value, b"  "),
+        Spelling::Indent4 => indented(value, b"    "),
+        Spelling::Python => literal(&Loose::python(), value),
     }
 }
 
@@ -43,11 +27,9 @@ pub(super) fn spelt(value: &Value, spelling: &Spelling) -> String {
 pub(crate) fn spaced(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            let members: Vec<String> = members
-                .iter()
-                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), spaced(value)))
-                .collect();
-            format!("{{{}}}", members.join(", "))
+            let member =
+                |(key, value): (&String, &Value)| format!("{}: {}", value::quoted(key), spaced(value));
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }
         Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
         scalar => scalar.to_string(),
@@ -55,39 +37,18 @@ pub(crate) fn spaced(value: &Value) -> String {
 }
 
 /// JSON over several lines.
-fn write_lines(value: &Value, width: usize, depth: usize, out: &mut String) {
-    let line = |depth: usize, out: &mut String| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', width * depth));
-    };
-    let mut first = true;
-    let mut next = |out: &mut String| {
-        if !std::mem::replace(&mut first, false) {
-            out.push(',');
-        }
-        line(depth + 1, out);
-    };
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            out.push('{');
-            for (key, value) in members {
-                next(out);
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push_str(": ");
-                write_lines(value, width, depth + 1, out);
-            }
-            line(depth, out);
-            out.push('}');
-        }
-        Value::Array(items) if !items.is_empty() => {
-            out.push('[');
-            for item in items {
-                next(out);
-                write_lines(item, width, depth + 1, out);
-            }
-            line(depth, out);
-            out.push(']');
-        }
-        plain => out.push_str(&plain.to_string()),
+fn indented(value: &Value, indent: &[u8]) -> String {
+    let mut out = Vec::new();
+    let written =
+        value.serialize(&mut Serializer::with_formatter(&mut out, PrettyFormatter::with_indent(indent)));
+    written.ok().and_then(|()| String::from_utf8(out).ok()).unwrap_or_default()
+}
+
+/// A value as a literal of a syntax that is not JSON.
+pub(crate) fn literal(syntax: &Loose, value: &Value) -> String {
+    let mut out = String::new();
+    if let Ok(raw) = to_raw_value(value) {
+        value::write(syntax, &raw, &mut out);
     }
+    out
 }

@@ -2,39 +2,27 @@
 
 use std::sync::LazyLock;
 
-use crate::dialect::{Definitions, ParameterForm, TypeForms};
+use crate::dialect::Definitions;
 
-/// The forms for any dialect.
+/// The forms for any dialect, as a description has them. A test shows tools by them.
 pub(super) static TYPESCRIPT: LazyLock<Definitions> = LazyLock::new(|| {
-    let words = [
-        ("string", "string"),
-        ("integer", "integer"),
-        ("number", "number"),
-        ("boolean", "boolean"),
-        ("null", "null"),
-        ("array", "{items}[]"),
-        ("object", "object"),
-        ("record", "{\n{parameters}\n}"),
-        ("any", "any"),
-    ];
-    let types = TypeForms {
-        words: Some(words.map(|(name, word)| (name.to_owned(), word.to_owned())).into()),
-        optional: None,
-        union: "({types})".to_owned(),
-        bar: " | ".to_owned(),
-        values: true,
-    };
-    let parameter = ParameterForm {
-        form: "// {description}\n{key}{optional}: {type},".to_owned(),
-        joint: "\n".to_owned(),
-        types,
-        ..ParameterForm::default()
-    };
-    Definitions {
-        each: "// {description}\n{name}({\n  {parameters}\n})".to_owned(),
-        plain: Some("// {description}\n{name}({})".to_owned()),
-        between: "\n".to_owned(),
-        parameter: Some(parameter),
-        ..Definitions::default()
-    }
+    const TABLE: &str = r#"
+        each = "// {description}\n{name}({\n  {parameters}\n})"
+        plain = "// {description}\n{name}({})"
+        values = true
+        union = "({type} | {type})"
+        parameter = { form = "// {description}\n{key}{optional}: {type},", joint = "\n" }
+
+        [types]
+        string = "string"
+        integer = "integer"
+        number = "number"
+        boolean = "boolean"
+        null = "null"
+        array = "{items}[]"
+        object = "object"
+        record = "{\n{parameters}\n}"
+        any = "any"
+    "#;
+    Definitions::from_toml(TABLE).unwrap_or_default()
 });

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::{env, fs};
 
 use case::{Auto, Case};
-use del_dialects::dialect::{Codec, Frame};
+use del_dialects::description::{Codec, Frame};
 use del_dialects::{Call, Collect, Dialects, End, Message, RenderError, Start};
 use libtest_mimic::{Arguments, Trial};
 use reading::{
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for dialect in Dialects::builtin().iter() {
-        let name = dialect.name.clone();
+        let name = dialect.name().to_owned();
         let cases = folder().join(&name).join("cases");
         let mut files: Vec<_> = fs::read_dir(&cases)
             .map(|entries| entries.map(|entry| entry.expect("a readable folder").path()).collect())
@@ -150,7 +150,7 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
     let marks = distinct_marks(&dialect);
     // The beginning of a mark that is made of words is text as long as nothing follows it.
     let words: Vec<&String> = dialect
-        .reasoning
+        .reasoning()
         .iter()
         .flat_map(|reasoning| reasoning.begin.iter().chain(&reasoning.end))
         .filter(|mark| mark.starts_with(char::is_alphabetic))
@@ -186,7 +186,7 @@ fn prefixes(name: &str, case: &Case, parser: &dyn Fn() -> del_dialects::Parser, 
                 found.push(format!("{} calls, {} in the whole", message.calls.len(), whole.calls.len()));
             }
             let raw =
-                matches!(dialect.codec(), Codec::Fields(_)) || matches!(dialect.frame, Frame::Channels(_));
+                matches!(dialect.codec(), Codec::Fields(_)) || matches!(dialect.frame(), Frame::Channels(_));
             let raw = raw && end == End::End;
             let calls = message.calls.iter().enumerate();
             for (place, call) in calls.filter(|_| case.prefix_may_differ.is_none()) {

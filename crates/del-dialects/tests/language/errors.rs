@@ -131,8 +131,8 @@ fn what_is_wrong_in_a_table_is_named_with_its_line() {
             "[reasoning]\nbegin = '<t>'\nend = '<e>'\nholds_calls = true\nuntil_call = true",
             "got `until_call`",
         ),
-        ("[definitions]\neach = '{name}'\nindent = 2", "got `indent`"),
-        ("[definitions]\nindent = 2\ncompact = true", "got `compact`"),
+        ("[definitions]\neach = '{name}'\njson = 'compact'", "got `json`"),
+        ("[definitions]\njson = 'indent-3'", "\"indent-4\", \"python\" for `json`, got \"indent-3\""),
         ("[definitions.parameter]", "got `parameter`"),
         (
             "[definitions]\neach = '{parameters}'\nparameter.form = '{type}'\ntypes = { strnig = 's' }",

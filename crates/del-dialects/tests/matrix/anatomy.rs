@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{HeadForm, Mark, Need, Piece, Slot};
+use del_dialects::description::{HeadForm, Mark, Need, Piece, Slot};
 use del_dialects::{Call, Dialect};
 
 use crate::reading::tools;
@@ -47,13 +47,13 @@ impl Anatomy {
         let text =
             dialect.render_calls(std::slice::from_ref(call), &tools()).map_err(|error| error.to_string())?;
         let args = |piece: &&Piece| matches!(piece, Piece::Args(_));
-        let place = dialect.call.iter().position(|piece| args(&piece)).ok_or("no arguments")?;
+        let place = dialect.call().iter().position(|piece| args(&piece)).ok_or("no arguments")?;
         let around = |mark| Part::mark(mark, true, call);
-        let mut front: Vec<Part> = dialect.block.open.iter().map(around).collect();
-        front.extend(dialect.call[..place].iter().flat_map(|piece| parts(piece, call)));
+        let mut front: Vec<Part> = dialect.block().open.iter().map(around).collect();
+        front.extend(dialect.call()[..place].iter().flat_map(|piece| parts(piece, call)));
         let mut back: Vec<Part> =
-            dialect.call[place + 1..].iter().flat_map(|piece| parts(piece, call)).collect();
-        back.extend(dialect.block.close.iter().map(around));
+            dialect.call()[place + 1..].iter().flat_map(|piece| parts(piece, call)).collect();
+        back.extend(dialect.block().close.iter().map(around));
         let (head, tail) = (joined(&front), joined(&back));
         let args = text.strip_prefix(head.as_str()).and_then(|rest| rest.strip_suffix(tail.as_str()));
         let args = args.ok_or_else(|| format!("{text:?} is not {head:?}, arguments and {tail:?}"))?;

@@ -8,7 +8,7 @@ mod values;
 
 use std::sync::Arc;
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{Call, Dialect};
 
 use crate::anatomy::Anatomy;
@@ -120,7 +120,7 @@ pub(crate) fn later(dialect: &Arc<Dialect>, call: &Call) -> Result<String, Strin
 
 /// What has to stand before a call that does not begin the answer.
 pub(crate) fn introduction(dialect: &Dialect) -> String {
-    match &dialect.frame {
+    match dialect.frame() {
         Frame::Channels(channels) => format!("{}{}", channels.start[0], channels.author),
         _ => String::new(),
     }

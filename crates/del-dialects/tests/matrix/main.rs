@@ -40,10 +40,14 @@ fn main() -> ExitCode {
     for dialect in reading::tested() {
         let gaps = gaps(dialect);
         for unknown in gaps.keys().filter(|gap| !CELLS.iter().any(|cell| cell.name == gap.as_str())) {
-            missing.push([dialect.name.clone(), unknown.clone(), "gaps.toml lists no such cell".to_owned()]);
+            missing.push([
+                dialect.name().to_owned(),
+                unknown.clone(),
+                "gaps.toml lists no such cell".to_owned(),
+            ]);
         }
         for cell in &CELLS {
-            let test = format!("{}/{}", dialect.name, cell.name);
+            let test = format!("{}/{}", dialect.name(), cell.name);
             match held(dialect, cell) {
                 Held::Built => {
                     counts[0] += 1;
@@ -57,7 +61,7 @@ fn main() -> ExitCode {
                     trials.push(trial);
                 }
                 Held::Missing(what) if !gaps.contains_key(cell.name) => {
-                    missing.push([dialect.name.clone(), cell.name.to_owned(), what]);
+                    missing.push([dialect.name().to_owned(), cell.name.to_owned(), what]);
                 }
                 Held::Missing(_) => {}
             }
@@ -102,7 +106,7 @@ fn judge(dialect: &Arc<Dialect>, cell: &Cell, gap: Option<&str>) -> Result<(), F
 
 /// The cells that a dialect does not hold in yet, and why.
 fn gaps(dialect: &Dialect) -> BTreeMap<String, String> {
-    let path = reading::folder().join(&dialect.name).join("gaps.toml");
+    let path = reading::folder().join(dialect.name()).join("gaps.toml");
     let text = fs::read_to_string(&path).unwrap_or_default();
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use del_dialects::Dialect;
-use del_dialects::dialect::{Codec, Frame, Mark, Need, Piece, Route, Slot};
+use del_dialects::description::{Codec, Frame, Mark, Need, Piece, Route, Slot};
 
 use crate::anatomy::Anatomy;
 use crate::cells::weather;
@@ -37,7 +37,7 @@ const NEVER: [(&str, Form, &str); 20] = [
 
 /// Why a dialect cannot have a cell, if it cannot.
 pub(crate) fn reason(dialect: &Arc<Dialect>, cell: &str) -> Option<&'static str> {
-    if dialect.tool.is_some() {
+    if dialect.tool().is_some() {
         return Some("its calls are all of one tool");
     }
     let rules_out = |(name, form, _): &&(&str, Form, &str)| *name == cell && form(dialect);
@@ -56,7 +56,7 @@ fn is_marked(dialect: &Arc<Dialect>, text: &str) -> bool {
 /// True where the name itself is the mark of a call, or there is no mark at all.
 fn goes_by_name(dialect: &Arc<Dialect>) -> bool {
     let first = dialect.marks().find(|mark| mark.need == Need::Must);
-    match dialect.frame {
+    match dialect.frame() {
         Frame::Bare => true,
         Frame::Tags => first.is_some_and(|mark| mark.write.trim().len() < 3),
         Frame::Channels(_) => false,
@@ -64,11 +64,11 @@ fn goes_by_name(dialect: &Arc<Dialect>) -> bool {
 }
 
 fn routes_bodies(dialect: &Arc<Dialect>) -> bool {
-    matches!(dialect.frame, Frame::Channels(_))
+    matches!(dialect.frame(), Frame::Channels(_))
 }
 
 fn routes_no_thinking(dialect: &Arc<Dialect>) -> bool {
-    let Frame::Channels(channels) = &dialect.frame else { return false };
+    let Frame::Channels(channels) = dialect.frame() else { return false };
     !channels.routes.values().any(|route| *route == Route::Reasoning)
 }
 
@@ -79,7 +79,7 @@ fn has_raw_body(dialect: &Arc<Dialect>) -> bool {
 fn opens_like_data(dialect: &Arc<Dialect>) -> bool {
     let lines = dialect.marks().any(|mark| mark.line_start);
     let marked = |parts: Anatomy| is_marked(dialect, &parts.opener());
-    dialect.frame == Frame::Bare || lines || !anatomy(dialect).is_some_and(marked)
+    *dialect.frame() == Frame::Bare || lines || !anatomy(dialect).is_some_and(marked)
 }
 
 fn closes_like_data(dialect: &Arc<Dialect>) -> bool {
@@ -97,7 +97,7 @@ fn ends_with_its_value(dialect: &Arc<Dialect>) -> bool {
 fn has_no_wrapper(dialect: &Arc<Dialect>) -> bool {
     let own =
         |marks: &[Mark]| marks.iter().any(|mark| mark.need != Need::Noise && is_marked(dialect, &mark.write));
-    !own(&dialect.block.open) || !own(&dialect.block.close)
+    !own(&dialect.block().open) || !own(&dialect.block().close)
 }
 
 fn has_one_spelling(dialect: &Arc<Dialect>) -> bool {
@@ -114,9 +114,9 @@ fn carries_no_id(dialect: &Arc<Dialect>) -> bool {
         _ => false,
     };
     let object = matches!(dialect.codec(), Codec::Call(form) if form.id.is_some());
-    !object && !dialect.call.iter().any(head)
+    !object && !dialect.call().iter().any(head)
 }
 
 fn shows_no_results(dialect: &Arc<Dialect>) -> bool {
-    dialect.results.invented.is_empty()
+    dialect.results().invented.is_empty()
 }

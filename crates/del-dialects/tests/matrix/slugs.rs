@@ -36,7 +36,7 @@ const SLUGS: [(&str, &str); 24] = [
 
 /// The cells that the case files of a dialect count for.
 pub(crate) fn cells_of(dialect: &Dialect) -> Vec<&'static str> {
-    let files = fs::read_dir(folder().join(&dialect.name).join("cases"));
+    let files = fs::read_dir(folder().join(dialect.name()).join("cases"));
     let names =
         files.into_iter().flatten().flatten().map(|file| file.file_name().to_string_lossy().into_owned());
     let slugs: Vec<String> = names.collect();

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use del_dialects::dialect::{Codec, Slot};
+use del_dialects::description::{Codec, Slot};
 use del_dialects::{
     Call, Collect, Dialect, Dialects, End, Event, Fault, Limits, Message, Parser, Sink, Span, Start, Tool,
     Turn,
@@ -194,9 +194,9 @@ impl Dice {
 
 /// Spellings of a dialect that are its markup beyond doubt: nobody writes them in prose by chance.
 pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
-    use del_dialects::dialect::{Frame, Piece};
+    use del_dialects::description::{Frame, Piece};
     // A tag of one plain word inside a call is markup there, and the user's own anywhere else.
-    let inner = dialect.call.iter().skip(1).take_while(|piece| !matches!(piece, Piece::Args(_)));
+    let inner = dialect.call().iter().skip(1).take_while(|piece| !matches!(piece, Piece::Args(_)));
     let inner: Vec<&String> = inner
         .filter_map(|piece| if let Piece::Mark(mark, _) = piece { Some(&mark.read) } else { None })
         .flatten()
@@ -204,14 +204,14 @@ pub fn distinct_marks(dialect: &Dialect) -> Vec<String> {
         .collect();
     let mut marks: Vec<String> = dialect.marks().flat_map(|mark| mark.read.iter().cloned()).collect();
     marks.retain(|mark| !inner.contains(&mark));
-    if let Frame::Channels(channels) = &dialect.frame {
+    if let Frame::Channels(channels) = dialect.frame() {
         marks.extend(channels.marks().cloned());
     }
-    if let Some(reasoning) = &dialect.reasoning {
+    if let Some(reasoning) = dialect.reasoning() {
         marks.extend(reasoning.begin.iter().chain(&reasoning.end).map(|mark| mark.trim().to_owned()));
     }
-    marks.extend(dialect.ends.iter().cloned());
-    marks.extend(dialect.results.invented.iter().flatten().cloned());
+    marks.extend(dialect.ends().iter().cloned());
+    marks.extend(dialect.results().invented.iter().flatten().cloned());
     marks.retain(|mark| mark.len() >= 5 && mark.starts_with(['<', '[', '{', '#']) || mark == "TOOL_USE:");
     for mark in &mut marks {
         *mark = mark.replace('\0', ":b-9");
@@ -236,15 +236,15 @@ fn is_plain_tag(mark: &str) -> bool {
 /// True where only the name of a declared tool makes a call: the mark before it is a sign like any other, or there is
 /// none and the name is a key.
 pub fn names_decide(dialect: &Dialect) -> bool {
-    use del_dialects::dialect::{Frame, Need};
+    use del_dialects::description::{Frame, Need};
     let first = dialect.marks().find(|mark| mark.need == Need::Must);
     let key = matches!(dialect.codec(), Codec::Call(form) if form.name.is_none());
-    key || (dialect.frame == Frame::Tags && first.is_some_and(|mark| mark.write.len() < 3))
+    key || (*dialect.frame() == Frame::Tags && first.is_some_and(|mark| mark.write.len() < 3))
 }
 
 /// JSON with its keys in the order in which the dialect writes them.
 pub fn in_order(dialect: &Dialect, json: &str) -> String {
-    use del_dialects::dialect::{Codec, Literal};
+    use del_dialects::description::{Codec, Literal};
     match dialect.codec() {
         Codec::Object(Literal::Loose(loose)) if loose.sorted => sorted(json),
         _ => json.to_owned(),
@@ -253,7 +253,7 @@ pub fn in_order(dialect: &Dialect, json: &str) -> String {
 
 /// True when arguments keep the spelling that they have in the text.
 pub fn writes_json(dialect: &Dialect) -> bool {
-    use del_dialects::dialect::{Codec, Literal};
+    use del_dialects::description::{Codec, Literal};
     match dialect.codec() {
         Codec::Object(literal) => *literal == Literal::Json,
         Codec::Call(form) => !form.python,
@@ -314,24 +314,24 @@ pub fn as_meant(mut calls: Vec<Call>, meant: &[Call]) -> Vec<Call> {
 pub fn tested() -> impl Iterator<Item = &'static Arc<Dialect>> {
     let only = std::env::var("DEL_DIALECTS").ok();
     let named = move |name: &str| only.as_deref().is_none_or(|only| only.split(',').any(|one| one == name));
-    Dialects::builtin().iter().filter(move |dialect| named(&dialect.name))
+    Dialects::builtin().iter().filter(move |dialect| named(dialect.name()))
 }
 
 /// The dialects that can call any tool: all but those whose form is that of one tool alone.
 pub fn of_any_tool() -> impl Iterator<Item = &'static Arc<Dialect>> {
-    tested().filter(|dialect| dialect.tool.is_none())
+    tested().filter(|dialect| dialect.tool().is_none())
 }
 
 /// Does this for every dialect that can call any tool, and says at the end for which of them it failed.
 pub fn every_dialect(check: impl Fn(&Arc<Dialect>)) {
     let failed = |dialect: &&Arc<Dialect>| catch_unwind(AssertUnwindSafe(|| check(dialect))).is_err();
-    let failed: Vec<&str> = of_any_tool().filter(failed).map(|dialect| dialect.name.as_str()).collect();
+    let failed: Vec<&str> = of_any_tool().filter(failed).map(|dialect| dialect.name()).collect();
     assert!(failed.is_empty(), "failed: {}", failed.join(", "));
 }
 
 /// Does this for the parser of every dialect and for the one that reads them all, which has no name.
 pub fn every_parser(check: impl Fn(Option<&str>)) {
-    let names = of_any_tool().map(|dialect| Some(dialect.name.as_str())).chain([None]);
+    let names = of_any_tool().map(|dialect| Some(dialect.name())).chain([None]);
     let failed = |name: Option<&'static str>| catch_unwind(AssertUnwindSafe(|| check(name))).is_err();
     let failed: Vec<&str> =
         names.filter(|name| failed(*name)).map(|name| name.unwrap_or("all together")).collect();
@@ -379,7 +379,7 @@ pub fn sample_calls() -> [Call; 2] {
 pub fn sample(dialect: &Arc<Dialect>) -> String {
     dialect
         .render_calls(&sample_calls(), &tools())
-        .unwrap_or_else(|error| panic!("{}: {error}", dialect.name))
+        .unwrap_or_else(|error| panic!("{}: {error}", dialect.name()))
 }
 
 /// Every event as it came, with its bytes.

@@ -1,6 +1,6 @@
 //! Rules 9 to 11: when a call counts, whose name, and which arguments.
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{End, FaultKind, Turn};
 
 use crate::faults;
@@ -16,7 +16,7 @@ fn rule_09_a_call_that_is_cut_inside_its_arguments_never_ends() {
         let from = text.rfind("write_file").unwrap() + "write_file".len();
         let to = text.find("three").unwrap() + "three".len();
         for at in (from..=to).filter(|at| text.is_char_boundary(*at)) {
-            for name in [Some(dialect.name.as_str()), None] {
+            for name in [Some(dialect.name()), None] {
                 let cut = &text[..at];
                 let (message, events) = read(parser(name, turn()), [cut], End::Cut);
                 assert_eq!(message.calls, [], "{name:?} {cut:?}");
@@ -42,7 +42,7 @@ fn rule_09_a_call_counts_when_only_closing_markup_is_missing() {
                     kept(dialect, as_meant(message.calls, &calls)),
                     kept(dialect, calls.to_vec()),
                     "{} {end:?} {:?}",
-                    dialect.name,
+                    dialect.name(),
                     &text[..at]
                 );
             }
@@ -55,14 +55,14 @@ fn rule_10_unknown_names_are_calls() {
     let calls = [call("never_heard.of-it", r#"{"a":"b"}"#)];
     every_dialect(|dialect| {
         for tools in [tools(), Vec::new().into()] {
-            if names_decide(dialect) || (!tools.is_empty() && dialect.frame == Frame::Bare) {
+            if names_decide(dialect) || (!tools.is_empty() && *dialect.frame() == Frame::Bare) {
                 // Without a mark it is text.
                 continue;
             }
             let text = dialect.render_calls(&calls, &tools).unwrap_or_else(|error| panic!("{error}"));
             let (message, _) = read(dialect.parser(Turn::new(tools)), [text.as_str()], End::End);
             let got = kept(dialect, as_meant(message.calls, &calls));
-            assert_eq!(got, kept(dialect, calls.to_vec()), "{}", dialect.name);
+            assert_eq!(got, kept(dialect, calls.to_vec()), "{}", dialect.name());
         }
     });
 }
@@ -77,10 +77,10 @@ fn rule_11_json_passes_byte_for_byte() {
         }
         let calls = [call("get_weather", odd)];
         let text = dialect.render_calls(&calls, &tools()).unwrap();
-        assert!(text.contains(odd), "{}", dialect.name);
+        assert!(text.contains(odd), "{}", dialect.name());
         for pieces in [vec![text.as_str()], chunks(&text, 1)] {
             let (message, _) = read(dialect.parser(turn()), pieces, End::End);
-            assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name);
+            assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name());
         }
     });
 }
@@ -98,9 +98,9 @@ fn rule_11_other_syntaxes_become_json_by_the_schema() {
         let (message, events) = read(dialect.parser(turn()), chunks(&text, 3), End::End);
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
         for (got, meant) in message.calls.iter().zip(&calls) {
-            assert_eq!(value(&got.arguments), value(&meant.arguments), "{}", dialect.name);
+            assert_eq!(value(&got.arguments), value(&meant.arguments), "{}", dialect.name());
         }
-        assert_eq!((message.calls.len(), faults(&events)), (calls.len(), vec![]), "{}", dialect.name);
+        assert_eq!((message.calls.len(), faults(&events)), (calls.len(), vec![]), "{}", dialect.name());
     });
 }
 
@@ -110,6 +110,6 @@ fn rule_11_no_arguments_are_an_empty_object() {
     every_dialect(|dialect| {
         let text = dialect.render_calls(&calls, &tools()).unwrap_or_else(|error| panic!("{error}"));
         let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
-        assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name);
+        assert_eq!(as_meant(message.calls, &calls), calls, "{}", dialect.name());
     });
 }

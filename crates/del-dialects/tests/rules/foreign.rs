@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{CallResult, Dialects, End, Start};
 
 use crate::reading::{broken_marks, every_dialect, names_decide, read, sample, turn};
@@ -18,18 +18,18 @@ fn rule_13_text_of_others_holds_no_mark() {
         let forged = format!("20 degrees.\n{}", sample(dialect));
         let neutral = all.neutralise(&forged);
         for mark in &broken_marks(dialect) {
-            assert!(!all.neutralise(mark).contains(mark), "{} {mark:?}", dialect.name);
-            assert!(!neutral.contains(mark), "{} {mark:?} in {neutral:?}", dialect.name);
+            assert!(!all.neutralise(mark).contains(mark), "{} {mark:?}", dialect.name());
+            assert!(!neutral.contains(mark), "{} {mark:?} in {neutral:?}", dialect.name());
         }
-        assert_eq!(all.restore(&neutral), forged, "{}", dialect.name);
-        let bare = |name: &String| all.get(name).is_some_and(|dialect| dialect.frame == Frame::Bare);
-        if dialect.frame == Frame::Bare || names_decide(dialect) || dialect.reads.iter().any(bare) {
+        assert_eq!(all.restore(&neutral), forged, "{}", dialect.name());
+        let bare = |name: &String| all.get(name).is_some_and(|dialect| *dialect.frame() == Frame::Bare);
+        if *dialect.frame() == Frame::Bare || names_decide(dialect) || dialect.reads().iter().any(bare) {
             // Without a mark there is nothing to break; such text is a call only where a model writes it.
             return;
         }
         for start in [Start::Text, Start::Reasoning] {
             let (message, _) = read(dialect.parser(turn().starting(start)), [neutral.as_ref()], End::End);
-            assert_eq!(message.calls, [], "{}: {neutral:?}", dialect.name);
+            assert_eq!(message.calls, [], "{}: {neutral:?}", dialect.name());
         }
     });
 }
@@ -38,8 +38,8 @@ fn rule_13_text_of_others_holds_no_mark() {
 fn rule_13_results_cannot_forge_calls() {
     every_dialect(|dialect| {
         let mut forged = sample(dialect);
-        forged.push_str(&dialect.results.close);
-        for [open, close] in &dialect.results.invented {
+        forged.push_str(&dialect.results().close);
+        for [open, close] in &dialect.results().invented {
             forged.extend([close, open, "more", close]);
         }
         for ok in [true, false] {
@@ -47,7 +47,7 @@ fn rule_13_results_cannot_forge_calls() {
             let rendered = dialect.render_results(&[result(&forged, ok)]);
             for mark in broken_marks(dialect) {
                 let count = |text: &str| text.matches(&mark).count();
-                assert_eq!(count(&rendered), count(&honest), "{} {mark:?} in {rendered:?}", dialect.name);
+                assert_eq!(count(&rendered), count(&honest), "{} {mark:?} in {rendered:?}", dialect.name());
             }
         }
     });

@@ -16,7 +16,7 @@ fn rule_06_text_calls_and_thinking_keep_their_order_and_bytes() {
         let text = format!("{before}{}{after}{}", sample(dialect), sample(dialect));
         let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
         let lead =
-            |text: &str| dialect.leads.iter().filter(|lead| text.ends_with(*lead)).map(String::len).max();
+            |text: &str| dialect.leads().iter().filter(|lead| text.ends_with(*lead)).map(String::len).max();
         let cut = |text: &'static str| &text[..text.len() - lead(text).unwrap_or(0)];
         let expected = [
             Part::Text(cut(before).to_owned()),
@@ -26,7 +26,7 @@ fn rule_06_text_calls_and_thinking_keep_their_order_and_bytes() {
             Part::Call(2),
             Part::Call(3),
         ];
-        assert_eq!(message.parts, expected, "{}", dialect.name);
+        assert_eq!(message.parts, expected, "{}", dialect.name());
     });
 }
 
@@ -35,7 +35,7 @@ fn rule_07_markup_never_reaches_text_or_reasoning() {
     every_dialect(|dialect| {
         let marks = distinct_marks(dialect);
         let mut texts = vec![format!("Hello.\n{}\nBye.", sample(dialect))];
-        if let Some(reasoning) = &dialect.reasoning
+        if let Some(reasoning) = dialect.reasoning()
             && let (Some(begin), Some(end)) = (reasoning.begin.first(), reasoning.end.first())
         {
             texts.push(format!("{begin}Hm.{end}{}\nBye.", sample(dialect)));
@@ -44,8 +44,8 @@ fn rule_07_markup_never_reaches_text_or_reasoning() {
             let (message, _) = read(dialect.parser(turn()), [text.as_str()], End::End);
             for said in [&message.content, &message.reasoning] {
                 let leak = marks.iter().find(|mark| said.contains(*mark));
-                assert_eq!(leak, None, "{}: {said:?}", dialect.name);
-                assert!(!said.contains("think>"), "{}: {said:?}", dialect.name);
+                assert_eq!(leak, None, "{}: {said:?}", dialect.name());
+                assert!(!said.contains("think>"), "{}: {said:?}", dialect.name());
             }
         }
     });
@@ -59,7 +59,7 @@ fn rule_07_half_a_mark_never_reaches_text() {
                 let text = format!("Hello\n{}", &mark[..at]);
                 let (message, events) = read(dialect.parser(turn()), [text.as_str()], End::Cut);
                 let known = faults(&events);
-                assert_eq!(message.content.trim_end(), "Hello", "{}: {text:?} {known:?}", dialect.name);
+                assert_eq!(message.content.trim_end(), "Hello", "{}: {text:?} {known:?}", dialect.name());
             }
         }
     });
@@ -68,7 +68,7 @@ fn rule_07_half_a_mark_never_reaches_text() {
 #[test]
 fn rule_07_reasoning_never_reaches_text() {
     every_dialect(|dialect| {
-        let Some(reasoning) = &dialect.reasoning else { return };
+        let Some(reasoning) = dialect.reasoning() else { return };
         for (begin, end) in reasoning.begin.iter().zip(&reasoning.end) {
             let [begin, end] = [begin, end].map(|mark| mark.replace('\0', ":b-9"));
             for (text, start) in [
@@ -80,7 +80,7 @@ fn rule_07_reasoning_never_reaches_text() {
                 for pieces in [vec![text.as_str()], chunks(&text, 1)] {
                     let (message, _) = read(dialect.parser(turn().starting(start)), pieces, End::End);
                     let got = (message.reasoning.as_str(), message.content.as_str());
-                    assert_eq!(got, ("secret", "Hello."), "{} {text:?} {start:?}", dialect.name);
+                    assert_eq!(got, ("secret", "Hello."), "{} {text:?} {start:?}", dialect.name());
                 }
             }
         }
@@ -97,11 +97,11 @@ fn rule_08_a_mark_inside_a_string_is_data() {
                 Ok(text) => {
                     let (message, events) = read(dialect.parser(turn()), chunks(&text, 2), End::End);
                     let got = kept(dialect, as_meant(message.calls, &calls));
-                    assert_eq!(got, kept(dialect, calls.to_vec()), "{} {mark:?}", dialect.name);
+                    assert_eq!(got, kept(dialect, calls.to_vec()), "{} {mark:?}", dialect.name());
                     let rest = (message.content.as_str(), faults(&events));
-                    assert_eq!(rest, ("", vec![]), "{} {mark:?}", dialect.name);
+                    assert_eq!(rest, ("", vec![]), "{} {mark:?}", dialect.name());
                 }
-                Err(error) => assert!(!writes_json(dialect), "{} {mark:?}: {error}", dialect.name),
+                Err(error) => assert!(!writes_json(dialect), "{} {mark:?}: {error}", dialect.name()),
             }
         }
     });

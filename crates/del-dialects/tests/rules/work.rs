@@ -12,13 +12,13 @@ use crate::reading::{
 fn rule_12_work_is_linear() {
     every_dialect(|dialect| {
         let text = format!("Let me look.\n{}\n", sample(dialect)).repeat(1000);
-        for name in [Some(dialect.name.as_str()), None] {
+        for name in [Some(dialect.name()), None] {
             let mut endless = turn();
             endless.limits.calls = u32::MAX;
             for pieces in [vec![text.as_str()], chunks(&text, 5)] {
                 let (examined, _) = cost(parser(name, endless.clone()), pieces);
                 let bound = 4 * text.len() as u64;
-                assert!(examined <= bound, "{name:?} {}: {examined} of {}", dialect.name, text.len());
+                assert!(examined <= bound, "{name:?} {}: {examined} of {}", dialect.name(), text.len());
             }
         }
     });
@@ -42,10 +42,10 @@ fn rule_12_depth_calls_and_arguments_have_limits() {
                     kept(dialect, as_meant(message.calls, &calls[..expected])),
                     kept(dialect, calls[..expected].to_vec()),
                     "{} {what}",
-                    dialect.name
+                    dialect.name()
                 );
-                assert!(known.contains(&FaultKind::Limit), "{} {what}: {known:?}", dialect.name);
-                assert_eq!(message.content.trim(), "", "{} {what}", dialect.name);
+                assert!(known.contains(&FaultKind::Limit), "{} {what}: {known:?}", dialect.name());
+                assert_eq!(message.content.trim(), "", "{} {what}", dialect.name());
             }
         };
         check("depth", limits(|limits| limits.depth = 10), &deep, 1);
@@ -66,7 +66,7 @@ fn rule_12_names_have_a_limit() {
                 let mut turn = turn().limited(limits.clone());
                 crate::reading::declare(&mut turn, &[call(&long, "{}")]);
                 let (message, _) = read(dialect.parser(turn), chunks(&text, chars), End::End);
-                assert_eq!(message.calls.len(), usize::from(fits), "{} {letters}", dialect.name);
+                assert_eq!(message.calls.len(), usize::from(fits), "{} {letters}", dialect.name());
             }
         }
     });

@@ -1,6 +1,6 @@
 //! What the writer writes is accepted in every dialect, and what is no call of these tools is not.
 
-use del_dialects::dialect::{Codec, Frame, Mark, Need, Route};
+use del_dialects::description::{Codec, Frame, Mark, Need, Route};
 use del_dialects::{Call, Tool};
 use del_grammar::{Choice, Grammar, GrammarError, Options};
 use serde_json::json;
@@ -71,17 +71,17 @@ fn accepts_what_the_writer_writes() {
             let text = dialect.render_calls(std::slice::from_ref(call), &tools).unwrap();
             let named = grammar(dialect, &tools, &Choice::Named(call.name.clone()), true);
             for (grammar, what) in [(&one, "one"), (&more, "more"), (&auto, "auto"), (&named, "named")] {
-                assert!(grammar.accepts(&text), "{} {what}: {text}", dialect.name);
+                assert!(grammar.accepts(&text), "{} {what}: {text}", dialect.name());
             }
         }
         for pair in calls.windows(2) {
             let text = dialect.render_calls(pair, &tools).unwrap();
-            assert!(more.accepts(&text), "{}: {text}", dialect.name);
-            assert!(auto.accepts(&text), "{}: {text}", dialect.name);
-            assert!(!one.accepts(&text), "{} took two calls for one: {text}", dialect.name);
+            assert!(more.accepts(&text), "{}: {text}", dialect.name());
+            assert!(auto.accepts(&text), "{}: {text}", dialect.name());
+            assert!(!one.accepts(&text), "{} took two calls for one: {text}", dialect.name());
         }
         let text = dialect.render_calls(&calls, &tools).unwrap();
-        assert!(more.accepts(&text), "{}: {text}", dialect.name);
+        assert!(more.accepts(&text), "{}: {text}", dialect.name());
     }
 }
 
@@ -160,27 +160,27 @@ fn refuses_what_is_no_call_of_these_tools() {
             if elements && !read(dialect, &tools, &text).calls.iter().all(meant) {
                 continue;
             }
-            assert!(!required.accepts(&text), "{} took {what}: {text}", dialect.name);
-            assert!(!auto.accepts(&text), "{} took {what} for text: {text}", dialect.name);
+            assert!(!required.accepts(&text), "{} took {what}: {text}", dialect.name());
+            assert!(!auto.accepts(&text), "{} took {what} for text: {text}", dialect.name());
         }
         for call in calls() {
             let text = dialect.render_calls(std::slice::from_ref(&call), &tools).unwrap();
             let other = text.replace(&call.name, "no_such_tool");
-            assert!(!required.accepts(&other), "{} took an unknown tool: {other}", dialect.name);
+            assert!(!required.accepts(&other), "{} took an unknown tool: {other}", dialect.name());
             let others = if call.name == "look_up" { "add_item" } else { "look_up" };
             let named = grammar(dialect, &tools, &Choice::Named(others.to_owned()), true);
-            assert!(!named.accepts(&text), "{} took another tool: {text}", dialect.name);
+            assert!(!named.accepts(&text), "{} took another tool: {text}", dialect.name());
             for garbage in ["\n", " and so on", "}", "<", "]"] {
                 let longer = format!("{text}{garbage}");
-                assert!(!required.accepts(&longer), "{} took {longer:?}", dialect.name);
+                assert!(!required.accepts(&longer), "{} took {longer:?}", dialect.name());
             }
-            assert!(!required.accepts(&format!("Well: {text}")), "{} took text", dialect.name);
+            assert!(!required.accepts(&format!("Well: {text}")), "{} took text", dialect.name());
             let last = text.chars().next_back().unwrap();
             let cut = &text[..text.len() - last.len_utf8()];
-            assert!(!required.accepts(cut), "{} took {cut:?}", dialect.name);
-            assert!(!auto.accepts(cut), "{} took {cut:?} for text", dialect.name);
+            assert!(!required.accepts(cut), "{} took {cut:?}", dialect.name());
+            assert!(!auto.accepts(cut), "{} took {cut:?} for text", dialect.name());
         }
-        assert!(!required.accepts(""), "{}", dialect.name);
+        assert!(!required.accepts(""), "{}", dialect.name());
     }
 }
 
@@ -195,13 +195,13 @@ fn refuses_calls_whose_marks_are_missing() {
         let grammar = grammar(dialect, &tools, &Choice::Required, true);
         let text = dialect.render_calls(call, &tools).unwrap();
         // Servers keep the mark that ends the last message of a channel to themselves.
-        let kept = |mark: &Mark| mark.need == Need::Stop && matches!(dialect.frame, Frame::Channels(_));
+        let kept = |mark: &Mark| mark.need == Need::Stop && matches!(dialect.frame(), Frame::Channels(_));
         let written = |mark: &&Mark| !matches!(mark.need, Need::Noise | Need::Id) && !kept(mark);
         for mark in dialect.marks().filter(written) {
             let without = text.replacen(&mark.write, "", 1);
             dropped += 1;
-            assert_ne!(text, without, "{}: {:?}", dialect.name, mark.write);
-            assert!(!grammar.accepts(&without), "{} took {without:?}", dialect.name);
+            assert_ne!(text, without, "{}: {:?}", dialect.name(), mark.write);
+            assert!(!grammar.accepts(&without), "{} took {without:?}", dialect.name());
         }
     }
     assert!(dropped > 40, "only {dropped} marks were dropped");
@@ -226,26 +226,26 @@ fn auto_takes_text_and_calls_behind_it() {
         let required = grammar(dialect, &tools, &Choice::Required, true);
         for text in texts {
             // A line may not begin as a call does where nothing else marks one.
-            let marked = dialect.frame == Frame::Bare && text.starts_with(['<', '`']);
+            let marked = *dialect.frame() == Frame::Bare && text.starts_with(['<', '`']);
             if marked {
                 continue;
             }
-            assert!(auto.accepts(text), "{}: {text:?}", dialect.name);
-            assert!(!required.accepts(text), "{}: {text:?}", dialect.name);
-            assert!(read(dialect, &tools, text).calls.is_empty(), "{}: {text:?}", dialect.name);
+            assert!(auto.accepts(text), "{}: {text:?}", dialect.name());
+            assert!(!required.accepts(text), "{}: {text:?}", dialect.name());
+            assert!(read(dialect, &tools, text).calls.is_empty(), "{}: {text:?}", dialect.name());
             if text.is_empty() {
                 continue;
             }
             let call = &calls()[1..2];
             let written = dialect.render_calls(call, &tools).unwrap();
-            let lines = dialect.frame == Frame::Bare || dialect.marks().any(|mark| mark.line_start);
+            let lines = *dialect.frame() == Frame::Bare || dialect.marks().any(|mark| mark.line_start);
             let line = if lines { "\n" } else { "" };
-            let both = format!("{text}{}{line}{written}", dialect.lead);
-            assert!(auto.accepts(&both), "{}: {both:?}", dialect.name);
+            let both = format!("{text}{}{line}{written}", dialect.lead());
+            assert!(auto.accepts(&both), "{}: {both:?}", dialect.name());
             let message = read(dialect, &tools, &both);
-            assert_eq!(message.calls.len(), 1, "{}: {both:?}", dialect.name);
-            assert_eq!(message.calls[0].name, call[0].name, "{}: {both:?}", dialect.name);
-            assert!(!auto.accepts(&format!("{both} And then?")), "{}", dialect.name);
+            assert_eq!(message.calls.len(), 1, "{}: {both:?}", dialect.name());
+            assert_eq!(message.calls[0].name, call[0].name, "{}: {both:?}", dialect.name());
+            assert!(!auto.accepts(&format!("{both} And then?")), "{}", dialect.name());
         }
     }
 }
@@ -280,12 +280,12 @@ fn calls_begin_with_a_trigger() {
     for dialect in of_any_tool() {
         let grammar = built(dialect, &tools, &Choice::Auto, true).unwrap();
         for trigger in grammar.triggers() {
-            assert!(trigger.len() >= 5, "{}: {trigger:?}", dialect.name);
+            assert!(trigger.len() >= 5, "{}: {trigger:?}", dialect.name());
         }
         for call in calls() {
             let text = dialect.render_calls(&[call], &tools).unwrap();
             let begins = grammar.triggers().iter().any(|trigger| text.starts_with(trigger));
-            assert!(begins, "{}: {:?} {text}", dialect.name, grammar.triggers());
+            assert!(begins, "{}: {:?} {text}", dialect.name(), grammar.triggers());
         }
     }
 }
@@ -305,7 +305,7 @@ fn a_thought_before_required_calls() {
     let tools = tools();
     let mut thinking = 0;
     for dialect in of_any_tool() {
-        let name = &dialect.name;
+        let name = dialect.name();
         let plain = built(dialect, &tools, &Choice::Required, true).unwrap();
         let options = Options::new(Choice::Required).parallel(true).thinking(true);
         let with = Grammar::new(dialect, &tools, &options).unwrap();
@@ -315,7 +315,7 @@ fn a_thought_before_required_calls() {
         thinking += 1;
         let (plain, with) = (Gbnf::read(&plain.to_gbnf()).unwrap(), Gbnf::read(&with.to_gbnf()).unwrap());
         let call = dialect.render_calls(&calls()[..1], &tools).unwrap();
-        let thought = match (&dialect.frame, &dialect.reasoning) {
+        let thought = match (dialect.frame(), dialect.reasoning()) {
             (Frame::Channels(channels), _) => {
                 let (route, _) = channels.routes.iter().find(|(_, to)| **to == Route::Reasoning).unwrap();
                 let header = match channels.channel.first() {
@@ -338,8 +338,8 @@ fn a_thought_before_required_calls() {
         let message = read(dialect, &tools, &text);
         assert_eq!(message.reasoning.trim(), "Hm, a < b.", "{name}: {text}");
         assert_eq!((message.calls.len(), message.faults.len()), (1, 0), "{name}: {text}");
-        if dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.prefilled) {
-            let begin = dialect.reasoning.as_ref().unwrap().begin[0].trim();
+        if dialect.reasoning().is_some_and(|reasoning| reasoning.prefilled) {
+            let begin = dialect.reasoning().unwrap().begin[0].trim();
             assert!(with.accepts(text.strip_prefix(begin).unwrap()), "{name} refused {text}");
         }
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::of_any_tool;
-use del_dialects::dialect::Codec;
+use del_dialects::description::Codec;
 use del_dialects::{Call, Dialect, Tool};
 use del_grammar::Choice;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub(crate) struct Engines {
 
 impl Engines {
     pub(crate) fn new(dialect: &Dialect, tools: &[Tool], choice: &Choice, parallel: bool) -> Self {
-        let name = &dialect.name;
+        let name = dialect.name();
         let grammar = built(dialect, tools, choice, parallel).unwrap();
         let (gbnf, lark) = (grammar.to_gbnf(), grammar.to_lark());
         let guidance = |kind: &str, text: &str, read: Result<Guidance, String>| {
@@ -60,7 +60,7 @@ impl Asked {
     fn new(dialect: &Dialect, tools: &[Tool], choice: &Choice) -> Self {
         let grammar = built(dialect, tools, choice, true).unwrap();
         let line = json!({
-            "dialect": dialect.name, "choice": format!("{choice:?}"), "gbnf": grammar.to_gbnf(),
+            "dialect": dialect.name(), "choice": format!("{choice:?}"), "gbnf": grammar.to_gbnf(),
             "regex": grammar.to_regex().ok(), "structural_tag": grammar.to_structural_tag(),
         });
         let engines = Engines::new(dialect, tools, choice, true);
@@ -177,7 +177,7 @@ fn canonical_cases_are_accepted_and_mutated_ones_refused() {
     for dialect in of_any_tool() {
         let mut auto = Asked::new(dialect, &tools, &Choice::Auto);
         let mut required = Asked::new(dialect, &tools, &Choice::Required);
-        for case in canonical(&dialect.name) {
+        for case in canonical(dialect.name()) {
             let (name, text) = (&case.name, &case.text);
             let known = case.calls.iter().all(|call| tools.iter().any(|tool| tool.name == call.name));
             if case.calls.is_empty() || !known {

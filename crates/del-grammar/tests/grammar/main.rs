@@ -31,7 +31,7 @@ fn built(
 /// A grammar that has been printed and read again.
 fn grammar(dialect: &Dialect, tools: &[Tool], choice: &Choice, parallel: bool) -> Gbnf {
     let text = built(dialect, tools, choice, parallel).unwrap().to_gbnf();
-    Gbnf::read(&text).unwrap_or_else(|error| panic!("{}: {error}\n{text}", dialect.name))
+    Gbnf::read(&text).unwrap_or_else(|error| panic!("{}: {error}\n{text}", dialect.name()))
 }
 
 fn dialect(name: &str) -> &'static Arc<Dialect> {
@@ -40,7 +40,7 @@ fn dialect(name: &str) -> &'static Arc<Dialect> {
 
 /// The dialects that can call any tool.
 fn of_any_tool() -> impl Iterator<Item = &'static Arc<Dialect>> {
-    Dialects::builtin().iter().filter(|dialect| dialect.tool.is_none())
+    Dialects::builtin().iter().filter(|dialect| dialect.tool().is_none())
 }
 
 fn tool(name: &str, parameters: Value) -> Tool {

@@ -130,8 +130,8 @@ proptest! {
             // Some dialects cannot carry some values, and say so.
             let Ok(text) = dialect.render_calls(&calls, &tools) else { continue };
             written += 1;
-            prop_assert!(required.accepts(&text), "{}: {}", dialect.name, text);
-            prop_assert!(!required.accepts(&format!("{text}x")), "{}: {}", dialect.name, text);
+            prop_assert!(required.accepts(&text), "{}: {}", dialect.name(), text);
+            prop_assert!(!required.accepts(&format!("{text}x")), "{}: {}", dialect.name(), text);
         }
         prop_assert!(written >= 10, "only {written} dialects carry {}", calls[0].arguments);
     }
@@ -155,10 +155,10 @@ proptest! {
         let dialect = of_any_tool().nth(place).unwrap();
         let engines = Engines::new(dialect, &tools, &Choice::Auto, true);
         let Ok(text) = dialect.render_calls(&[call("f", &arguments)], &tools) else { return Ok(()) };
-        prop_assert!(engines.accept(&dialect.name, &text), "{}: {}", dialect.name, text);
+        prop_assert!(engines.accept(dialect.name(), &text), "{}: {}", dialect.name(), text);
         for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)).step_by(31) {
             let dropped: String = text[..at].chars().chain(text[at..].chars().skip(1)).collect();
-            engines.accept(&dialect.name, &dropped);
+            engines.accept(dialect.name(), &dropped);
         }
     }
 }

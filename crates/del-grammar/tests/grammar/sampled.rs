@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use del_dialects::dialect::{Codec, Frame};
+use del_dialects::description::{Codec, Frame};
 use del_dialects::{Dialect, FaultKind, Tool};
 use del_grammar::Choice;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn what_a_grammar_lets_through_is_read_as_calls() {
                 let forgiven = |report: &del_dialects::Report| {
                     report.kind == FaultKind::DuplicateKey
                         || (report.kind == FaultKind::UnclosedCall
-                            && matches!(dialect.frame, Frame::Channels(_)))
+                            && matches!(dialect.frame(), Frame::Channels(_)))
                 };
                 let is_cut = message.faults.iter().any(|report| report.kind == FaultKind::UnclosedCall);
                 let right = (is_cut || !message.calls.is_empty())
@@ -119,7 +119,7 @@ fn what_a_grammar_lets_through_is_read_as_calls() {
                     && message.content.trim().is_empty()
                     && message.calls.iter().all(fit);
                 if !right {
-                    wrong.push(format!("{}: {text}\n{message:?}", dialect.name));
+                    wrong.push(format!("{}: {text}\n{message:?}", dialect.name()));
                 }
             }
         }

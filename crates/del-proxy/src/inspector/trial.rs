@@ -56,8 +56,8 @@ impl Question {
             .map(|dialect| {
                 let read = message(&self.text, dialect.parser(turn()), end);
                 Row {
-                    name: &dialect.name,
-                    title: &dialect.title,
+                    name: dialect.name(),
+                    title: dialect.title(),
                     same: !read.calls.is_empty() && same(&read.calls, &all.calls),
                     faults: read.faults.len(),
                     calls: read.calls,
@@ -71,7 +71,7 @@ impl Question {
         let (parser, shown) = match &self.dialect {
             Some(name) => {
                 let dialect = dialects.get(name).ok_or_else(|| format!("there is no dialect `{name}`"))?;
-                (dialect.parser(turn()), dialect.name.as_str())
+                (dialect.parser(turn()), dialect.name())
             }
             None => (dialects.parser(turn()), "auto"),
         };

@@ -81,7 +81,7 @@ fn turn(turn: &Turn) -> Value {
     });
     let reading = turn.reader.as_ref().filter(|reader| reader.reads).map(|reader| {
         let (mut json, _) = Reading::of(&said.text, parser(reader), said.end()).json(&said.text);
-        json["alone"] = json!(reader.dialect.as_ref().map(|dialect| dialect.name.clone()));
+        json["alone"] = json!(reader.dialect.as_ref().map(|dialect| dialect.name().to_owned()));
         json
     });
     json!({

@@ -39,7 +39,7 @@ pub(crate) fn tools() -> Vec<Tool> {
 }
 
 pub(crate) fn cases(dialect: &Dialect) -> Vec<(String, Case)> {
-    let mut files: Vec<_> = fs::read_dir(folder().join(&dialect.name).join("cases"))
+    let mut files: Vec<_> = fs::read_dir(folder().join(dialect.name()).join("cases"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))

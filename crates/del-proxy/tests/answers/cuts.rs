@@ -152,7 +152,7 @@ fn every_dialect_gives_the_same_message_in_each_api_wherever_the_text_is_cut() {
                 let canonical = cases(dialect).into_iter().filter(|(_, case)| case.canonical);
                 let counts: Vec<usize> =
                     canonical.map(|(name, case)| every_cut(&reader, &name, &case)).collect();
-                assert!(!counts.is_empty(), "{} has a canonical case", dialect.name);
+                assert!(!counts.is_empty(), "{} has a canonical case", dialect.name());
                 counts.iter().sum::<usize>()
             })
             .sum()

@@ -58,7 +58,8 @@ async fn every_dialect_goes_through() {
             continue;
         };
         // Without a lead, calls stand alone.
-        let text = if dialect.lead.is_empty() { written } else { format!("Well.{}{written}", dialect.lead) };
+        let text =
+            if dialect.lead().is_empty() { written } else { format!("Well.{}{written}", dialect.lead()) };
         let model = Model::new(move |seen| says(seen, &text, 3));
         let stand = Stand::with(model, |settings| {
             settings.routes[0].tools_mode = ToolsMode::Prompt;
@@ -66,12 +67,12 @@ async fn every_dialect_goes_through() {
         })
         .await;
         let response = stand.post(&weather()).send().await.unwrap();
-        assert_eq!(response.headers()["x-del-dialect"], dialect.name.as_str());
+        assert_eq!(response.headers()["x-del-dialect"], dialect.name());
         let whole = told(&crate::stand::document(response).await);
         let names: Vec<&str> = whole.1.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["get_weather"], "{}: {whole:?}", dialect.name);
-        assert!(whole.1[0].1.contains("Paris") && whole.2 == "tool_calls", "{}", dialect.name);
-        assert_eq!(assembled(&stand.events(&streamed(weather())).await), whole, "{}", dialect.name);
+        assert_eq!(names, ["get_weather"], "{}: {whole:?}", dialect.name());
+        assert!(whole.1[0].1.contains("Paris") && whole.2 == "tool_calls", "{}", dialect.name());
+        assert_eq!(assembled(&stand.events(&streamed(weather())).await), whole, "{}", dialect.name());
     }
     assert!(unwritten < 3, "{unwritten} dialects cannot write the call");
 }

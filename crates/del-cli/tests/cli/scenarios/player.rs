@@ -246,7 +246,7 @@ impl<'a> Play<'a> {
         };
         arguments.extend(["--tools-mode", mode]);
         if let (Form::Text(dialect), true) = (self.form, self.mode != Mode::Native) {
-            arguments.extend(["--dialect", &dialect.name]);
+            arguments.extend(["--dialect", dialect.name()]);
         }
         arguments
     }

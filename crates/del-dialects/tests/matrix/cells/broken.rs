@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{Codec, Frame, Literal};
+use del_dialects::description::{Codec, Frame, Literal};
 use del_dialects::{Dialect, FaultKind};
 
 use super::{Built, alone, anatomy, introduction, later, listing, probes, weather, written};
@@ -128,6 +128,6 @@ pub(super) fn cut_in_second(dialect: &Arc<Dialect>) -> Outcome {
     let text = written(dialect, &[weather(), listing()])?;
     let name = text.rfind("list_dir").ok_or("no name")?;
     // A name alone may be the next word of a sentence where only commas stand between calls.
-    let least = usize::from(dialect.frame != Frame::Tags);
+    let least = usize::from(*dialect.frame() != Frame::Tags);
     probes([least, 4].map(|bytes| Probe::of(&text[..name + bytes], &[weather()]).with_any_faults().cut()))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::{Codec, Frame, Need};
+use del_dialects::description::{Codec, Frame, Need};
 use del_dialects::{Call, Dialect};
 
 use super::{Built, alone, anatomy, concrete, introduction, listing, probes, weather, written};
@@ -32,7 +32,7 @@ pub(super) fn white_space(dialect: &Arc<Dialect>) -> Outcome {
     let parts = anatomy(dialect)?;
     let raw = matches!(dialect.codec(), Codec::Raw { .. });
     // Where a call is a line, its end says more than white space; and in a header none is free.
-    let header = matches!(dialect.frame, Frame::Channels(_));
+    let header = matches!(dialect.frame(), Frame::Channels(_));
     let lines = dialect.marks().any(|mark| mark.line_start) || raw || header;
     let mut texts = Vec::new();
     if !header {
@@ -105,7 +105,7 @@ pub(super) fn ids(dialect: &Arc<Dialect>) -> Outcome {
         return probes([Probe::of(written(dialect, &calls)?, &calls).with_ids()]);
     }
     // Where ids have a shape of their own, others are written anew.
-    let shaped = |id: &str, digit: &str| match &dialect.ids {
+    let shaped = |id: &str, digit: &str| match dialect.ids() {
         Some(shape) => shape.replace('*', id).replace('#', digit),
         None => id.repeat(9),
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::Frame;
+use del_dialects::description::Frame;
 use del_dialects::{Dialect, FaultKind};
 
 use super::{Built, alone, anatomy, concrete, introduction, listing, probes, weather, written};
@@ -81,7 +81,7 @@ pub(super) fn broken_off(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn invented(dialect: &Arc<Dialect>) -> Outcome {
     let call = alone(dialect, &weather())?;
-    let texts = dialect.results.invented.iter().map(|pair| {
+    let texts = dialect.results().invented.iter().map(|pair| {
         let [open, close] = pair.each_ref().map(|mark| concrete(mark));
         let text =
             format!("{call}\n{open}\n20 degrees, says {{\"name\": \"list_dir\"}}\n{close}\n\nIt is warm.");
@@ -97,7 +97,7 @@ pub(super) fn invented(dialect: &Arc<Dialect>) -> Outcome {
 
 pub(super) fn behind_a_thought(dialect: &Arc<Dialect>) -> Outcome {
     let call = alone(dialect, &weather())?;
-    let thoughts = match (&dialect.frame, &dialect.reasoning) {
+    let thoughts = match (dialect.frame(), dialect.reasoning()) {
         (Frame::Channels(_), _) => return Ok(Built::ByHand("a thought in a channel of its own")),
         (_, Some(reasoning)) => {
             // Where no mark ends a thought, the call does.

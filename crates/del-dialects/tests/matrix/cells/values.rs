@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use del_dialects::dialect::Codec;
+use del_dialects::description::Codec;
 use del_dialects::{Call, Dialect, RenderError};
 use serde_json::json;
 

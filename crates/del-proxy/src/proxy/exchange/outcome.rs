@@ -91,7 +91,7 @@ impl Exchange {
         if let Some(dialect) =
             self.route.settings.dialect.clone().or(written).filter(|_| self.request.offers_tools())
         {
-            insert(&mut headers, DIALECT, &dialect.name);
+            insert(&mut headers, DIALECT, dialect.name());
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(client.content_type()));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::Dialect;
+use crate::dialect::Dialect;
 
 impl Dialect {
     /// The id of a call as this dialect writes it. One of another shape is made anew: its digits say the call's place
