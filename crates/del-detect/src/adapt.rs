@@ -11,7 +11,7 @@ use crate::describe::{self, Reasoning, Sketch};
 
 /// The text of a description that is the known one but for the marks of `sketch`.
 pub(crate) fn adapted(known: &Dialect, sketch: &Sketch) -> Option<String> {
-    let places: Places = toml::from_str(&known.text).ok()?;
+    let places: Places = toml::from_str(known.text()).ok()?;
     let mut text = known.text().to_owned();
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let missing: Vec<String> =

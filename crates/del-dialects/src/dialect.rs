@@ -63,10 +63,10 @@ record! {
         /// What is read as markup between text and the first call, when it is there exactly: the longest that fits.
         pub(crate) leads: Vec<String> => &[String],
         /// Names by which a model says that it calls nothing: such a call is read and left out.
-        pub(crate) none: Vec<String>,
+        pub(crate) none: Vec<String> => &[String],
         /// Names under which a model gives its answer, unless a tool of that name is declared: what such a call holds is
         /// text.
-        pub(crate) answers: Vec<String>,
+        pub(crate) answers: Vec<String> => &[String],
         /// A text in place of the arguments is the value of the tool's only parameter.
         pub(crate) takes_text: bool,
         pub(crate) ids: Option<String>,

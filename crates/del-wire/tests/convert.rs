@@ -178,7 +178,7 @@ fn calls_survive_the_way_through_every_dialect() {
         let Ok(there) = there.record(json!({ "text": source }).to_string().as_bytes(), 1) else { continue };
         let back = Converter::new(Source::Text(Arc::clone(middle)), Target::Native, true, tools())
             .record(there.text.as_bytes(), 1)
-            .unwrap_or_else(|error| panic!("{}: {error}\n{}", middle.name, there.text));
+            .unwrap_or_else(|error| panic!("{}: {error}\n{}", middle.name(), there.text));
         let record: Value = serde_json::from_str(&back.text).unwrap();
         let message = native::read(record["text"].as_str().unwrap()).unwrap();
         let value =
@@ -187,10 +187,10 @@ fn calls_survive_the_way_through_every_dialect() {
             message.calls.iter().map(value).collect::<Vec<_>>(),
             calls.iter().map(value).collect::<Vec<_>>(),
             "{}\n{}",
-            middle.name,
+            middle.name(),
             there.text
         );
-        assert_eq!(message.content.trim(), "One moment.", "{}", middle.name);
+        assert_eq!(message.content.trim(), "One moment.", "{}", middle.name());
         carried += 1;
     }
     assert!(carried >= 55, "only {carried} dialects carry the answer");

@@ -78,7 +78,7 @@ fn check(dialect: &Dialect) -> Result<(), Inexpressible> {
     if dialect.variants().iter().any(|variant| variant.tool().is_some() && dialect.tool().is_none()) {
         return because("one tool is called in a form of its own");
     }
-    if !dialect.none.is_empty() || !dialect.answers.is_empty() {
+    if !dialect.none().is_empty() || !dialect.answers().is_empty() {
         return because("a call of a certain name is none");
     }
     if dialect.reasoning().is_some_and(|reasoning| reasoning.holds_calls) {
@@ -121,7 +121,7 @@ fn default_anchor(dialect: &Dialect) -> String {
         Frame::Channels(channels) => channels.written.reasoning.clone(),
         _ => String::new(),
     };
-    let marks = dialect.reasoning().iter().flat_map(|reasoning| &reasoning.begin).chain([&begin]);
+    let marks = dialect.reasoning().into_iter().flat_map(|reasoning| &reasoning.begin).chain([&begin]);
     let marks = either(marks.map(|mark| mark.trim()));
     if marks.is_empty() {
         return r"\Z".to_owned();

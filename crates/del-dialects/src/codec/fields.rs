@@ -35,6 +35,7 @@ use crate::schema::Types;
 use crate::turn::End;
 use crate::value::{Emit, escape, white_space};
 use delimiters::Delimiter;
+use lookahead::Vain;
 pub(crate) use delimiters::{Closers, FieldMarks};
 use repeated::Repeated;
 use value::Field;
@@ -59,6 +60,8 @@ pub(crate) struct FieldsReader {
     pub(crate) base: u64,
     /// Where in the answer a search for the rest of a value ended in vain.
     pub(crate) doubted: u64,
+    /// The last search ahead that ended in vain: it goes on there with more text.
+    vain: Vain,
     scratch: String,
     pub(crate) notes: Notes,
     max_depth: usize,
@@ -167,6 +170,7 @@ impl FieldsReader {
             guessed: false,
             base: 0,
             doubted: 0,
+            vain: Vain::default(),
             scratch: String::new(),
             notes: Notes::default(),
             max_depth,
@@ -322,6 +326,7 @@ impl FieldsReader {
     /// that all the looks together are linear.
     fn wait(&mut self, on: &mut On<'_, '_>, place: usize, looked: u64) -> Step {
         on.again += on.look.saturating_sub(place) as u64;
+        on.again -= looked.min((on.bytes.len() - on.look) as u64);
         let more = usize::try_from(looked).unwrap_or(usize::MAX);
         self.wake = (on.bytes.len() - on.kept).saturating_add(more.max(DELIMITER));
         self.resume = place - on.kept;

@@ -9,7 +9,7 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use super::delimiters::Delimiter;
 use super::header::{Header, MAX_HEADER};
-use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own};
+use super::lookahead::{AHEAD, Follow, Found, Lookahead, Own, Sought};
 use super::{FieldsReader, Given, On, Phase, Step};
 use crate::codec::ArgsProgress;
 use crate::dialect::{FieldForm, KeyKind, Slot, is_token};
@@ -39,7 +39,8 @@ impl FieldsReader {
     /// At a delimiter inside the value.
     pub(super) fn border(&mut self, on: &mut On<'_, '_>, delimiter: Delimiter, hit: Match) -> Step {
         let place = hit.start;
-        let tried = usize::try_from(self.doubted.saturating_sub(self.base + place as u64));
+        let at = self.base + place as u64;
+        let tried = usize::try_from(self.doubted.saturating_sub(at));
         let mut ahead = Lookahead {
             given: &on.given,
             field: &self.field,
@@ -49,11 +50,13 @@ impl FieldsReader {
             text: &on.given.text[place..],
             open: self.field.open,
             tried: tried.unwrap_or(usize::MAX),
+            vain: self.vain.behind(at),
             work: 0,
         };
         let verdict = ahead.verdict(Found { delimiter, start: 0, end: hit.end - place }, None);
-        let Lookahead { open, tried, work, .. } = ahead;
-        self.doubted = self.doubted.max(self.base + (place + tried) as u64);
+        let Lookahead { open, tried, vain, work, .. } = ahead;
+        self.doubted = self.doubted.max(at + tried as u64);
+        self.vain = vain;
         on.again += work;
         match verdict {
             Verdict::More => self.wait(on, place, work),
@@ -161,7 +164,7 @@ impl Lookahead<'_> {
     fn words(&mut self, closer: Found) -> Verdict {
         let mut from = closer.end;
         loop {
-            let found = match self.find(self.field.borders(self.given.marks), from, AHEAD) {
+            let found = match self.search(Sought::Border, from, AHEAD) {
                 Ok(found) => found,
                 Err(_) if self.may_grow(0, AHEAD) => return Verdict::More,
                 Err(free) => return Verdict::Data(free),
@@ -186,8 +189,10 @@ impl Lookahead<'_> {
             return Some(false);
         }
         let found = self.find(&marks.header, from, from + MAX_HEADER);
-        let key =
-            &self.text[from..found.as_ref().map_or(self.text.len().min(from + MAX_HEADER), |end| end.start)];
+        let key = &self.text[from..found.as_ref().map_or_else(
+            |_| self.text.floor_char_boundary(from + MAX_HEADER),
+            |end| end.start,
+        )];
         let key = match &marks.line {
             Some(line) => line.key(key, tool),
             None => Some(key).filter(|key| key.bytes().all(is_word)),

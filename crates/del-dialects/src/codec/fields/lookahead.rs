@@ -38,8 +38,38 @@ pub(super) struct Lookahead<'a> {
     pub(super) open: usize,
     /// Up to here the end of a JSON value was looked for in vain.
     pub(super) tried: usize,
+    /// The last search that ended in vain.
+    pub(super) vain: Vain,
     /// Bytes that were looked at.
     pub(super) work: u64,
+}
+
+/// What is searched for ahead.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sought {
+    /// What may end the value.
+    #[default]
+    Border,
+    /// A closer of the value, or the opener of a field.
+    Own,
+}
+
+/// A search that ended in vain: nothing that was sought begins from one place to the other. It is a watermark: with more
+/// text the search goes on there.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Vain {
+    sought: Sought,
+    /// The delimiter behind which was searched, by its place in the answer; the others count from it.
+    at: u64,
+    from: usize,
+    to: usize,
+}
+
+impl Vain {
+    /// What is known of the search behind the delimiter at this place.
+    pub(super) fn behind(self, at: u64) -> Self {
+        if self.at == at { self } else { Self { at, ..Self::default() } }
+    }
 }
 
 /// What stands behind white space.
@@ -107,6 +137,20 @@ impl<'a> Lookahead<'a> {
         }
     }
 
+    /// The same for what ends values, in a search that goes on where the last one ended.
+    pub(super) fn search(&mut self, sought: Sought, from: usize, to: usize) -> Result<Found, usize> {
+        let marks = self.given.marks;
+        let expected = match sought {
+            Sought::Border => self.field.borders(marks),
+            Sought::Own => marks.own.as_ref().ok_or(from)?,
+        };
+        let known = (self.vain.sought, self.vain.from) == (sought, from);
+        let start = if known { self.vain.to.max(from) } else { from };
+        self.find(expected, start, to).inspect_err(|free| {
+            self.vain = Vain { sought, from, to: *free, ..self.vain };
+        })
+    }
+
     /// What stands behind the white space at `from`.
     pub(super) fn follow(&mut self, from: usize) -> Follow {
         let bytes = self.window(from, AHEAD);
@@ -130,9 +174,11 @@ impl<'a> Lookahead<'a> {
     /// The value's own closer behind `from`, before any field.
     pub(super) fn own_closer(&mut self, mut from: usize) -> Own {
         let edge = from + AHEAD;
-        let Some(own) = &self.given.marks.own else { return Own::None(from) };
+        if self.given.marks.own.is_none() {
+            return Own::None(from);
+        }
         let free = loop {
-            let found = match self.find(own, from, edge) {
+            let found = match self.search(Sought::Own, from, edge) {
                 Ok(found) => found,
                 Err(free) => break free,
             };
