@@ -282,6 +282,9 @@ impl Lookahead<'_> {
         if !confirmed && (!alone || given.marks.own.is_none() || given.form.repeats_key()) {
             return Verdict::Data(found.end);
         }
+        if found.end < self.tried {
+            return if confirmed { ends } else { Verdict::Data(found.end) };
+        }
         match self.own_closer(found.end) {
             Own::Closer(at) => Verdict::Data(at),
             Own::More => Verdict::More,

@@ -1,9 +1,10 @@
 //! The delimiters of fields: what may stand at each place of a call, computed once from its description.
 
 use super::elements::ElementMarks;
+use super::header::MAX_HEADER;
 use crate::dialect::{FieldForm, Slot};
 use crate::message::Tool;
-use crate::scan::{Automaton, Match, is_word};
+use crate::scan::{Automaton, Match, Scan, is_word};
 use crate::schema::may_have;
 
 /// What a delimiter is.
@@ -178,6 +179,21 @@ impl FieldMarks {
         let own = closers.iter().map(|(step, mark)| (mark.clone(), Body(*step)));
         let outside = outside.iter().map(|mark| (mark.clone(), Delimiter::Outside));
         Self { value: Expected::new(own.chain(outside)), ..Self::raw(&[], &[]) }
+    }
+
+    /// Whether `text` begins with a key, where fields are lines; none when that cannot be said yet.
+    pub(crate) fn begins_with_key(&self, text: &str) -> Option<bool> {
+        let Some(line) = &self.line else { return Some(true) };
+        let window = &text[..text.floor_char_boundary(MAX_HEADER)];
+        let mut scan = Scan::default();
+        let hit = self.header.automaton.find(&mut scan, window.as_bytes(), &mut 0, &mut 0);
+        match hit {
+            Some(hit) => Some(
+                self.header.delimiter(hit) == Delimiter::Header
+                    && line.key(&window[..hit.start], None).is_some(),
+            ),
+            None => (window.len() == MAX_HEADER).then_some(false),
+        }
     }
 
     /// The spellings that a call may begin its fields with.

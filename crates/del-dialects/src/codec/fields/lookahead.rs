@@ -36,7 +36,8 @@ pub(super) struct Lookahead<'a> {
     pub(super) text: &'a str,
     /// So many elements of the value's key are open.
     pub(super) open: usize,
-    /// Up to here the end of a JSON value was looked for in vain.
+    /// Up to here the rest of a value was looked for in vain: no other search begins before it, which keeps all of them
+    /// together linear.
     pub(super) tried: usize,
     /// The last search that ended in vain.
     pub(super) vain: Vain,
@@ -174,7 +175,7 @@ impl<'a> Lookahead<'a> {
     /// The value's own closer behind `from`, before any field.
     pub(super) fn own_closer(&mut self, mut from: usize) -> Own {
         let edge = from + AHEAD;
-        if self.given.marks.own.is_none() {
+        if self.given.marks.own.is_none() || from < self.tried {
             return Own::None(from);
         }
         let free = loop {
@@ -200,7 +201,11 @@ impl<'a> Lookahead<'a> {
                 Follow::Blank | Follow::Found(_) | Follow::Nothing => return Own::Closer(found.start),
             }
         };
-        if self.given.end != Some(End::End) && self.text.len() < edge { Own::More } else { Own::None(free) }
+        if self.given.end != Some(End::End) && self.text.len() < edge {
+            return Own::More;
+        }
+        self.tried = free;
+        Own::None(free)
     }
 
     /// Whether the rest of a closer (or of an opener) that repeats the key of this value stands at `from`.

@@ -4,7 +4,7 @@ use super::{From, Opening, Place};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
-use crate::parse::plan::{Site, Step, Target, Then, Walk};
+use crate::parse::plan::{Body, Site, Step, Target, Then, Walk};
 use crate::parse::text::first_char;
 use crate::scan::{Anchored, Match, Scan};
 use crate::value::white_space;
@@ -90,13 +90,13 @@ pub(super) fn site(
                 Then::Head(step) if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) => {
                     nameless(&walk.expected().sites[step + 1], walk, &io.bytes[io.look..])
                 }
-                // Behind a tag that only a name makes one, lines begin on a line of their own.
+                // Words behind a tag that only a name makes one are a line of arguments where they begin with a key.
                 Then::Args
-                    if matches!(walk.dialect.codec(), Codec::Lines(_))
-                        && walk.needs_declared()
-                        && !begins_line(&io.bytes[..io.look]) =>
+                    if walk.needs_declared()
+                        && let Body::Fields(marks) = &walk.body
+                        && let has_key @ (None | Some(false)) = marks.begins_with_key(&io.text[io.look..]) =>
                 {
-                    Settled::Nothing
+                    if has_key.is_none() { Settled::More } else { Settled::Nothing }
                 }
                 Then::Args if begins(walk, byte) => {
                     opening.missed |= walk.misses(opening.step, walk.args);
@@ -309,11 +309,6 @@ pub(super) fn nameless(behind: &Site, walk: &Walk, bytes: &[u8]) -> Settled {
         Some(false) => Settled::Nothing,
         None => Settled::More,
     }
-}
-
-/// True when nothing but spaces stands before the end of `text` on its line.
-fn begins_line(text: &[u8]) -> bool {
-    text.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| *byte == b'\n')
 }
 
 /// True when the arguments may begin with this byte.
