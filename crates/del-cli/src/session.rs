@@ -318,7 +318,7 @@ impl Session {
 
     /// The dialect that calls are written in, in prompt mode.
     pub(crate) fn dialect(&self) -> &str {
-        &self.agent.dialect().name
+        self.agent.dialect().name()
     }
 
     /// Tokens of the whole conversation, as far as the server says.

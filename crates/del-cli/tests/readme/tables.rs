@@ -22,14 +22,14 @@ pub(super) fn short(dialects: &Dialects) -> String {
 /// All that is known of each dialect.
 pub(super) fn long(dialects: &Dialects) -> String {
     let mut all: Vec<&Arc<Dialect>> = dialects.iter().collect();
-    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all.sort_by(|a, b| a.name().cmp(b.name()));
     let head = ["Dialect", "Models", "Form", "A call", "Thinking", "Names elsewhere", "Cases"];
     table(&head, all.into_iter().map(details))
 }
 
 fn details(dialect: &Arc<Dialect>) -> String {
     let (name, arguments) = match (dialect.tool(), dialect.codec()) {
-        (Some(tool), Codec::Raw { key, .. }) => (tool.as_str(), format!("{{\"{key}\": \"ls\"}}")),
+        (Some(tool), Codec::Raw { key, .. }) => (tool, format!("{{\"{key}\": \"ls\"}}")),
         _ => ("get_weather", r#"{"city": "Paris", "days": 3}"#.to_owned()),
     };
     let call = Call { id: None, name: name.into(), arguments };

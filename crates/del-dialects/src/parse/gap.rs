@@ -175,7 +175,7 @@ impl Engine {
         // The next call may be of another form of the same dialect.
         self.candidates.clear();
         self.candidates.extend(walk.forms.clone().rev().filter(|other| *other != number).map(Opener::of));
-        self.begin_opening(io, Opening::behind(number, start))
+        self.begin_opening(io, Opening::after(number, start))
     }
 
     /// Back to text: what was held is the user's.

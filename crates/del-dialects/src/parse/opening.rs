@@ -83,7 +83,7 @@ impl Opening {
         Self::at(opener, plan, 0, found, From::Thought(kind))
     }
 
-    pub(super) fn behind(walk: usize, start: usize) -> Self {
+    pub(super) fn after(walk: usize, start: usize) -> Self {
         Self::new(walk, start, start, From::Gap)
     }
 
@@ -443,6 +443,11 @@ impl Opening {
     pub(super) fn called<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
         let plan = io.plan;
         self.name(io).or(plan.walks[self.walk].dialect.tool.as_deref())
+    }
+
+    /// The text behind the mark that was found.
+    pub(super) fn behind<'t>(&self, io: &Io<'t>) -> &'t str {
+        &io.text[(io.at + self.found).min(io.text.len())..]
     }
 
     /// The id from the head, if it is there.

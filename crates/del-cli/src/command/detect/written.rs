@@ -34,9 +34,9 @@ pub(crate) fn write(path: &Path, found: &Found, catalog: Catalog) -> Result<Exit
             tell(path, description);
         }
         (None, Some(known)) => {
-            put(path, &known.text)?;
+            put(path, known.text())?;
             remove_written(&cases(path))?;
-            say(format!("{}: a copy of {}, which fits", path.display(), known.name));
+            say(format!("{}: a copy of {}, which fits", path.display(), known.name()));
         }
         (None, None) => {
             let why = match &found.undescribed {

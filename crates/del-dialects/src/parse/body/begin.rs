@@ -194,11 +194,10 @@ impl Engine {
             };
             let own = python(&walks[reading.walk]);
             let same = |opener: &Opener| opener.step.is_none() && python(&walks[opener.walk]) == own;
-            self.candidates.retain(|opener| !same(opener));
+            let behind = opening.behind(io);
+            self.candidates.retain(|opener| !same(opener) && opener.may_go_on(io.plan, behind));
         }
         let opening = *opening;
-        self.drop_candidates(io, &opening);
-        let State::Reading(reading) = &self.state else { return Flow::Next };
         let name = opening.called(io);
         let known =
             opening.marked && !opening.is_doubtful() && name.is_some_and(|name| self.tool(name).is_some());

@@ -78,12 +78,6 @@ impl Engine {
         sure && !opening.in_a_thought() && self.is_markup(io, io.at + opening.start, end)
     }
 
-    /// Gives up the candidates that cannot go on behind the mark of `opening`.
-    pub(in crate::parse) fn drop_candidates(&mut self, io: &Io<'_>, opening: &Opening) {
-        let behind = &io.text[(io.at + opening.found).min(io.text.len())..];
-        self.candidates.retain(|opener| opener.may_go_on(io.plan, behind));
-    }
-
     /// What an object says: this is no call. The opening goes on with the next walk, or back to text.
     pub(in crate::parse) fn try_next(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
         let tried = io.look.min(io.at + opening.start + MAX_BARE);
@@ -93,7 +87,7 @@ impl Engine {
             broken =
                 self.is_broken_call(io, &opening, token).then_some((opening.walk, opening.token)).or(broken);
         }
-        let behind = &io.text[(io.at + opening.found).min(io.text.len())..];
+        let behind = opening.behind(io);
         let tools = &self.turn.tools;
         while self.candidates.pop_if(|opener| !opener.may_be_named(io.plan, tools, behind)).is_some() {}
         match (self.candidates.pop(), broken) {
