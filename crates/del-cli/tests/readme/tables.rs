@@ -1,23 +1,9 @@
 //! The tables of dialects, from the descriptions.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use del_dialects::description::{Codec, Frame};
 use del_dialects::{Call, Dialect, Dialects};
-
-/// Which dialects there are of each form.
-pub(super) fn short(dialects: &Dialects) -> String {
-    let mut families: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for dialect in dialects.iter() {
-        families.entry(dialect.family()).or_default().push(code(dialect.name()));
-    }
-    let rows = families.iter_mut().map(|(family, names)| {
-        names.sort();
-        row(&[(*family).to_owned(), names.join(", ")])
-    });
-    table(&["Form", "Dialects"], rows)
-}
 
 /// All that is known of each dialect.
 pub(super) fn long(dialects: &Dialects) -> String {

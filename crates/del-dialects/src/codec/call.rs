@@ -11,7 +11,7 @@ use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::schema::parameter_of_text;
 use crate::value::{Emit, Given, Marks, Progress, Reader, Syntax, white_space};
-pub(crate) use whole::{WholeCall, whole_call};
+pub(crate) use whole::Whole;
 pub(crate) use write::{drop_id, write};
 
 /// Reads one call object. The name is known before any argument text is passed on.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::opening::Opening;
 use super::plan::{Body, Plan, Walk};
 use super::{Engine, Flow, Io, Meaning, State};
-use crate::codec::call::{CallReader, whole_call};
+use crate::codec::call::{CallReader, Whole};
 use crate::codec::fields::FieldsReader;
 use crate::codec::literals::LiteralsReader;
 use crate::dialect::Codec;
@@ -17,8 +17,8 @@ use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
 use crate::turn::Limits;
-use crate::value::{Reader, exact};
-use kind::{Kind, On, Outcome, Whole};
+use crate::value::Reader;
+use kind::{Kind, On, Outcome};
 
 /// A call whose arguments are being read.
 #[derive(Debug, Clone)]
@@ -149,9 +149,9 @@ impl Engine {
         let whole = match (&walk.body, walk.dialect.codec()) {
             _ if !text.starts_with('{') || self.tried.whole => Err(0),
             (Body::Call, Codec::Call(form)) if !object && !form.python && form.name.is_some() => {
-                whole_call(form, text, depth, &mut self.keys).map(|call| Whole::call(&call, text))
+                Whole::call(form, text, depth, &mut self.keys)
             }
-            (Body::Object(_), _) => exact(text.as_bytes(), depth, &mut self.keys).map(Whole::object),
+            (Body::Object(_), _) => Whole::arguments(text, depth, &mut self.keys),
             _ => Err(0),
         };
         match whole {
@@ -168,10 +168,8 @@ impl Engine {
         if let State::Reading(Reading { proof: Some(_), .. }) = &self.state {
             return self.prove(io);
         }
-        if let State::Reading(Reading { kind: Kind::Whole(whole), pending: Some(_), kept, .. }) =
-            &mut self.state
-        {
-            io.look = io.at + *kept + whole.begin();
+        if let State::Reading(Reading { kind: Kind::Whole(whole), pending: Some(_), kept, .. }) = &self.state {
+            io.look = io.at + *kept + whole.before();
             return self.named(io);
         }
         let outcome = self.read_on(io);

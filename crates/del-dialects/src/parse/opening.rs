@@ -16,6 +16,7 @@ use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::scan::Scan;
+use crate::schema::has_required;
 use site::{Settled, head, site, tag};
 pub(super) use site::{is_name, starts_name};
 
@@ -211,7 +212,6 @@ impl Engine {
     /// Something else stands where the arguments should begin. Another dialect may know it, and in a sentence the mark
     /// was talked about; otherwise the call began, and is broken.
     fn malformed(&mut self, io: &mut Io<'_>, opening: Opening) -> Flow {
-        let before = self.before(io, io.at + opening.start)[1];
         // Behind a bare name only a tool that is known makes it more than the beginning of a sentence.
         let named = opening
             .name
@@ -220,7 +220,7 @@ impl Engine {
             && named
             && opening.name(io).and_then(|name| self.tool(name)).is_none();
         let told = io.plan.walks[opening.walk].is_told(opening.opened);
-        if !self.candidates.is_empty() || !matches!(before, b'\n' | b'>') || doubtful || !told {
+        if !self.candidates.is_empty() || self.in_a_sentence(io, io.at + opening.start) || doubtful || !told {
             return self.try_next(io, opening);
         }
         let Some(name) = opening.called(io) else { return self.nameless(io, opening) };
@@ -297,7 +297,10 @@ impl Engine {
             return Flow::Next;
         }
         let reading = self.read_whole(io, number, object);
-        if walk.needs_declared() && opening.called(io).is_some_and(|name| self.tool(name).is_none()) {
+        // In a sentence, a tag without the arguments that its tool requires is talked about.
+        let bare = matches!(target, Some(Target::Closer(_))) && self.in_a_sentence(io, io.at + opening.start);
+        let meant = |name| self.tool(name).is_some_and(|tool| !bare || has_required(tool, |_| false));
+        if walk.needs_declared() && opening.called(io).is_some_and(|name| !meant(name)) {
             return self.try_next(io, opening);
         }
         match (&walk.body, object) {
@@ -507,11 +510,11 @@ impl Opening {
 
     /// False where only the name of a declared tool makes it a call, and another stands there.
     pub(super) fn may_be_named(&self, io: &Io<'_>, tools: &[Tool]) -> bool {
-        let name = match (self.name, self.place) {
-            (Some((start, _)), _) => start,
-            (None, Place::Head(_)) => self.token,
-            _ => return true,
+        let named = match (self.name(io), self.place) {
+            (Some(name), _) => tools.iter().any(|tool| tool.name == name),
+            (None, Place::Head(_)) => may_be_named(tools, &io.text[io.at + self.token..]),
+            _ => true,
         };
-        !io.plan.walks[self.walk].needs_declared() || may_be_named(tools, &io.text[io.at + name..])
+        named || !io.plan.walks[self.walk].needs_declared()
     }
 }

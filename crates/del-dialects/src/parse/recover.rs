@@ -144,8 +144,13 @@ impl Engine {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let word = io.end == Some(End::End) && io.text[start..].trim_end().bytes().all(plain);
         let bracket = io.end == Some(End::End) && walk.is_bare() && io.text[start..].trim_end().len() == 1;
-        // A mark that means nothing without a name behind it may be a sign of its own.
+        // A mark that means nothing without a name behind it may be a sign of its own, or, where a sentence goes on
+        // behind it, be talked about.
         let sign = io.end == Some(End::End) && walk.needs_declared();
+        let told = sign
+            && opening.name(io).is_some()
+            && self.in_a_sentence(io, start)
+            && !io.text[(io.at + opening.token()).min(end)..].trim().is_empty();
         let marked = opening.marked && !word && !bracket && !sign && !opening.is_worded(plan);
         // Where white space stands between calls, the last word behind one may be all that the model had to say.
         let spaced = io.end == Some(End::End) && io.text[io.at..start].trim().is_empty();
@@ -155,14 +160,14 @@ impl Engine {
             && starts_name(named, 0)
             && named.char_indices().all(|(at, _)| is_name(named, at));
         let behind = !said && opening.is_behind_a_call() && (self.call.in_block || !walk.is_loose());
-        let markup = marked || behind || is_markup(&io.text[start..], io.end);
+        let markup = marked || behind || (!told && is_markup(&io.text[start..], io.end));
         if markup {
             self.settle_before(io, &opening);
         } else if thought {
             super::text::think(io, end);
         } else {
             let token = io.at + opening.token();
-            let half = is_markup(&io.text[token.min(end)..], io.end);
+            let half = !told && is_markup(&io.text[token.min(end)..], io.end);
             self.say(io, if half { token } else { end });
             if half {
                 io.fault(FaultKind::OrphanMark, None, token, end);

@@ -121,42 +121,39 @@ impl Exact<'_, '_> {
 
     /// A text in its quotes; true when something in it is escaped.
     fn text(&mut self) -> Option<bool> {
-        if self.peek()? != b'"' {
-            return None;
-        }
-        self.at += 1;
-        let mut escapes = false;
-        loop {
-            self.at += plain(&self.bytes[self.at..]);
-            match self.bytes[self.at..] {
-                [b'"', ..] => {
-                    self.at += 1;
-                    return Some(escapes);
-                }
-                [b'\'', ..] => self.at += 1,
-                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => {
-                    self.at += 2;
-                    escapes = true;
-                }
-                [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => {
-                    self.at += 6;
-                    escapes = true;
-                }
-                _ => return None,
-            }
-        }
+        let (len, escapes) = text(&self.bytes[self.at..])?;
+        self.at += len;
+        Some(escapes)
     }
 }
 
 /// How long the text is that `bytes` begin with, quotes included, where nothing in it is escaped.
 pub(crate) fn exact_text(bytes: &[u8]) -> Option<usize> {
-    let inside = bytes.strip_prefix(b"\"")?;
-    let mut len = plain(inside);
-    while inside.get(len) == Some(&b'\'') {
-        len += 1;
-        len += plain(&inside[len..]);
+    text(bytes).filter(|(_, escapes)| !escapes).map(|(len, _)| len)
+}
+
+/// The same of any text, and whether something in it is escaped.
+fn text(bytes: &[u8]) -> Option<(usize, bool)> {
+    let (mut at, mut escapes) = (1, false);
+    if bytes.first() != Some(&b'"') {
+        return None;
     }
-    (inside.get(len) == Some(&b'"')).then_some(len + 2)
+    loop {
+        at += plain(&bytes[at..]);
+        match bytes[at..] {
+            [b'"', ..] => return Some((at + 1, escapes)),
+            [b'\'', ..] => at += 1,
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => {
+                at += 2;
+                escapes = true;
+            }
+            [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => {
+                at += 6;
+                escapes = true;
+            }
+            _ => return None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A call object that is there as a whole and is JSON to the letter is read at once, as most are.
+//! Arguments, and call objects, that are there as a whole and are JSON to the letter are read at once, as most are.
 
 use std::ops::Range;
 
@@ -6,28 +6,53 @@ use super::{Member, member_of};
 use crate::dialect::CallForm;
 use crate::value::{Keys, exact, exact_text, white_space};
 
-/// Where the parts of a call object stand, counted from its first byte.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WholeCall {
-    pub(crate) name: Range<usize>,
-    pub(crate) id: Option<Range<usize>>,
-    pub(crate) args: Range<usize>,
-    pub(crate) len: usize,
+/// Whole arguments, perhaps in a call object. Offsets count from its first byte.
+#[derive(Debug, Clone)]
+pub(crate) struct Whole {
+    name: Range<usize>,
+    pub(crate) id: Option<String>,
+    /// The id stands behind the arguments.
+    late_id: bool,
+    args: Range<usize>,
+    len: usize,
 }
 
-/// The call object that `text` begins with, at most `depth` deep, where nothing of it has to be mended or decided: first the
-/// name and then an object of arguments, each once. Else how far it was read.
-pub(crate) fn whole_call(
-    form: &CallForm,
-    text: &str,
-    depth: usize,
-    keys: &mut Keys,
-) -> Result<WholeCall, usize> {
-    let mut at = 0;
-    read(form, text, depth, keys, &mut at).ok_or(at)
+impl Whole {
+    /// The arguments that `text` begins with, at most `depth` deep; else how far they were read.
+    pub(crate) fn arguments(text: &str, depth: usize, keys: &mut Keys) -> Result<Self, usize> {
+        let len = exact(text.as_bytes(), depth, keys)?;
+        Ok(Self { name: 0..0, id: None, late_id: false, args: 0..len, len })
+    }
+
+    /// The call object that `text` begins with, at most `depth` deep, where nothing of it has to be mended or decided: first
+    /// the name and then an object of arguments, each once. Else how far it was read.
+    pub(crate) fn call(form: &CallForm, text: &str, depth: usize, keys: &mut Keys) -> Result<Self, usize> {
+        let mut at = 0;
+        read(form, text, depth, keys, &mut at).ok_or(at)
+    }
+
+    /// The name, where `object` begins with the call object.
+    pub(crate) fn name<'t>(&self, object: &'t str) -> &'t str {
+        &object[self.name.clone()]
+    }
+
+    /// The id, where it is known before the arguments.
+    pub(crate) fn early_id(&self) -> Option<&str> {
+        self.id.as_deref().filter(|_| !self.late_id)
+    }
+
+    /// What stands before the arguments, in bytes.
+    pub(crate) fn before(&self) -> usize {
+        self.args.start
+    }
+
+    /// The arguments and all of the object behind what stands before them, in bytes.
+    pub(crate) fn behind(&self) -> (usize, usize) {
+        (self.args.len(), self.len - self.args.start)
+    }
 }
 
-fn read(form: &CallForm, text: &str, depth: usize, keys: &mut Keys, at: &mut usize) -> Option<WholeCall> {
+fn read(form: &CallForm, text: &str, depth: usize, keys: &mut Keys, at: &mut usize) -> Option<Whole> {
     let bytes = text.as_bytes();
     let (mut name, mut id, mut args) = (None, None, None);
     let mut expected = b'{';
@@ -52,8 +77,9 @@ fn read(form: &CallForm, text: &str, depth: usize, keys: &mut Keys, at: &mut usi
         *at += white_space(&bytes[*at..]);
         if bytes.get(*at) == Some(&b'}') {
             *at += 1;
-            let name = name.filter(|name| !name.is_empty())?;
-            return Some(WholeCall { name, id, args: args?, len: *at });
+            let (name, args) = (name.filter(|name| !name.is_empty())?, args?);
+            let late_id = id.as_ref().is_some_and(|id| id.start > args.start);
+            return Some(Whole { name, id: id.map(|id| text[id].to_owned()), late_id, args, len: *at });
         }
         expected = b',';
     }

@@ -19,7 +19,7 @@ impl Engine {
         let Some(opening) = &reading.pending else { return Flow::Next };
         let name = match &reading.kind {
             Kind::Call(reader) => reader.name.as_deref(),
-            Kind::Whole(call) => Some(call.name(io, reading.kept)),
+            Kind::Whole(call) => Some(call.name(&io.text[io.at + reading.kept..])),
             _ => opening.called(io),
         };
         let known = name.is_some_and(|name| self.means_something(name, &io.plan.walks[reading.walk]));
@@ -97,7 +97,7 @@ impl Engine {
             }
             Kind::Whole(call) => {
                 let id = call.early_id().map(|id| Cow::Owned(id.to_owned()));
-                (Cow::Borrowed(call.name(io, kept)), id, String::new())
+                (Cow::Borrowed(call.name(&io.text[io.at + kept..])), id, String::new())
             }
             Kind::Unnamed { name, .. } => (Cow::Owned(std::mem::take(name)), of_opening, String::new()),
             _ => (Cow::Borrowed(opening.called(io).unwrap_or_default()), of_opening, String::new()),

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use crate::codec::call::{CallProgress, CallReader, Callee, WholeCall, arguments_of_text, unwrapped};
+use crate::codec::call::{CallProgress, CallReader, Callee, Whole, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsReader};
 use crate::codec::literals::LiteralsReader;
 use crate::codec::{ArgsProgress, Notes};
 use crate::dialect::{CallForm, Codec, FieldForm};
 use crate::fault::FaultKind;
 use crate::message::Tool;
-use crate::parse::Io;
 use crate::parse::plan::{Body, Plan, Walk};
 use crate::schema::{has_required, meant, parameter_of_text, takes_nothing};
 use crate::turn::End;
@@ -30,49 +29,6 @@ pub(super) enum Kind {
     Literals(Box<LiteralsReader>),
     Fields(Box<FieldsReader>),
     Whole(Whole),
-}
-
-/// Arguments that are there as a whole and are JSON to the letter, perhaps in a call object. Offsets count from its first
-/// byte.
-#[derive(Debug, Clone)]
-pub(super) struct Whole {
-    name: Range<usize>,
-    pub(super) id: Option<String>,
-    /// The id stands behind the arguments.
-    late_id: bool,
-    args: Range<usize>,
-    len: usize,
-}
-
-impl Whole {
-    pub(super) fn object(len: usize) -> Self {
-        Self { name: 0..0, id: None, late_id: false, args: 0..len, len }
-    }
-
-    pub(super) fn call(call: &WholeCall, text: &str) -> Self {
-        let WholeCall { name, id, args, len } = call.clone();
-        let late_id = id.as_ref().is_some_and(|id| id.start > args.start);
-        Self { name, id: id.map(|id| text[id].to_owned()), late_id, args, len }
-    }
-
-    /// The name in the call object that begins at the first `kept` byte.
-    pub(super) fn name<'t>(&self, io: &Io<'t>, kept: usize) -> &'t str {
-        let from = io.at + kept;
-        &io.text[from + self.name.start..from + self.name.end]
-    }
-
-    /// The call begins: where its arguments do, counted from where it did, as everything is from there on.
-    pub(super) fn begin(&mut self) -> usize {
-        let from = self.args.start;
-        self.len -= from;
-        self.args = 0..self.args.len();
-        from
-    }
-
-    /// The id, where it is known before the arguments.
-    pub(super) fn early_id(&self) -> Option<&str> {
-        self.id.as_deref().filter(|_| !self.late_id)
-    }
 }
 
 /// What came of reading on.
@@ -224,10 +180,9 @@ fn as_it_stands(text: &str) -> Option<&str> {
 }
 
 fn emit_whole(whole: &Whole, on: &mut On<'_, '_>) -> Outcome {
-    let from = *on.look;
-    let args = from + whole.args.start..from + whole.args.end;
-    (on.emit)(&on.text[args.clone()], args);
-    *on.look = from + whole.len;
+    let (from, (args, rest)) = (*on.look, whole.behind());
+    (on.emit)(&on.text[from..from + args], from..from + args);
+    *on.look = from + rest;
     on.kept = *on.look;
     on.done()
 }

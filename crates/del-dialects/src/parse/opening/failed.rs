@@ -53,6 +53,11 @@ impl Engine {
         Flow::Next
     }
 
+    /// True for a mark with text before it on its line.
+    pub(in crate::parse) fn in_a_sentence(&self, io: &Io<'_>, start: usize) -> bool {
+        !matches!(self.before(io, start)[1], b'\n' | b'>')
+    }
+
     /// True when the mark at `start` is no part of a sentence, though no call begins there: a token of the model's own
     /// markup, or a mark on a line of its own, or before a word without a space between them.
     fn is_markup(&self, io: &Io<'_>, start: usize, end: usize) -> bool {
