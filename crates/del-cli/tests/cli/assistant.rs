@@ -331,6 +331,8 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
         ("/undo", "a.txt"),
         ("/redo", "a.txt"),
         ("/redo", "nothing was taken back"),
+        ("/mcp", "there are no MCP servers"),
+        ("/modle some-model", "did you mean /mode or /model?"),
         ("/dialect hermes", "calls are written in hermes-json, and read in it alone"),
         ("/mode plan", "plan mode: only reads"),
         ("/system Be brief.", "added to the instructions"),
