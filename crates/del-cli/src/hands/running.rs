@@ -103,7 +103,7 @@ impl Hands {
             plan.remark(&format!("a sub-agent wants this, for: {task}"));
         }
         self.announce(&plan);
-        if plan.class() == Class::Write && self.gate.verdict(&plan) == Verdict::Run {
+        if plan.class() == Class::Write && !(asked.sees() && self.gate.verdict(&plan) == Verdict::Ask) {
             watch.change(&plan.question().text());
         }
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {

@@ -286,10 +286,8 @@ impl Onlooker for Transcript {
     }
 
     fn change(&mut self, change: &str) {
-        if self.shown.live {
-            let text = lines::change(self.look, change);
-            self.line(&text);
-        }
+        let text = lines::change(self.look, change, self.shown.unfolds);
+        self.line(&text);
     }
 
     fn step(&mut self, _: &Call, call: &Call) {
