@@ -104,7 +104,7 @@ fn show(json: bool, common: &Common) -> Result<Exit> {
     }
     let open = project.names(|part| !part.is_trusted());
     if !open.is_empty() {
-        say(format!("{} does not count until you trust it: `del trust`", open.join(", ")));
+        say(format!("does not count until you trust it by `del trust`: {}", open.join(", ")));
     }
     layers.take_project(project.settings());
     let rows: Vec<Row> =
