@@ -88,7 +88,8 @@ impl Transcript {
             shown,
             look,
             stage: stage::open(look),
-            markdown: laid_out.then(|| Markdown::new(look::columns(), look.paint.is_on())),
+            markdown: laid_out
+                .then(|| Markdown::new(look::columns(), look.paint.is_on()).spoken(look.spoken)),
             tried,
             raw: String::new(),
             open: Open::Nothing,
