@@ -209,6 +209,17 @@ fn what_is_piped_in_is_added_to_the_prompt() {
 }
 
 #[test]
+fn who_calls_an_unknown_tool_is_told_of_all_that_there_are() {
+    let server = Server::new(vec![calls("c1", "delegate", &json!({})), says("Then not.")]);
+    assert_eq!(run_in(&files(), task(&server, &[])).code, 0);
+    let (offered, told) = (&server.completions()[0].body["tools"], &server.completions()[1].body["messages"]);
+    let told = told.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    let names: Vec<&str> =
+        offered.as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"task") && told.ends_with(&names.join(", ")), "{told}");
+}
+
+#[test]
 fn what_needs_consent_is_denied_and_the_model_is_told() {
     let files = files();
     let write = json!({"file_path": "b.txt", "content": "x"});
