@@ -260,11 +260,12 @@ impl Server {
             Failure::Refused { status, mut error }
                 if error.kind == ApiErrorKind::Authentication && self.key.is_none() =>
             {
-                let why = match self.given {
-                    true => format!("{} is not set", options::usual_key(self.api)),
-                    false => "a server that was merely found gets none".to_owned(),
+                let why = if self.given {
+                    format!("{} is not set", options::usual_key(self.api))
+                } else {
+                    "a server that was merely found gets none".to_owned()
                 };
-                error.message.push_str(&format!(" (no key was sent: {why})"));
+                error.message = format!("{} (no key was sent: {why})", error.message);
                 Failure::Refused { status, error }
             }
             other => other,
