@@ -152,6 +152,8 @@ impl Transcript {
 
     fn reasoning(&mut self, piece: &str) {
         if self.shown.debug {
+            // It is seen as raw text.
+            self.thought.text.push_str(piece);
             return;
         }
         if self.stage.redraws() {
@@ -371,6 +373,7 @@ impl Screen for Transcript {
         if self.shown.live {
             self.lay_out(text);
             self.end_text();
+            self.stage.rest();
         } else if !last {
             self.line(&visible(text));
         }
