@@ -18,6 +18,10 @@ impl Chat {
             let class = json!(definition.class);
             say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
         }
+        let hands = &self.session.hands;
+        for tool in hands.tools().iter().skip(hands.toolbox.tools().len()) {
+            say(&format!("{:<16} of the conversation", tool.name));
+        }
         self.servers();
         Ok(())
     }
