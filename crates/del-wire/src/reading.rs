@@ -274,6 +274,14 @@ mod tests {
         Delta { calls: vec![call], ..Delta::default() }
     }
 
+    fn content(events: &[(OwnedEvent, Span)]) -> String {
+        let mut message = Collect::new();
+        for (event, span) in events {
+            message.event(event.event(), span.clone());
+        }
+        message.into_message().content
+    }
+
     fn names(message: &Message) -> Vec<&str> {
         message.calls.iter().map(|call| call.name.as_str()).collect()
     }
@@ -304,18 +312,14 @@ mod tests {
             let mut events: Vec<(OwnedEvent, Span)> = Vec::new();
             reading.push(&text(said), &mut events);
             reading.push(&native("f", "{\"a\":1}"), &mut events);
-            let mut message = Collect::new();
-            events.iter().for_each(|(event, span)| message.event(event.event(), span.clone()));
-            assert_eq!(message.into_message().content, said);
+            assert_eq!(content(&events), said);
             assert!(matches!(
                 events.last(),
                 Some((OwnedEvent::CallStart { .. } | OwnedEvent::Args { .. }, _))
             ));
             reading.push(&text(more), &mut events);
             reading.finish(End::End, &mut events);
-            let mut message = Collect::new();
-            events.iter().for_each(|(event, span)| message.event(event.event(), span.clone()));
-            assert_eq!(message.into_message().content, [said, more].concat());
+            assert_eq!(content(&events), [said, more].concat());
         }
     }
 
