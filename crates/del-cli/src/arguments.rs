@@ -1,11 +1,11 @@
 //! The command line, as clap reads it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
@@ -159,7 +159,7 @@ impl Cli {
     }
 
     fn matches(command: clap::Command, words: &[OsString]) -> std::result::Result<ArgMatches, Error> {
-        let matches = command.try_get_matches_from(words)?;
+        let matches = command.try_get_matches_from(words).map_err(|error| loose(error, words))?;
         if let Some(command) = matches.subcommand_name()
             && let Some(option) = assistants_own(&matches)
         {
@@ -186,19 +186,41 @@ fn misplaced(matches: &ArgMatches) -> Option<Error> {
             conflict(format!("expected one prompt behind -p, got `{question}` as well; put it in quotes"))
         }
         None if question.contains(char::is_whitespace) => None,
-        None => Some(no_command(question)),
+        None => Some(no_command(
+            question,
+            &format!("`del -p {question}` asks a model, `del --help` lists the commands"),
+        )),
     }
 }
 
-/// One word is a command that there is none of.
-fn no_command(word: &str) -> Error {
+/// What is wrong with a word too many, where no command takes words: it belongs to a question without quotes, or to a
+/// command that there is none of.
+fn loose(error: Error, words: &[OsString]) -> Error {
+    let word = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].into_iter().find_map(|kind| {
+        let Some(ContextValue::String(word)) = error.get(kind) else { return None };
+        Some(word.as_str()).filter(|word| !word.starts_with('-'))
+    });
+    let command = Cli::command();
+    let before: Vec<&OsString> =
+        words.iter().skip(1).take_while(|other| Some(other.as_os_str()) != word.map(OsStr::new)).collect();
+    let last = before.last().and_then(|word| word.to_str()).filter(|word| !word.starts_with('-'));
+    match last {
+        Some(last)
+            if word.is_some() && !before.iter().any(|word| command.find_subcommand(word).is_some()) =>
+        {
+            no_command(last, "a question of several words stands in quotes")
+        }
+        _ => error,
+    }
+}
+
+/// A word is a command that there is none of. `otherwise` says what else it may be.
+fn no_command(word: &str, otherwise: &str) -> Error {
     let command = Cli::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let meant = similar::get_close_matches(word, &names, 1, 0.7);
     let meant = meant.first().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
-    let message = format!(
-        "there is no command `{word}`{meant}; `del -p {word}` asks a model, `del --help` lists the commands"
-    );
+    let message = format!("there is no command `{word}`{meant}; {otherwise}");
     Cli::command().error(ErrorKind::InvalidSubcommand, message)
 }
 
@@ -265,6 +287,16 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::InvalidSubcommand);
         assert!(error.to_string().contains("did you mean `tools`?"), "{error}");
         assert!(read(&["del", "-p", "two", "words"]).is_err());
+        for words in
+            [&["del", "fix", "the", "bug"][..], &["del", "fix", "it"], &["del", "--raw", "fix", "it"]]
+        {
+            let said = read(words).unwrap_err().to_string();
+            assert!(said.contains("there is no command `fix`; a question of several words"), "{said}");
+        }
+        let said = read(&["del", "session", "list"]).unwrap_err().to_string();
+        assert!(said.contains("there is no command `session` (did you mean `sessions`?)"), "{said}");
+        let said = read(&["del", "sessions", "list", "x"]).unwrap_err().to_string();
+        assert!(said.contains("unexpected argument 'x'"), "{said}");
         for words in [["del", "--debug", "tools"], ["del", "--model=x", "dialects"]] {
             assert_eq!(read(&words).unwrap_err().kind(), ErrorKind::ArgumentConflict, "{words:?}");
         }

@@ -17,6 +17,7 @@ use crate::terminal;
 use crate::wrap;
 use editing::Edited;
 use tty::{Asking, Pressed};
+pub(crate) use word::unsaid;
 use word::{Given, Word, choices, refusal, understand, why};
 
 /// Asks the person at the terminal, whatever standard input and output are.
@@ -66,6 +67,11 @@ impl Asked {
         Self::Host(Host(Box::new(consent)))
     }
 
+    /// Whether somebody sees the questions.
+    pub(crate) fn sees(&self) -> bool {
+        matches!(self, Self::Terminal(_) | Self::Host(_))
+    }
+
     /// For one question.
     pub(crate) fn consent(&mut self) -> Option<&mut dyn Consent> {
         match self {
@@ -98,7 +104,7 @@ impl Consent for Terminal {
 
     fn object(&mut self, why: &Failure) {
         // Whoever cannot be told sees the question again.
-        let _ = self.say(&self.paint.yellow(visible(&format!("! {why}"))));
+        let _ = self.warn(&why.to_string());
     }
 }
 
@@ -232,19 +238,19 @@ impl Terminal {
                         return Ok(Some(Answer::No { reason: None }));
                     }
                     Err(error) => {
-                        self.object_to(&error)?;
+                        self.warn(&error.to_string())?;
                         return Ok(None);
                     }
                 }
                 match Rule::parse(&text) {
                     Ok(rule) => break rule,
-                    Err(error) => self.say(&self.paint.yellow(visible(&format!("! {error}"))))?,
+                    Err(error) => self.warn(&error.to_string())?,
                 }
             };
             rules.push(rule);
         }
         if rules.is_empty() {
-            self.say(&self.paint.yellow("! no rule can cover this; `a` allows exactly this"))?;
+            self.warn("no rule can cover this; `a` allows exactly this")?;
             return Ok(None);
         }
         let covered: Vec<String> =
@@ -256,10 +262,11 @@ impl Terminal {
     /// The call as the user wants it.
     fn edit(&mut self, question: &Question) -> io::Result<Option<Answer>> {
         let Some(editable) = &question.editable else {
-            self.say(&self.paint.yellow("! nothing of this call can be changed; say no, and why"))?;
+            self.warn("nothing of this call can be changed; say no, and why")?;
             return Ok(None);
         };
-        let edited = match editing::editor() {
+        let in_place = editing::named().is_none() && editing::is_line(&editable.text);
+        let edited = match editing::editor().filter(|_| !in_place) {
             Some(editor) => editing::text(&self.tty, &editor, &file_name(question, editable), &editable.text),
             None => {
                 tty::drain(&self.tty)?;
@@ -284,7 +291,7 @@ impl Terminal {
                 Ok(Some(Answer::No { reason: None }))
             }
             Err(error) => {
-                self.object_to(&error)?;
+                self.warn(&error.to_string())?;
                 Ok(None)
             }
         }
@@ -317,8 +324,12 @@ impl Terminal {
         self.write(&format!("{line}\n"))
     }
 
-    fn object_to(&self, error: &io::Error) -> io::Result<()> {
-        self.say(&self.paint.yellow(visible(&format!("! {error}"))))
+    fn warn(&self, why: &str) -> io::Result<()> {
+        let text = visible(&format!("! {why}")).into_owned();
+        for row in wrap::rows(&text, terminal::size(&self.tty).0, "! ".len()).lines() {
+            self.say(&self.paint.yellow(row))?;
+        }
+        Ok(())
     }
 
     /// Ends more than this call.

@@ -72,7 +72,7 @@ pub(crate) struct Switch(Arc<Mutex<Option<Approval>>>);
 pub(crate) trait Onlooker {
     /// A call begins.
     fn call(&mut self, call: &Call);
-    /// It changes files so, and nobody is asked.
+    /// It would change files so, and no question shows that.
     fn change(&mut self, _change: &str) {}
     /// A sub-agent makes a call, for a task that was a call itself.
     fn step(&mut self, _task: &Call, _call: &Call) {}

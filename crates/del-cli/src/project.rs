@@ -257,8 +257,8 @@ fn settled(project: Project, follow: Follow) -> Result<Project> {
         return Err(Exit::Untrusted.because(why));
     }
     let refused = project.parts.iter().all(|part| part.said.is_some());
-    let why = if refused { "you said no" } else { "you have not agreed to it" };
-    say(format!("{open} is left out: {why}; `del trust` shows it and asks"));
+    let why = if refused { "you said no" } else { "you have not agreed to this" };
+    say(format!("left out: {open}: {why}; `del trust` shows it and asks"));
     Ok(project)
 }
 

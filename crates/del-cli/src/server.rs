@@ -9,10 +9,11 @@ pub(crate) mod taught;
 use std::time::Duration;
 
 use anyhow::Result;
+use del_agent::Failure;
 use del_detect::Material;
 use del_proxy::{Engine, Upstream};
-use del_wire::ServerApi;
 use del_wire::count::{Counted, Counter};
+use del_wire::{ApiErrorKind, ServerApi};
 pub(crate) use options::{ApiOption, ModelOptions, ServerOptions};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 use serde_json::Value;
@@ -251,6 +252,24 @@ impl Server {
             takes_tools: None,
             context: None,
         })
+    }
+
+    /// A refusal for want of a key that none was sent with, and why none was.
+    pub(crate) fn named_key(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Refused { status, mut error }
+                if error.kind == ApiErrorKind::Authentication && self.key.is_none() =>
+            {
+                let why = if self.given {
+                    format!("{} is not set", options::usual_key(self.api))
+                } else {
+                    "a server that was merely found gets none".to_owned()
+                };
+                error.message = format!("{} (no key was sent: {why})", error.message);
+                Failure::Refused { status, error }
+            }
+            other => other,
+        }
     }
 
     fn with_key(&self, request: RequestBuilder) -> RequestBuilder {

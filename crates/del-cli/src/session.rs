@@ -197,7 +197,7 @@ impl Session {
             self.count();
         }
         self.interrupt.rest();
-        outcome
+        outcome.map(|outcome| outcome.map_err(|failure| self.server.named_key(failure)))
     }
 
     /// Asks the server how much the model takes: some know it only once the model has answered.

@@ -14,8 +14,9 @@ pub(crate) fn for_stderr(text: &str, indent: impl Fn(&str) -> usize) -> String {
 
 /// Where the explanation of a line in two columns begins; 0 where there is but one.
 pub(crate) fn second_column(line: &str) -> usize {
-    let Some(gap) = line.find("  ").filter(|gap| *gap > 0) else { return 0 };
-    let rest = line[gap..].trim_start();
+    let first = line.trim_start();
+    let Some(gap) = first.find("  ") else { return 0 };
+    let rest = first[gap..].trim_start();
     width(&line[..line.len() - rest.len()])
 }
 
@@ -77,5 +78,6 @@ mod tests {
         assert_eq!(second_column(line), 10);
         assert_eq!(rows(line, 30, 10), "help      says what else there\n          is to say");
         assert_eq!((second_column("plain words"), second_column("  indented")), (0, 0));
+        assert_eq!(second_column("  1  a rule, and what it covers"), 5);
     }
 }

@@ -1,6 +1,6 @@
 //! One choice of an answer, read from both of its sources at once.
 
-use del_dialects::{Call, Collect, End, Event, Fault, Parser, Sink, Span};
+use del_dialects::{Call, Collect, End, Event, Fault, OwnedEvent, Parser, Sink, Span};
 use serde_json::Value;
 
 use crate::assembly::Assembly;
@@ -19,6 +19,8 @@ pub struct Reading {
     assembly: Assembly,
     /// Bytes of text so far.
     at: u64,
+    /// As far as text went out before the parser was sure of it.
+    ahead: u64,
     calls: Calls,
 }
 
@@ -43,12 +45,19 @@ struct Calls {
 impl Reading {
     /// Reads the text with this parser.
     pub fn new(parser: Parser) -> Self {
-        Self { parser: Some(parser), begun: None, assembly: Assembly::new(), at: 0, calls: Calls::default() }
+        Self { parser: Some(parser), ..Self::plain() }
     }
 
     /// Takes text as text.
     pub fn plain() -> Self {
-        Self { parser: None, begun: None, assembly: Assembly::new(), at: 0, calls: Calls::default() }
+        Self {
+            parser: None,
+            begun: None,
+            assembly: Assembly::new(),
+            at: 0,
+            ahead: 0,
+            calls: Calls::default(),
+        }
     }
 
     /// The same of an answer that the request began with this text, whether the server repeats it or goes on behind it.
@@ -57,7 +66,8 @@ impl Reading {
         Self { begun: Some(Begun { text: text.to_owned(), repeated: 0 }), ..self }
     }
 
-    /// Takes what is added to the choice. A call of the API stands where the text has come to.
+    /// Takes what is added to the choice. A call of the API stands where the text has come to, behind what the parser
+    /// still holds of it if that would be text at the end of the answer.
     pub fn push(&mut self, delta: &Delta, sink: &mut dyn Sink) {
         if let Some(reasoning) = delta.reasoning.as_deref().filter(|text| !text.is_empty()) {
             sink.event(Event::Reasoning(reasoning), self.at..self.at);
@@ -71,8 +81,11 @@ impl Reading {
                 },
             }
         }
+        if delta.calls.iter().any(|piece| piece.name.is_some()) {
+            self.let_go(sink);
+        }
         for piece in &delta.calls {
-            let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
+            let mut junction = Junction { source: Source::Api, ahead: 0, calls: &mut self.calls, sink };
             self.assembly.push(piece, &(self.at..self.at), &mut junction);
         }
     }
@@ -82,9 +95,22 @@ impl Reading {
         self.at += content.len() as u64;
         match &mut self.parser {
             Some(parser) => {
-                parser.push(content, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+                let (source, ahead) = (Source::Text, self.ahead);
+                parser.push(content, &mut Junction { source, ahead, calls: &mut self.calls, sink });
             }
             None => sink.event(Event::Text(content), from..self.at),
+        }
+    }
+
+    /// Gives out what the parser holds back as a possible mark, where nothing but text would come of it.
+    fn let_go(&mut self, sink: &mut dyn Sink) {
+        let Some(parser) = self.parser.as_ref().filter(|_| self.ahead < self.at) else { return };
+        let mut held: Vec<(OwnedEvent, Span)> = Vec::new();
+        parser.clone().finish(End::End, &mut held);
+        if held.iter().all(|(event, _)| matches!(event, OwnedEvent::Text(_) | OwnedEvent::Reasoning(_))) {
+            let new = held.iter().filter_map(|(event, span)| behind(self.ahead, event.event(), span.clone()));
+            new.for_each(|(event, span)| sink.event(event, span));
+            self.ahead = self.at;
         }
     }
 
@@ -94,9 +120,10 @@ impl Reading {
             self.push_text(&begun.text, sink);
         }
         if let Some(parser) = self.parser.take() {
-            parser.finish(end, &mut Junction { source: Source::Text, calls: &mut self.calls, sink });
+            let (source, ahead) = (Source::Text, self.ahead);
+            parser.finish(end, &mut Junction { source, ahead, calls: &mut self.calls, sink });
         }
-        let mut junction = Junction { source: Source::Api, calls: &mut self.calls, sink };
+        let mut junction = Junction { source: Source::Api, ahead: 0, calls: &mut self.calls, sink };
         self.assembly.finish(end, &(self.at..self.at), &mut junction);
         self.calls.release(sink);
     }
@@ -172,12 +199,15 @@ pub(crate) fn same(a: &Call, b: &Call) -> bool {
 /// Where the events of one source meet those of the other.
 struct Junction<'a> {
     source: Source,
+    /// Text up to here is out already.
+    ahead: u64,
     calls: &'a mut Calls,
     sink: &'a mut dyn Sink,
 }
 
 impl Sink for Junction<'_> {
     fn event(&mut self, event: Event<'_>, span: Span) {
+        let Some((event, span)) = behind(self.ahead, event, span) else { return };
         let of_call = match event {
             Event::Text(_) | Event::Reasoning(_) => false,
             Event::CallStart { .. } | Event::Args { .. } | Event::CallEnd { .. } => true,
@@ -196,9 +226,24 @@ impl Sink for Junction<'_> {
     }
 }
 
+/// What is left of an event behind the text that is out already.
+fn behind(ahead: u64, event: Event<'_>, span: Span) -> Option<(Event<'_>, Span)> {
+    let out = usize::try_from(ahead.saturating_sub(span.start)).unwrap_or(usize::MAX);
+    let event = match event {
+        Event::Text(text) if out > 0 => Event::Text(rest(text, out)?),
+        Event::Reasoning(text) if out > 0 => Event::Reasoning(rest(text, out)?),
+        other => return Some((other, span)),
+    };
+    Some((event, ahead..span.end))
+}
+
+fn rest(text: &str, out: usize) -> Option<&str> {
+    text.get(out..).filter(|rest| !rest.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
-    use del_dialects::{Collect, Dialects, End, FaultKind, Message, Turn};
+    use del_dialects::{Collect, Dialects, End, FaultKind, Message, OwnedEvent, Sink, Span, Turn};
 
     use super::Reading;
     use crate::chunk::{CallDelta, Delta};
@@ -229,6 +274,14 @@ mod tests {
         Delta { calls: vec![call], ..Delta::default() }
     }
 
+    fn content(events: &[(OwnedEvent, Span)]) -> String {
+        let mut message = Collect::new();
+        for (event, span) in events {
+            message.event(event.event(), span.clone());
+        }
+        message.into_message().content
+    }
+
     fn names(message: &Message) -> Vec<&str> {
         message.calls.iter().map(|call| call.name.as_str()).collect()
     }
@@ -248,6 +301,34 @@ mod tests {
         assert_eq!(names(&message), ["g", "h", "f"]);
         assert_eq!(message.content, "Now. ");
         assert_eq!(names(&read(&[text(HERMES), text(HERMES), native("f", "{\"a\":1,\"b\":2}")])), ["f", "f"]);
+    }
+
+    #[test]
+    fn text_stands_before_the_call_that_comes_behind_it() {
+        for (said, more) in
+            [("I look at `a`", ""), ("Now edit", " more"), ("Look:\n\n", "Done."), ("a <", "b>")]
+        {
+            let mut reading = Reading::new(Dialects::builtin().parser(Turn::default()));
+            let mut events: Vec<(OwnedEvent, Span)> = Vec::new();
+            reading.push(&text(said), &mut events);
+            reading.push(&native("f", "{\"a\":1}"), &mut events);
+            assert_eq!(content(&events), said);
+            assert!(matches!(
+                events.last(),
+                Some((OwnedEvent::CallStart { .. } | OwnedEvent::Args { .. }, _))
+            ));
+            reading.push(&text(more), &mut events);
+            reading.finish(End::End, &mut events);
+            assert_eq!(content(&events), [said, more].concat());
+        }
+    }
+
+    #[test]
+    fn a_call_in_the_text_that_a_call_of_the_api_interrupts_stays_one() {
+        let twin = native("f", "{\"a\": 1, \"b\": 2}");
+        let message = read(&[text(&HERMES[..30]), twin, text(&HERMES[30..])]);
+        assert_eq!((names(&message), message.content.as_str()), (vec!["f"], ""));
+        assert!(message.faults.is_empty(), "{:?}", message.faults);
     }
 
     #[test]

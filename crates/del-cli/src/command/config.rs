@@ -104,7 +104,7 @@ fn show(json: bool, common: &Common) -> Result<Exit> {
     }
     let open = project.names(|part| !part.is_trusted());
     if !open.is_empty() {
-        say(format!("{} does not count until you trust it: `del trust`", open.join(", ")));
+        say(format!("does not count until you trust it by `del trust`: {}", open.join(", ")));
     }
     layers.take_project(project.settings());
     let rows: Vec<Row> =
@@ -173,7 +173,8 @@ fn edit(common: &Common) -> Result<Exit> {
         Err(error) => return Err(failed(error)),
     };
     let tty = terminal::open().ok_or_else(|| Exit::Failed.because("there is no terminal to edit on"))?;
-    let editor = editing::editor().unwrap_or_else(|| vec!["vi".to_owned()]);
+    let editor =
+        editing::editor().ok_or_else(|| Exit::Failed.because("expected an editor in VISUAL or EDITOR"))?;
     let mut text = before;
     loop {
         text = match editing::text(&tty, &editor, "config.toml", &text).map_err(failed)? {

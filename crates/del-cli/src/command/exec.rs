@@ -147,6 +147,10 @@ impl Onlooker for Watch {
         let _ = writeln!(std::io::stderr(), "{}", lines::call(self.look, call));
     }
 
+    fn change(&mut self, change: &str) {
+        let _ = writeln!(std::io::stderr(), "{}", lines::change(self.look, change, false));
+    }
+
     fn result(&mut self, _: &Call, result: &ToolResult) {
         if !result.ok {
             let _ = writeln!(std::io::stderr(), "{}", lines::result(self.look, result, false));

@@ -60,6 +60,8 @@ pub(crate) struct Done {
     changes: Vec<FileChange>,
     stays: Vec<String>,
     finish: bool,
+    /// It brought back what an undo took back.
+    again: bool,
 }
 
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
@@ -115,6 +117,8 @@ pub(crate) fn since(toolbox: &Toolbox, begun: u64) -> Result<Selection, UndoErro
 /// Takes changes back, or says why not.
 pub(crate) fn taken_back(toolbox: &Toolbox, selection: &Selection, force: bool) -> Result<Done, UndoError> {
     let undo = toolbox.plan_undo(selection, force)?;
+    let known = toolbox.undoable()?;
+    let again = known.iter().any(|change| undo.ids().contains(&change.id) && !change.undoes.is_empty());
     let changes = toolbox.undo(&undo)?;
     Ok(Done {
         ids: undo.ids().to_vec(),
@@ -122,6 +126,7 @@ pub(crate) fn taken_back(toolbox: &Toolbox, selection: &Selection, force: bool) 
         changes,
         stays: undo.stays().to_vec(),
         finish: matches!(selection, Selection::Finish(_)),
+        again,
     })
 }
 
@@ -180,7 +185,11 @@ impl Done {
             text.push_str(&line);
             text.push('\n');
         }
-        let verb = if self.finish { "finished" } else { "undone" };
+        let verb = match (self.finish, self.again) {
+            (true, _) => "finished",
+            (false, true) => "undo taken back",
+            (false, false) => "undone",
+        };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{verb}: {}", self.ids.join(", "));
         for change in &self.changes {

@@ -25,9 +25,17 @@ pub(crate) enum Edited {
 /// The longest text that is taken back.
 const LONGEST: u64 = 32 << 20;
 
+/// Editors that a system has where the user names none, the easiest to leave first.
+const USUAL: [&str; 3] = ["editor", "nano", "vi"];
+
+/// Whether a text can be changed as one line: all of it can be seen.
+pub(super) fn is_line(text: &str) -> bool {
+    !text.contains('\n') && visible(text) == text
+}
+
 /// Lets the user change one line in place. Fails where it has characters that cannot be seen.
 pub(super) fn line(prompt: &str, text: &str) -> io::Result<Edited> {
-    if text.contains('\n') || visible(text) != text {
+    if !is_line(text) {
         return Err(io::Error::other(
             "it has more than one line, or characters that cannot be seen; set VISUAL or EDITOR",
         ));
@@ -45,10 +53,17 @@ pub(super) fn line(prompt: &str, text: &str) -> io::Result<Edited> {
     }
 }
 
-/// Whether the user has an editor.
-pub(crate) fn editor() -> Option<Vec<String>> {
+/// The editor that the user names.
+pub(super) fn named() -> Option<Vec<String>> {
     let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
     named.filter_map(|words| shlex::split(&words)).find(|words| !words.is_empty())
+}
+
+/// The editor that the user names, or else one that is there.
+pub(crate) fn editor() -> Option<Vec<String>> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    named().or_else(|| USUAL.into_iter().find(|name| is_there(name)).map(|name| vec![name.to_owned()]))
 }
 
 /// Lets the user change a text in their editor, which has the terminal meanwhile.

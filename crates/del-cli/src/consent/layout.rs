@@ -5,6 +5,7 @@ mod diff;
 use unicode_width::UnicodeWidthChar;
 
 use crate::colour::Paint;
+use crate::wrap;
 use diff::Line;
 
 /// What begins a line that goes on from the one above: nothing that is asked about can look like a line of its own.
@@ -19,13 +20,13 @@ pub(crate) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
     let mut out = Vec::new();
     for (place, line) in lines.into_iter().enumerate() {
         match line {
-            Line::Other(line) => {
-                out.extend(rows(line, columns).into_iter().map(|row| match line.as_bytes().first() {
-                    _ if place == 0 => paint.bold(row),
-                    Some(b'!') => paint.yellow(row),
-                    _ => row,
-                }));
+            Line::Other(line) if place == 0 => {
+                out.extend(rows(line, columns).into_iter().map(|row| paint.bold(row)));
             }
+            Line::Other(line) if line.starts_with("! ") => {
+                out.extend(sentence(line, columns).into_iter().map(|row| paint.yellow(row)));
+            }
+            Line::Other(line) => out.extend(rows(line, columns)),
             Line::File(name) => out.extend(rows(&name, columns).into_iter().map(|row| paint.bold(row))),
             Line::Gap => out.push(paint.dim(format!("{:>digits$} …", ""))),
             Line::Note(line) => out.push(paint.dim(format!("{:>digits$} {line}", ""))),
@@ -61,6 +62,16 @@ pub(super) fn words(phrases: &[&str], columns: usize) -> Vec<String> {
         }
     }
     rows
+}
+
+/// Words as the rows that they take. Only a word that is longer than a row is cut.
+fn sentence(line: &str, columns: usize) -> Vec<String> {
+    let words = wrap::rows(line, columns.max(20) - GOES_ON.chars().count(), 0);
+    let marked = words.lines().enumerate().map(|(place, row)| match place {
+        0 => row.to_owned(),
+        _ => GOES_ON.to_owned() + row,
+    });
+    marked.flat_map(|row| rows(&row, columns)).collect()
 }
 
 /// One line as the rows that it takes.
@@ -102,6 +113,9 @@ mod tests {
         );
         assert_eq!(plain("日本語日本語日本語日本語", 20), ["日本語日本語日本語日", "  ↪ 本語"]);
         assert_eq!(plain("a\tb", 80), ["a       b"]);
+        assert_eq!(plain("x\n! asks because of something", 20), ["x", "! asks because", "  ↪ of something"]);
+        let long = format!("x\n! see {}", "y".repeat(30));
+        assert_eq!(plain(&long, 20), ["x", "! see", "  ↪ yyyyyyyyyyyyyyyy", "  ↪ yyyyyyyyyyyyyy"]);
         assert_eq!(plain("", 80), [""]);
     }
 

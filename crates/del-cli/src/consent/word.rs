@@ -57,17 +57,22 @@ pub(super) fn choices(question: &Question) -> Vec<String> {
 
 /// Why this is asked, as far as its text does not say so already.
 pub(super) fn why(question: &Question) -> Option<String> {
-    let reasons = question.reasons();
-    if reasons.is_empty() {
-        return Some(match question.subject {
-            Subject::Write { .. } | Subject::Rewrite { .. } | Subject::Arrange { .. } => {
-                "asks before every change of a file; in `auto-edit` mode it does not".to_owned()
-            }
-            _ => "asks before whatever does more than read; a rule can allow it".to_owned(),
-        });
+    if !question.reasons().is_empty() {
+        return unsaid(question);
     }
+    Some(match question.subject {
+        Subject::Write { .. } | Subject::Rewrite { .. } | Subject::Arrange { .. } => {
+            "asks before every change of a file; in `auto-edit` mode it does not".to_owned()
+        }
+        _ => "asks before whatever does more than read; a rule can allow it".to_owned(),
+    })
+}
+
+/// The reasons for a question that its text does not give.
+pub(crate) fn unsaid(question: &Question) -> Option<String> {
     let text = question.text();
-    let unsaid: Vec<String> = reasons
+    let unsaid: Vec<String> = question
+        .reasons()
         .iter()
         .map(|reason| visible(reason).into_owned())
         .filter(|reason| !text.contains(reason))

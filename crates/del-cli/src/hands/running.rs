@@ -94,7 +94,7 @@ impl Hands {
         let planned = self.gate.plan(&self.toolbox, &call.name, &call.arguments);
         let (mut plan, told) = match planned.and_then(|plan| self.heed(plan, call, cancel, watch)) {
             Ok(heeded) => heeded,
-            Err(failure) => return failure.into(),
+            Err(failure) => return self.naming_all(failure).into(),
         };
         if let Some(kind) = guess {
             plan.doubt(kind.message());
@@ -103,7 +103,7 @@ impl Hands {
             plan.remark(&format!("a sub-agent wants this, for: {task}"));
         }
         self.announce(&plan);
-        if plan.class() == Class::Write && self.gate.verdict(&plan) == Verdict::Run {
+        if plan.class() == Class::Write && !(asked.sees() && self.gate.verdict(&plan) == Verdict::Ask) {
             watch.change(&plan.question().text());
         }
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
@@ -118,6 +118,17 @@ impl Hands {
             }
             Err(failure) => failure.into(),
         }
+    }
+
+    /// The same, where a tool is unknown with those as well that are not the toolbox's.
+    fn naming_all(&self, mut failure: Failure) -> Failure {
+        if failure.code == Code::UnknownTool && self.task.is_none() {
+            for tool in self.offered.iter().skip(self.toolbox.tools().len()) {
+                failure.cause.push_str(", ");
+                failure.cause.push_str(&tool.name);
+            }
+        }
+        failure
     }
 
     /// Says how far commands are confined, before the first one, and that changes cannot be undone if so.

@@ -52,8 +52,16 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     let shown_before = if result.changes.is_empty() { None } else { result.text.find("\n--- a/") };
     let text = result.text[..shown_before.unwrap_or(result.text.len())].trim_end();
     let margin = margin(text);
-    let ran = result.data.as_ref().is_some_and(|data| data.get("exit_code").is_some());
-    let all: Vec<&str> = if ran { output(text) } else { text.lines().collect() };
+    let ran =
+        result.data.as_ref().is_some_and(|data| data.get("exit_code").or(data.get("seconds")).is_some());
+    let lines: Vec<&str> = if ran { output(text) } else { text.lines().collect() };
+    let rows = |line: &str| {
+        let line = visible(&line.get(margin..).unwrap_or_default().replace('\t', "  ")).into_owned();
+        // What went wrong is worth more than one row.
+        if result.ok || ran { cut(&line, width) } else { wrap::rows(&line, width, 0) }
+    };
+    let all = lines.into_iter().map(rows).collect::<Vec<_>>().join("\n");
+    let all: Vec<&str> = all.lines().collect();
     // One line that would only stand for one more line can as well be that line.
     let left_out = if all.len() <= LINES + 1 { 0 } else { all.len() - LINES };
     // What a command wrote last says most of it.
@@ -69,8 +77,7 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
         if (first..first + left_out).contains(&place) {
             continue;
         }
-        let line = cut(&visible(&line.get(margin..).unwrap_or_default().replace('\t', "  ")), width);
-        let line = if result.ok { paint.dim(line) } else { paint.red(line) };
+        let line = if result.ok { paint.dim(*line) } else { paint.red(*line) };
         out.push_str(if place == 0 { &sign } else { "\n    " });
         out.push_str(&line);
     }
@@ -127,15 +134,17 @@ pub(crate) fn plan(look: Look, plan: &str) -> String {
     format!("  {} {}", look.signs().result, look.paint.dim(line))
 }
 
-/// What a call changes that nobody was asked about, as a question would show it.
-pub(crate) fn change(look: Look, change: &str) -> String {
+/// What a call changes, or would, that nobody was asked about, as a question would show it. `unfolds` where the user can
+/// ask for the rest.
+pub(crate) fn change(look: Look, change: &str, unfolds: bool) -> String {
     let lines: Vec<&str> = change.trim_end().lines().collect();
     let shown = lines.len().min(CHANGED);
     let mut rows = layout::lines(&lines[..shown].join("\n"), terminal::width().saturating_sub(4), look.paint);
     // The call stands above it already.
     rows.remove(0);
     if shown < lines.len() {
-        rows.push(look.paint.dim(format!("… {} more lines · /diff shows all", lines.len() - shown)));
+        let hint = if unfolds { " · /diff shows all" } else { "" };
+        rows.push(look.paint.dim(format!("… {} more lines{hint}", lines.len() - shown)));
     }
     rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join("\n")
 }
@@ -206,6 +215,16 @@ mod tests {
         let shown = ran("Success\n\nSTDOUT:\na\n\nSTDOUT:\n\nSTDERR:\nb");
         assert_eq!(shown, "  ⎿ Success\n    STDOUT:\n    a\n    \n    STDOUT:\n    \n    STDERR:\n    b");
         assert_eq!(ran("Success\n\n(no output)"), "  ⎿ Success\n    (no output)");
+    }
+
+    #[test]
+    fn of_what_went_wrong_no_word_is_cut_off() {
+        let why = "Denied: this command is never run: ".to_owned()
+            + &"it runs what comes from the network; ".repeat(4);
+        let shown =
+            result(plain(), &del_tools::Failure::new(del_tools::Code::Denied, why.trim_end()).into(), true);
+        assert_eq!(shown.matches("network;").count(), 4, "{shown}");
+        assert!(shown.lines().all(|row| row.chars().count() <= terminal::width()), "{shown}");
     }
 
     #[test]

@@ -78,6 +78,12 @@ impl Markdown {
         }
     }
 
+    /// The same for somebody who hears it.
+    pub(crate) fn spoken(mut self, spoken: bool) -> Self {
+        self.table.spoken = spoken;
+        self
+    }
+
     /// Rows have so many columns from now on, also the one that is being written.
     pub(crate) fn resize(&mut self, width: usize) {
         self.flow.resize(width);
@@ -356,6 +362,13 @@ mod tests {
             Name           │ Count\n───────────────┼──────\n`a`            │     1\nlong name here │    22\n\n\
             │ quoted text\n\n────────────────────────────────────────\nend 日本語 👍\n";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_table_that_is_heard_names_its_columns_in_each_row() {
+        let mut markdown = Markdown::new(40, false).spoken(true);
+        let shown = markdown.push("| Name | Count |\n|---|--:|\n| `a` | 1 |\n| b | |\n") + &markdown.finish();
+        assert_eq!(shown, "Table: Name, Count\nName: `a`; Count: 1\nName: b\n");
     }
 
     #[test]

@@ -88,7 +88,8 @@ impl Transcript {
             shown,
             look,
             stage: stage::open(look),
-            markdown: laid_out.then(|| Markdown::new(look::columns(), look.paint.is_on())),
+            markdown: laid_out
+                .then(|| Markdown::new(look::columns(), look.paint.is_on()).spoken(look.spoken)),
             tried,
             raw: String::new(),
             open: Open::Nothing,
@@ -151,6 +152,8 @@ impl Transcript {
 
     fn reasoning(&mut self, piece: &str) {
         if self.shown.debug {
+            // It is seen as raw text.
+            self.thought.text.push_str(piece);
             return;
         }
         if self.stage.redraws() {
@@ -286,10 +289,8 @@ impl Onlooker for Transcript {
     }
 
     fn change(&mut self, change: &str) {
-        if self.shown.live {
-            let text = lines::change(self.look, change);
-            self.line(&text);
-        }
+        let text = lines::change(self.look, change, self.shown.unfolds);
+        self.line(&text);
     }
 
     fn step(&mut self, _: &Call, call: &Call) {
@@ -372,6 +373,7 @@ impl Screen for Transcript {
         if self.shown.live {
             self.lay_out(text);
             self.end_text();
+            self.stage.rest();
         } else if !last {
             self.line(&visible(text));
         }

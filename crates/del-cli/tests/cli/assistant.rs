@@ -1,5 +1,7 @@
 //! What the assistant does besides answering: context, commands, keys.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -331,6 +333,10 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
         ("/undo", "a.txt"),
         ("/redo", "a.txt"),
         ("/redo", "nothing was taken back"),
+        ("/mcp", "there are no MCP servers"),
+        ("/tools", "plan             of the conversation"),
+        ("/model nosuch", "the server does not list it, but scripted"),
+        ("/modle some-model", "did you mean /mode or /model?"),
         ("/dialect hermes", "calls are written in hermes-json, and read in it alone"),
         ("/mode plan", "plan mode: only reads"),
         ("/system Be brief.", "added to the instructions"),
@@ -343,6 +349,22 @@ fn plans_thoughts_results_and_changes_can_be_seen_again() {
     end(terminal);
     let exported = std::fs::read_to_string(files.path().join("talk.md")).unwrap();
     assert!(exported.contains("Done."), "{exported}");
+}
+
+#[test]
+fn nothing_seems_to_go_on_behind_an_answer_whose_raw_text_is_shown() {
+    let files = directory(&[]);
+    let server = Server::new(vec![thinks("quite deeply ", "Done.")]);
+    let mut terminal = start(&files, &server, &["--debug"]);
+    terminal.write("go\r");
+    terminal.until("all of it is text");
+    terminal.until("> ");
+    // Whatever is being done is drawn ten times a second.
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.write("/thinking\r");
+    let seen = terminal.until("quite deeply");
+    assert!(!seen.contains("writing"), "{seen:?}");
+    end(terminal);
 }
 
 #[test]

@@ -337,6 +337,24 @@ fn what_the_user_changed_is_shown_again_before_it_runs_and_told_to_the_model() {
 }
 
 #[test]
+fn without_an_editor_of_the_users_longer_texts_open_in_that_of_the_system() {
+    let (files, bin) = (directory(&[]), directory(&[("editor", "#!/bin/sh\necho three >> \"$1\"\n")]));
+    let editor = bin.path().join("editor");
+    std::fs::set_permissions(editor, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", bin.path().display());
+    let variables = [("EDITOR", ""), ("VISUAL", ""), ("PATH", path.as_str())];
+    let arguments = json!({"file_path": "a.txt", "content": "one\ntwo\n"}).to_string();
+    let mut terminal = Terminal::with(&files, &["tools", "call", "write_file", &arguments], 80, &variables);
+    terminal.until(PROMPT);
+    terminal.write("e\r");
+    let again = terminal.until(PROMPT);
+    assert!(again.contains("+three"), "{again:?}");
+    terminal.write("y\r");
+    assert_eq!(terminal.end().1, 0);
+    assert_eq!(std::fs::read_to_string(files.path().join("a.txt")).unwrap(), "one\ntwo\nthree\n");
+}
+
+#[test]
 fn what_is_refused_is_refused_to_the_user_who_changes_a_command_too() {
     let files = directory(&[]);
     let arguments = json!({"command": "touch a.txt"}).to_string();

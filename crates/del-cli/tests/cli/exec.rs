@@ -48,6 +48,16 @@ fn safe_mode_holds_for_calls_of_a_model() {
 }
 
 #[test]
+fn changes_are_shown_whether_they_are_made_or_denied() {
+    let write = "<tool_call>\n{\"name\": \"write_file\", \"arguments\": {\"file_path\": \"b.txt\", \"content\": \"one\\ntwo\\n\"}}\n</tool_call>";
+    for (options, code) in [(&[][..], 1), (&["--yes"], 0), (&["--approval-mode", "auto-edit"], 0)] {
+        let got = exec(&directory(&[]), options, write);
+        assert_eq!(got.code, code, "{got:#?}");
+        assert!(got.err.contains("\n    1 +one\n    2 +two\n"), "{got:#?}");
+    }
+}
+
+#[test]
 fn failures_are_results_and_have_an_exit_code() {
     let files = directory(&[]);
     let got = exec(&files, &[], READ);

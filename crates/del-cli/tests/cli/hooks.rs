@@ -100,7 +100,7 @@ fn a_projects_hooks_do_not_run_before_they_are_trusted() {
     let home = directory(&[]);
     let server = Server::new(vec![says("Hello.")]);
     let got = ask(&files, &home, &server, &[]);
-    assert!(got.err.contains("is left out") && !files.path().join("ran").exists(), "{got:#?}");
+    assert!(got.err.contains("left out: ") && !files.path().join("ran").exists(), "{got:#?}");
     let shown = run(del(&["trust"]).current_dir(files.path()).env("HOME", home.path()), "");
     assert!(shown.err.contains("UserPromptSubmit: touch ran"), "{shown:#?}");
     run(del(&["trust", "-y"]).current_dir(files.path()).env("HOME", home.path()), "");

@@ -56,7 +56,7 @@ fn ten_files_are_changed_with_one_question_and_undone_with_one_command() {
     terminal.until("> ");
     assert_eq!((changed("new"), changed("old")), (0, 10));
     terminal.write("/redo\r");
-    terminal.until("undone: ");
+    terminal.until("undo taken back: ");
     terminal.until("> ");
     assert_eq!((changed("new"), changed("old")), (10, 0));
     terminal.write("exit\r");

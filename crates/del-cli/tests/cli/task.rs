@@ -209,6 +209,17 @@ fn what_is_piped_in_is_added_to_the_prompt() {
 }
 
 #[test]
+fn who_calls_an_unknown_tool_is_told_of_all_that_there_are() {
+    let server = Server::new(vec![calls("c1", "delegate", &json!({})), says("Then not.")]);
+    assert_eq!(run_in(&files(), task(&server, &[])).code, 0);
+    let (offered, told) = (&server.completions()[0].body["tools"], &server.completions()[1].body["messages"]);
+    let told = told.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    let names: Vec<&str> =
+        offered.as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"task") && told.ends_with(&names.join(", ")), "{told}");
+}
+
+#[test]
 fn what_needs_consent_is_denied_and_the_model_is_told() {
     let files = files();
     let write = json!({"file_path": "b.txt", "content": "x"});
@@ -217,6 +228,7 @@ fn what_needs_consent_is_denied_and_the_model_is_told() {
     let got = run_in(&files, task(&server, &[]));
     assert_eq!((got.code, got.out.as_str()), (0, "I may not.\n"), "{got:#?}");
     assert!(got.err.contains("⎿ Denied: needs approval"), "{got:#?}");
+    assert!(got.err.contains("\n    1 +x\n"), "what it would have written is shown: {got:#?}");
     assert!(!files.path().join("b.txt").exists());
     let messages = server.completions()[1].body["messages"].clone();
     let told = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
@@ -242,7 +254,11 @@ fn every_trouble_with_a_server_has_a_line_and_an_exit_code() {
     let files = files();
     let error = |message: &str| json!({"error": {"message": message}}).to_string();
     let cases: [(Reply, i32, &str); 8] = [
-        (Reply::Status(401, error("wrong key")), 41, "wrong key. Check the key"),
+        (
+            Reply::Status(401, error("wrong key")),
+            41,
+            "wrong key (no key was sent: OPENAI_API_KEY is not set). Check the key",
+        ),
         (Reply::Status(404, error("model not found")), 1, "model not found"),
         (Reply::Status(400, "<html>".into()), 1, "expected an error message in JSON, got `<html>`"),
         (Reply::Status(200, "<html>hello</html>".into()), 1, "no answer of a model server"),

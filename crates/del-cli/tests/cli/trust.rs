@@ -29,7 +29,7 @@ fn a_projects_settings_count_once_they_are_trusted_and_never_loosen() {
     };
     let got = ask(&[]);
     assert_eq!((got.code, got.out.as_str()), (0, "Hello.\n"), "{got:#?}");
-    assert!(got.err.contains(".del/config.toml is left out: you have not agreed to it"), "{got:#?}");
+    assert!(got.err.contains("left out: .del/config.toml: you have not agreed to this"), "{got:#?}");
     assert!(ask(&["--project", "off"]).err.is_empty());
     ask(&["--project", "require"]).fails(55, ".del/config.toml: you have not agreed");
     at(&files, &home, "inner", &["trust"]).fails(55, "no terminal");
@@ -97,12 +97,18 @@ fn the_assistant_asks_once_and_remembers_a_no() {
     assert!(question.contains("max_turns = 7") && question.contains("nosuch"), "{question:?}");
     terminal.write("n");
     let said = terminal.until("> ");
-    assert!(said.contains("left out: you said no") && !said.contains("trusts"), "{said:?}");
+    assert!(
+        said.contains("left out: .del/config.toml, .mcp.json: you said no") && !said.contains("trusts"),
+        "{said:?}"
+    );
     terminal.write("exit\r");
     assert_eq!(terminal.end().1, 0);
     let mut terminal = start();
     let said = terminal.until("> ");
-    assert!(said.contains("left out: you said no") && !said.contains("Trust this"), "{said:?}");
+    assert!(
+        said.contains("left out: .del/config.toml, .mcp.json: you said no") && !said.contains("Trust this"),
+        "{said:?}"
+    );
     terminal.write("exit\r");
     assert_eq!(terminal.end().1, 0);
 

@@ -153,9 +153,6 @@ impl Job for RunCommand {
             None => self.run_in_shell(context, control, take),
         }?;
         output.finish(control);
-        if ended.how == How::Cancelled {
-            return Err(Failure::new(Code::Cancelled, "cancelled by the user."));
-        }
         Ok(self.result(context, output, ended))
     }
 }
@@ -211,7 +208,12 @@ impl RunCommand {
                 let head = headline(status, seconds);
                 ToolResult::success(format!("{head}\n\n{}", shown.text)).with_data(facts(status, seconds))
             }
-            How::TimedOut | How::Cancelled => {
+            How::Cancelled => {
+                let text = format!("Error: cancelled by the user. Partial output:\n\n{}", shown.text);
+                let data = json!({"code": Code::Cancelled.as_str(), "seconds": seconds});
+                ToolResult { ok: false, ..ToolResult::success(text).with_data(data) }
+            }
+            How::TimedOut => {
                 let text = format!(
                     "Error: command timed out after {} s and was killed (process group). Partial output:\n\n{}\n\nUse a larger timeout (max {MAX_TIMEOUT}) or run it in the background.",
                     self.timeout, shown.text

@@ -11,6 +11,7 @@ use del_dialects::{Call, CallResult};
 use del_tools::{FileChange, Question, Subject, ToolResult, visible};
 use serde_json::Value;
 
+use crate::consent::unsaid;
 use crate::table::cut;
 use crate::todo::{self, Status};
 
@@ -68,9 +69,7 @@ pub(super) fn question(question: &Question, directory: &Path) -> Vec<ToolCallCon
         }
         _ => content.push(text(&question.whole())),
     }
-    if let Some(reasons) = question.needs_approval().strip_prefix("needs approval: ") {
-        content.push(text(&format!("asks because: {}", visible(reasons))));
-    }
+    content.extend(unsaid(question).map(|reasons| text(&reasons)));
     content
 }
 

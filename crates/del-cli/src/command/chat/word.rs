@@ -220,8 +220,11 @@ impl<'a> Word<'a> {
         let rest = rest.trim();
         let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&word)) else {
             // A path at the start of a question is no command.
-            let question = word.contains('/') || !rest.is_empty();
-            return if question { Self::Question(line) } else { Self::Unknown(line) };
+            return if word.contains('/') {
+                Self::Question(line)
+            } else {
+                Self::Unknown(&line[..=word.len()])
+            };
         };
         let fits = match command.takes {
             Takes::Nothing => rest.is_empty(),
@@ -252,6 +255,7 @@ mod tests {
             ("/compress", Word::Command(Name::Compact, "")),
             ("!ls -l", Word::Shell("ls -l")),
             ("/nosuch", Word::Unknown("/nosuch")),
+            ("/modle qwen3:8b", Word::Unknown("/modle")),
         ] {
             assert_eq!(Word::read(line), word);
         }

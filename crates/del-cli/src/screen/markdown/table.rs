@@ -9,6 +9,8 @@ use super::inline;
 #[derive(Debug, Default)]
 pub(super) struct Table {
     lines: Vec<String>,
+    /// Rows are heard, one after the other, and not seen beside each other.
+    pub(super) spoken: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,7 @@ impl Table {
     pub(super) fn write(&mut self, flow: &mut Flow) {
         let lines = std::mem::take(&mut self.lines);
         match lines.get(1).and_then(|line| sides(line)) {
+            Some(_) if self.spoken => speak(&lines, flow),
             Some(sides) => write(&lines, &sides, flow),
             None => {
                 for line in &lines {
@@ -42,6 +45,26 @@ impl Table {
                 }
             }
         }
+    }
+}
+
+/// Each row as a sentence that names the columns.
+fn speak(lines: &[String], flow: &mut Flow) {
+    let names = cells(&lines[0]);
+    let mut say = |text: &str| {
+        inline::line(text, Style::PLAIN, flow);
+        flow.end_row();
+    };
+    say(&format!("Table: {}", names.join(", ")));
+    for line in &lines[2..] {
+        let row = cells(line);
+        let named = row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()).map(|(place, cell)| {
+            match names.get(place) {
+                Some(name) => format!("{name}: {cell}"),
+                None => cell.clone(),
+            }
+        });
+        say(&named.collect::<Vec<_>>().join("; "));
     }
 }
 

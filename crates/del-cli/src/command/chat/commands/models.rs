@@ -7,6 +7,7 @@ use crate::command::chat::{Chat, say};
 use crate::config::Config;
 use crate::exit;
 use crate::keeping;
+use crate::project::few;
 
 impl Chat {
     /// Lists the models, or takes one by its name or its number in the list.
@@ -57,6 +58,13 @@ impl Chat {
         self.session.take_model(name)?;
         let dialect = self.session.dialect();
         say(&format!("the model is {} from now on; its dialect is {dialect}", visible(name)));
+        let models = &self.session.server.models;
+        // Ollama takes a name without its tag.
+        let is_it = |model: &String| model.split(':').next() == Some(name) || model == name;
+        if !models.is_empty() && !models.iter().any(is_it) {
+            let listed = visible(&few(models)).into_owned();
+            say(&self.paint.yellow(format!("! the server does not list it, but {listed}")));
+        }
         Ok(())
     }
 

@@ -18,11 +18,24 @@ impl Chat {
             let class = json!(definition.class);
             say(&format!("{:<16} {}", definition.name, class.as_str().unwrap_or_default()));
         }
-        self.servers()
+        let hands = &self.session.hands;
+        for tool in hands.tools().iter().skip(hands.toolbox.tools().len()) {
+            say(&format!("{:<16} of the conversation", tool.name));
+        }
+        self.servers();
+        Ok(())
     }
 
-    pub(super) fn servers(&mut self) -> Result<()> {
+    pub(super) fn mcp(&mut self) -> Result<()> {
         self.session.take_in_servers(&at_once())?;
+        if self.session.hands.servers().is_empty() && self.session.hands.starting_servers().is_empty() {
+            say("there are no MCP servers; `del mcp add` adds one");
+        }
+        self.servers();
+        Ok(())
+    }
+
+    fn servers(&self) {
         for state in self.session.hands.servers() {
             let count = match &state.outcome {
                 Ok(_) => format!("{} tools", state.tools.len()),
@@ -34,7 +47,6 @@ impl Chat {
         for name in self.session.hands.starting_servers() {
             say(&format!("MCP server {}: still starts", visible(name)));
         }
-        Ok(())
     }
 
     pub(super) fn hooks(&self) {
