@@ -218,7 +218,7 @@ fn arguments_that_are_no_object_are_an_error() {
 #[test]
 fn no_calls_render_as_nothing() {
     every_dialect(|dialect| {
-        assert_eq!(dialect.render_calls(&[], &tools()).unwrap(), "", "{}", dialect.name())
+        assert_eq!(dialect.render_calls(&[], &tools()).unwrap(), "", "{}", dialect.name());
     });
 }
 

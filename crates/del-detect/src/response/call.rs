@@ -92,7 +92,8 @@ impl<'d> Form<'d> {
         let heads = before.iter().all(|piece| matches!(piece, Piece::Head(_)));
         let list = heads && bracket.is_some_and(|mark| mark.write.trim() == "[");
         let must: Vec<&Mark> = dialect.block().open.iter().filter(|mark| mark.need == Need::Must).collect();
-        let wrapped = !must.is_empty() && must.iter().all(|mark| dialect.between().contains(mark.write.trim()));
+        let wrapped =
+            !must.is_empty() && must.iter().all(|mark| dialect.between().contains(mark.write.trim()));
         let marks = |piece: &&Piece| matches!(piece, Piece::Mark(mark, _) if mark.need == Need::Must);
         let first = before.iter().find(marks);
         if let (Some(Piece::Mark(mark, _)), Some(Piece::Head(_))) = (first, before.get(1))

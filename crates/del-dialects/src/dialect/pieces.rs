@@ -164,7 +164,7 @@ impl Read for Vec<Piece> {
             } else if table.has("head") {
                 opens = false;
                 let head: HeadForm = Read::read(table.need("head")?)?;
-                table.title = "a head".to_owned();
+                "a head".clone_into(&mut table.title);
                 table.close()?;
                 Piece::Head(head)
             } else {
@@ -182,7 +182,7 @@ fn mark(
     opens: &mut bool,
 ) -> Result<(Mark, Option<HeadForm>), DialectError> {
     let (title, needs) = place.rules();
-    table.title = title.to_owned();
+    title.clone_into(&mut table.title);
     let field = table.need("mark")?;
     let spellings = field.strings()?;
     let need = table.take("need").map_or(Ok(Need::Must), |need| need.choice(&needs))?;

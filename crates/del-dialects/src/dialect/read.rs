@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::check::{DialectError, check};
 use super::rewrite::Rewrite;
 use super::table::{Field, Read, Source, Table};
-use super::{Channels, Codec, Definitions, Dialect, Frame, Piece, Reasoning, Results, Slot};
+use super::{Block, Channels, Codec, Definitions, Dialect, Frame, Piece, Reasoning, Results, Slot};
 
 /// The place of a dialect in the order of `auto` that asks for no other.
 const DEFAULT_RANK: u16 = 50;
@@ -92,7 +92,7 @@ impl Dialect {
         let pieces = table.need("pieces")?;
         let place = pieces.error("");
         let mut form = Self {
-            block: block.map_or_else(|| Ok(Default::default()), Read::read)?,
+            block: block.map_or_else(|| Ok(Block::default()), Read::read)?,
             call: Read::read(pieces)?,
             between: table.get("between")?,
             takes_text: table.get("text")?,

@@ -130,11 +130,14 @@ pub(crate) trait Stored: Sized {
 impl Stored for usize {
     fn store(&self, out: &mut Vec<u8>) {
         let mut rest = *self;
-        while rest > 0x7f {
-            out.push((rest & 0x7f) as u8 | 0x80);
+        loop {
+            let [low, ..] = rest.to_le_bytes();
             rest >>= 7;
+            if rest == 0 {
+                return out.push(low & 0x7f);
+            }
+            out.push(low | 0x80);
         }
-        out.push(rest as u8);
     }
 
     fn load(from: &mut &[u8]) -> Option<Self> {
@@ -195,7 +198,9 @@ impl Stored for String {
 impl<T: Stored> Stored for Vec<T> {
     fn store(&self, out: &mut Vec<u8>) {
         self.len().store(out);
-        self.iter().for_each(|item| item.store(out));
+        for item in self {
+            item.store(out);
+        }
     }
 
     fn load(from: &mut &[u8]) -> Option<Self> {
@@ -211,7 +216,9 @@ impl<T: Stored> Stored for Vec<T> {
 impl<T: Stored> Stored for Option<T> {
     fn store(&self, out: &mut Vec<u8>) {
         self.is_some().store(out);
-        self.iter().for_each(|item| item.store(out));
+        if let Some(item) = self {
+            item.store(out);
+        }
     }
 
     fn load(from: &mut &[u8]) -> Option<Self> {
@@ -221,7 +228,9 @@ impl<T: Stored> Stored for Option<T> {
 
 impl<T: Stored, const N: usize> Stored for [T; N] {
     fn store(&self, out: &mut Vec<u8>) {
-        self.iter().for_each(|item| item.store(out));
+        for item in self {
+            item.store(out);
+        }
     }
 
     fn load(from: &mut &[u8]) -> Option<Self> {
@@ -232,7 +241,10 @@ impl<T: Stored, const N: usize> Stored for [T; N] {
 impl<K: Stored + Ord, V: Stored> Stored for BTreeMap<K, V> {
     fn store(&self, out: &mut Vec<u8>) {
         self.len().store(out);
-        self.iter().for_each(|(key, value)| (key.store(out), value.store(out)).1);
+        for (key, value) in self {
+            key.store(out);
+            value.store(out);
+        }
     }
 
     fn load(from: &mut &[u8]) -> Option<Self> {

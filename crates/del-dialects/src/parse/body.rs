@@ -168,7 +168,8 @@ impl Engine {
         if let State::Reading(Reading { proof: Some(_), .. }) = &self.state {
             return self.prove(io);
         }
-        if let State::Reading(Reading { kind: Kind::Whole(whole), pending: Some(_), kept, .. }) = &self.state {
+        if let State::Reading(Reading { kind: Kind::Whole(whole), pending: Some(_), kept, .. }) = &self.state
+        {
             io.look = io.at + *kept + whole.before();
             return self.named(io);
         }

@@ -66,8 +66,10 @@ impl Dialect {
         for piece in &self.call {
             match piece {
                 Piece::Mark(mark, head) => {
-                    if write_mark(mark, call, out) {
-                        head.iter().for_each(|form| form.write(call.id.as_deref(), &call.name, place, out));
+                    if write_mark(mark, call, out)
+                        && let Some(form) = head
+                    {
+                        form.write(call.id.as_deref(), &call.name, place, out);
                     }
                 }
                 Piece::Head(form) => form.write(call.id.as_deref(), &call.name, place, out),

@@ -188,25 +188,17 @@ impl Lookahead<'_> {
         if form.key != KeyKind::Whole && marks.line.is_none() {
             return Some(false);
         }
-        let found = self.find(&marks.header, from, from + MAX_HEADER);
-        let key = &self.text[from..found.as_ref().map_or_else(
-            |_| self.text.floor_char_boundary(from + MAX_HEADER),
-            |end| end.start,
-        )];
-        let key = match &marks.line {
-            Some(line) => line.key(key, tool),
-            None => Some(key).filter(|key| key.bytes().all(is_word)),
+        let Ok(end) = self.find(&marks.header, from, from + MAX_HEADER) else {
+            let word = self.window(from, MAX_HEADER)[from..].iter().all(|byte| is_word(*byte));
+            let more = self.may_grow(from, MAX_HEADER) && (marks.line.is_some() || word);
+            return if more { None } else { Some(false) };
         };
-        match found {
-            Err(_) if self.may_grow(from, MAX_HEADER) && (marks.line.is_some() || key.is_some()) => None,
-            Err(_) => Some(false),
-            Ok(end) => Some(
-                end.delimiter == Delimiter::Header
-                    && key.is_some_and(|key| {
-                        !key.is_empty() && (marks.line.is_none() || !self.keys.contains(key))
-                    }),
-            ),
-        }
+        let header = &self.text[from..end.start];
+        let key = match &marks.line {
+            Some(line) => line.key(header, tool).filter(|key| !self.keys.contains(*key)),
+            None => Some(header).filter(|key| !key.is_empty() && key.bytes().all(is_word)),
+        };
+        Some(end.delimiter == Delimiter::Header && key.is_some())
     }
 
     /// A closer without its last character: it is misspelt, if what can only follow a value does.

@@ -184,16 +184,12 @@ impl FieldMarks {
     /// Whether `text` begins with a key, where fields are lines; none when that cannot be said yet.
     pub(crate) fn begins_with_key(&self, text: &str) -> Option<bool> {
         let Some(line) = &self.line else { return Some(true) };
-        let window = &text[..text.floor_char_boundary(MAX_HEADER)];
-        let mut scan = Scan::default();
-        let hit = self.header.automaton.find(&mut scan, window.as_bytes(), &mut 0, &mut 0);
-        match hit {
-            Some(hit) => Some(
-                self.header.delimiter(hit) == Delimiter::Header
-                    && line.key(&window[..hit.start], None).is_some(),
-            ),
-            None => (window.len() == MAX_HEADER).then_some(false),
-        }
+        let window = &text.as_bytes()[..text.len().min(MAX_HEADER)];
+        let Some(hit) = self.header.automaton.find(&mut Scan::default(), window, &mut 0, &mut 0) else {
+            return (window.len() == MAX_HEADER).then_some(false);
+        };
+        let ends = self.header.delimiter(hit) == Delimiter::Header;
+        Some(ends && line.key(&text[..hit.start], None).is_some())
     }
 
     /// The spellings that a call may begin its fields with.

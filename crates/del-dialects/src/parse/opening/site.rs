@@ -94,9 +94,14 @@ pub(super) fn site(
                 Then::Args
                     if walk.needs_declared()
                         && let Body::Fields(marks) = &walk.body
-                        && let has_key @ (None | Some(false)) = marks.begins_with_key(&io.text[io.look..]) =>
+                        && let has_key @ (None | Some(false)) =
+                            marks.begins_with_key(&io.text[io.look..]) =>
                 {
-                    if has_key.is_none() { Settled::More } else { Settled::Nothing }
+                    if has_key.is_none() {
+                        Settled::More
+                    } else {
+                        Settled::Nothing
+                    }
                 }
                 Then::Args if begins(walk, byte) => {
                     opening.missed |= walk.misses(opening.step, walk.args);
