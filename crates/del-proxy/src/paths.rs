@@ -97,7 +97,9 @@ impl Paths {
         if let Some(refusal) = refusal
             && family != Family::OpenAi
         {
+            let allowed = response.headers_mut().remove(header::ALLOW);
             response = refusal.shaped(family);
+            response.headers_mut().extend(allowed.map(|methods| (header::ALLOW, methods)));
         }
         if response.status() == StatusCode::UNAUTHORIZED && inspector::is_page(&path) {
             // A browser then asks its user.

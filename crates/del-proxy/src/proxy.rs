@@ -144,6 +144,18 @@ impl Proxy {
         path: &str,
         body: Bytes,
     ) -> Result<Response<Body>, Refusal> {
+        Ok(self.passed(setup, route, parts, path, body).await?.map(Body::new))
+    }
+
+    /// The same, before it goes back.
+    async fn passed(
+        &self,
+        setup: &Setup,
+        route: &Route,
+        parts: &Parts,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Response<Timed>, Refusal> {
         let path = format!("{path}{}", query(parts));
         let sent = setup.sent(&parts.headers, body);
         let question = Question::Path(parts.method.clone(), &path);
@@ -153,7 +165,7 @@ impl Proxy {
         }
         let (mut parts, body) = response.into_parts();
         parts.headers = end_to_end(&parts.headers, |_| false);
-        Ok(Response::from_parts(parts, Body::new(body)))
+        Ok(Response::from_parts(parts, body))
     }
 
     /// The body of a request.

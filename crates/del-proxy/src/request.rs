@@ -69,15 +69,19 @@ struct Glance<'a> {
 }
 
 impl Request {
-    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion.
-    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Self {
+    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion. What is wrong with
+    /// tools is the server's affair where it gets them as they came.
+    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Result<Self, Refusal> {
         let bytes = (!asked.changed).then_some(bytes);
         let tools = match asked.body.get("tools") {
             None | Some(Value::Null) => Ok(Arc::default()),
             Some(tools) => tools::read(tools).map(Into::into),
         };
+        if let (None, Err(error)) = (&bytes, &tools) {
+            return Err(Refusal::bad_request(error.to_string()));
+        }
         let facts = Facts::of(&asked.body);
-        Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts, hybrid: false }
+        Ok(Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts, hybrid: false })
     }
 
     /// The same of a request that says nothing unusual, without reading more of it than has to be: its messages are the
@@ -274,6 +278,25 @@ impl Request {
     /// True when the answer is to be streamed.
     pub(crate) fn streams(&self) -> bool {
         self.facts.streams
+    }
+
+    /// Refuses a demand for a call of a tool that is not there.
+    pub(crate) fn check_choice(&self) -> Result<(), Refusal> {
+        match (&self.facts.choice, &self.tools) {
+            (Some(ToolChoice::Named(name)), Ok(tools))
+                if self.facts.has_tools && !tools.iter().any(|tool| tool.name == *name) =>
+            {
+                Err(Refusal::bad_request(format!(
+                    "tool_choice: expected the name of one of the tools, got `{name}`"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// True when there are tools, whether the model may call them or not.
+    pub(crate) fn has_tools(&self) -> bool {
+        self.facts.has_tools
     }
 
     /// True when the model may call.

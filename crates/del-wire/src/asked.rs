@@ -117,6 +117,13 @@ impl Asked {
                     .collect();
                 if let Some(Value::Array(tools)) = self.body.get_mut("tools") {
                     tools.retain(|tool| name_of(tool).is_some_and(|name| allowed.contains(&name)));
+                    if tools.is_empty() {
+                        return Err(WireError::shape(
+                            "tool_choice.tools",
+                            "names of some of the tools",
+                            &inner["tools"].to_string(),
+                        ));
+                    }
                 }
                 self.body.insert("tool_choice".to_owned(), mode);
                 self.changed = true;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::response::Parts as Head;
+use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::{ApiError, ApiErrorKind, Mendings, ServerApi};
@@ -19,7 +20,7 @@ use crate::account::{Account, Record};
 use crate::answer::Asking;
 use crate::api::Api;
 use crate::held::Held;
-use crate::inspector::{Entry, Tapped};
+use crate::inspector::Entry;
 use crate::patient::{Manner, patiently};
 use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
@@ -86,6 +87,9 @@ impl Exchange {
             return Self::on_its_way(proxy, setup, api, parts, asked);
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+        if let Some(other) = body.get("stream").filter(|stream| !stream.is_boolean() && !stream.is_null()) {
+            return Err(Refusal::bad_request(format!("expected true or false as `stream`, got `{other}`")));
+        }
         let about = about(api, &body);
         let mut taken = api.take(body, &proxy.memory)?;
         let injected = match &setup.settings.executor {
@@ -96,7 +100,7 @@ impl Exchange {
             None => None,
         };
         let kept = about.get("store") != Some(&Value::Bool(false));
-        let request = Request::new(bytes, taken.asked);
+        let request = Request::new(bytes, taken.asked)?;
         let asked = (about, request, taken.conversation.filter(|_| kept), injected);
         Self::on_its_way(proxy, setup, api, parts, asked)
     }
@@ -113,6 +117,7 @@ impl Exchange {
             Option<Injected>,
         ),
     ) -> Result<Box<Self>, Refusal> {
+        request.check_choice()?;
         let route = setup.routes.of(request.model())?;
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
@@ -203,20 +208,20 @@ impl Exchange {
             return Box::pin(self.in_turns(injected, Arc::clone(executor))).await;
         }
         let mut way = self.way();
-        let of_tools =
-            self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
+        let of_tools = self.request.has_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
         if route.chats() && self.api == Api::Chat && !of_tools {
             let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
             let tap = self.entry.as_ref().map(|entry| entry.ask(&body, route.api, None));
             self.sends(way.mode);
-            let passed = proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await?;
-            return Ok(match tap {
-                Some(tap) => {
-                    tap.head(passed.status());
-                    passed.map(|body| Body::new(Tapped::new(body, tap)))
-                }
-                None => passed,
-            });
+            let passed = proxy.passed(&setup, &route, &self.parts, "/chat/completions", body).await?;
+            if let Some(tap) = &tap {
+                tap.head(passed.status());
+            }
+            let (head, body) = passed.map(|body| body.watched_by(tap)).into_parts();
+            if !head.status.is_success() {
+                return Err(refused(head, body).await?);
+            }
+            return Ok(Response::from_parts(head, Body::new(body)));
         }
         let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;
@@ -344,9 +349,7 @@ impl Exchange {
             let response = self.send(&mut turn, way).await?;
             let (head, body) = response.into_parts();
             if !head.status.is_success() {
-                let said = text(body, LONGEST_ERROR).await?;
-                let error = ApiError::from_response(head.status.as_u16(), &said);
-                return Err(Refusal::of_server(head.status, HeaderMap::new(), &error.message, &said));
+                return Err(refused(head, body).await?);
             }
             Ok(Next {
                 body,
@@ -390,6 +393,13 @@ impl Exchange {
             account.sends(mode, self.route.api);
         }
     }
+}
+
+/// Why a server gives no answer, in its own words.
+async fn refused(head: Head, body: Timed) -> Result<Refusal, Refusal> {
+    let said = text(body, LONGEST_ERROR).await?;
+    let error = ApiError::from_response(head.status.as_u16(), &said);
+    Ok(Refusal::of_server(head.status, answer_headers(&head.headers), &error.message, &said))
 }
 
 /// The members of a request that its answer is written with.

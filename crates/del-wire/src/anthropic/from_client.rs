@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::failed;
+use crate::fields;
 
 /// Members that mean nothing beside a chat completion, or that are read here.
 const KNOWN: &[&str] = &[
@@ -14,7 +15,6 @@ const KNOWN: &[&str] = &[
     "tool_choice",
     "stop_sequences",
     "metadata",
-    "thinking",
     "service_tier",
     "container",
     "context_management",
@@ -42,10 +42,11 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     };
     for (place, message) in given.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
+        let content = fields::content(message, &format!("messages[{place}]"))?;
         match role {
-            "user" => user(&message["content"], &mut messages),
-            "assistant" => messages.push(assistant(&message["content"])),
-            "system" => messages.push(json!({"role": "system", "content": text(&message["content"])})),
+            "user" => user(content, &mut messages),
+            "assistant" => messages.push(assistant(content)),
+            "system" => messages.push(json!({"role": "system", "content": text(content)})),
             _ => {
                 let at = format!("messages[{place}].role");
                 return Err(WireError::shape(&at, "user, assistant or system", &message["role"].to_string()));
@@ -53,7 +54,7 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
         }
     }
     let (mut tools, mut dropped) = (Vec::new(), Vec::new());
-    for tool in body.get("tools").and_then(Value::as_array).into_iter().flatten() {
+    for tool in fields::values(&body, "tools")? {
         match tool.get("type").and_then(Value::as_str) {
             None | Some("custom") => tools.push(json!({"type": "function", "function": {
                 "name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),

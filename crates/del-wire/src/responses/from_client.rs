@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
 use crate::error::WireError;
+use crate::fields;
 
 /// Members that are read here, or that mean nothing beside a chat completion.
 const KNOWN: &[&str] = &[
@@ -80,7 +81,7 @@ pub fn read(
     }
     join_system(&mut messages);
     let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
-    ask(&body, &mut out);
+    ask(&body, &mut out)?;
     body.retain(|name, _| !KNOWN.contains(&name.as_str()));
     body.extend(out);
     Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
@@ -92,9 +93,8 @@ fn unknown(item: &Value, place: usize) -> WireError {
 }
 
 /// What is asked beside the conversation.
-fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) {
-    let tools: Vec<Value> =
-        body.get("tools").and_then(Value::as_array).into_iter().flatten().flat_map(tool).collect();
+fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), WireError> {
+    let tools: Vec<Value> = fields::values(body, "tools")?.iter().flat_map(tool).collect();
     if !tools.is_empty() {
         out.insert("tools".to_owned(), Value::Array(tools));
         if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
@@ -127,6 +127,7 @@ fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) {
     if body.get("stream") == Some(&Value::Bool(true)) {
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
+    Ok(())
 }
 
 /// A tool, or the tools of a named group of them, with what belongs to a function in a member of its own.
@@ -204,7 +205,8 @@ impl Items {
                 ));
             }
         };
-        let mut message = json!({"role": role, "content": content(&item["content"])});
+        let said = fields::content(item, &format!("input[{place}]"))?;
+        let mut message = json!({"role": role, "content": content(said)});
         if role == "assistant" {
             self.think(&mut message);
         }
