@@ -81,6 +81,11 @@ impl Api {
         Ok(Taken { asked: asked.map_err(wrong)?, conversation: None })
     }
 
+    /// True where a request that says nothing has the model loaded.
+    pub(crate) fn loads(self) -> bool {
+        matches!(self, Self::OllamaChat | Self::OllamaGenerate)
+    }
+
     /// Who writes the answer. `request` is the body as the client wrote it, and `id` is one that no other answer has.
     pub(crate) fn client(self, request: &Map<String, Value>, id: &str) -> Box<dyn ToClient> {
         let model = || request.get("model").and_then(Value::as_str).unwrap_or_default();

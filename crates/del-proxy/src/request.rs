@@ -294,6 +294,11 @@ impl Request {
         }
     }
 
+    /// True when there is no message.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.asked().is_ok_and(|asked| messages(&asked.body).is_empty())
+    }
+
     /// True when there are tools, whether the model may call them or not.
     pub(crate) fn has_tools(&self) -> bool {
         self.facts.has_tools

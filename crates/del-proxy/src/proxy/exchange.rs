@@ -207,6 +207,9 @@ impl Exchange {
         if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
             return Box::pin(self.in_turns(injected, Arc::clone(executor))).await;
         }
+        if self.api.loads() && route.api != ServerApi::Ollama && self.request.says_nothing() {
+            return Ok(self.loaded());
+        }
         let mut way = self.way();
         let of_tools = self.request.has_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
         if route.chats() && self.api == Api::Chat && !of_tools {

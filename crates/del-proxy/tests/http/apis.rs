@@ -1,6 +1,7 @@
 //! The APIs beside chat completions, over real sockets: what the server is asked, and what clients get.
 
 use del_agent::ToolsMode;
+use del_proxy::ServerApi;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -422,6 +423,7 @@ async fn errors_have_the_shape_of_the_api_that_was_called() {
     let user = json!([{"role": "user", "content": "Hi."}]);
     let response = post(&stand, "/v1/messages", &anthropic(&user)).await;
     assert_eq!((response.status().as_u16(), response.headers()["retry-after"].to_str().unwrap()), (429, "7"));
+    assert_eq!(response.headers()["request-id"], response.headers()["x-request-id"]);
     let error = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}});
     assert_eq!(document(response).await, error);
     let response = post(&stand, "/api/chat", &json!({"model": "m", "messages": user})).await;
@@ -477,4 +479,31 @@ async fn thinking_and_usage_have_their_places() {
         (&json!("incomplete"), &json!("max_output_tokens"))
     );
     assert_eq!(answer["usage"]["output_tokens_details"]["reasoning_tokens"], 2);
+}
+
+#[tokio::test]
+async fn ollamas_clients_load_a_model_without_a_word() {
+    let stand = Stand::new(hermes()).await;
+    for (path, body) in [
+        ("/api/generate", json!({"model": "m", "keep_alive": 0})),
+        ("/api/generate", json!({"model": "m", "prompt": "", "system": "Be brief.", "stream": false})),
+        ("/api/chat", json!({"model": "m", "messages": []})),
+    ] {
+        let line = ask(&stand, path, &body).await;
+        assert_eq!(
+            (&line["done"], &line["done_reason"], &line["model"]),
+            (&json!(true), &json!("load"), &json!("m"))
+        );
+    }
+    assert!(stand.model.seen().is_empty());
+    // Where the server has models to load, it is told so.
+    let said = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "load"});
+    let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Ollama;
+    })
+    .await;
+    let line = ask(&stand, "/api/generate", &json!({"model": "m", "keep_alive": 0, "stream": false})).await;
+    assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("load")));
+    let sent = stand.model.last().body();
+    assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
 }

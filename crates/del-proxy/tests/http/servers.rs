@@ -83,8 +83,7 @@ async fn a_server_may_speak_anthropics_api() {
     // The seal of a thought comes back with it.
     let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Weather?"}],
         "tools": [{"name": "get_weather", "input_schema": {"type": "object"}}]});
-    let ask =
-        |body: Value| stand.request(Method::POST, "/v1/messages").body(body.to_string()).send();
+    let ask = |body: Value| stand.request(Method::POST, "/v1/messages").body(body.to_string()).send();
     let message = document(ask(body.clone()).await.unwrap()).await;
     assert_eq!(message["content"][0], json!({"type": "thinking", "thinking": "Hm.", "signature": "seal"}));
     let text = ask(streamed(body.clone())).await.unwrap().text().await.unwrap();

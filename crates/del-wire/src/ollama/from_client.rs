@@ -42,16 +42,16 @@ pub fn read_chat(body: &Map<String, Value>) -> Result<Asked, WireError> {
     Ok(Asked { changed: true, ..Asked::of(out)? })
 }
 
-/// Reads a request for the completion of one prompt.
+/// Reads a request for the completion of one prompt. One without a prompt says nothing: it has the model loaded.
 pub fn read_generate(body: &Map<String, Value>) -> Result<Asked, WireError> {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let mut messages = Vec::new();
-    if let Some(system) = body.get("system").and_then(Value::as_str).filter(|system| !system.is_empty()) {
-        messages.push(json!({"role": "system", "content": system}));
+    if let Some(prompt) = text("prompt") {
+        messages.extend(text("system").map(|system| json!({"role": "system", "content": system})));
+        let mut user = json!({"role": "user", "content": prompt});
+        add_images(body.get("images"), &mut user);
+        messages.push(user);
     }
-    let mut user =
-        json!({"role": "user", "content": body.get("prompt").and_then(Value::as_str).unwrap_or_default()});
-    add_images(body.get("images"), &mut user);
-    messages.push(user);
     let mut out = options(body);
     out.insert("messages".to_owned(), Value::Array(messages));
     Ok(Asked { changed: true, ..Asked::of(out)? })

@@ -62,7 +62,10 @@ impl Ollama {
         }
         line.insert("done".to_owned(), json!(done));
         if done {
-            let reason = if self.reason.as_deref() == Some("length") { "length" } else { "stop" };
+            let reason = match self.reason.as_deref() {
+                Some(reason @ ("length" | "load")) => reason,
+                _ => "stop",
+            };
             line.insert("done_reason".to_owned(), json!(reason));
             for (name, number) in [
                 ("total_duration", 0),

@@ -124,6 +124,10 @@ fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), Wi
         }
         _ => {}
     }
+    if body.get("top_logprobs").is_some_and(|count| !count.is_null()) {
+        // Beside a chat completion the one is nothing without the other.
+        out.insert("logprobs".to_owned(), json!(true));
+    }
     if body.get("stream") == Some(&Value::Bool(true)) {
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::Mode;
-use del_wire::{Ids, ToClient};
+use del_wire::{Chunk, Ids, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
 use super::{Exchange, Way};
@@ -150,6 +150,15 @@ impl Exchange {
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
+    }
+
+    /// What Ollama says once a model is loaded. Other servers have theirs at hand.
+    pub(super) fn loaded(&self) -> Response<Body> {
+        let mut client = self.api.client(&self.about, "");
+        let loaded = ToldChoice { reason: Some("load".to_owned()), ..ToldChoice::default() };
+        let said = client.whole(&Told { raw: None, chunk: &Chunk::default(), choices: vec![loaded] });
+        let kind = if self.request.streams() { client.content_type() } else { "application/json" };
+        ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], said).into_response()
     }
 
     /// Counts what a stream held, and remembers it where it is to be remembered.
