@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
-use axum::http::response::Parts as Head;
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Constrain, Mode, ToolsMode};
@@ -28,10 +27,10 @@ use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
 
-use self::outcome::Outcome;
 pub(super) use self::outcome::{
-    BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer,
+    BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
 };
+use self::outcome::{LONGEST_ERROR, Outcome, refused};
 
 /// A request and what is known of it.
 #[derive(Debug)]
@@ -70,8 +69,6 @@ pub(super) struct Way {
 pub(super) const MOST_TRIES: u32 = 3;
 /// A model may ask for definitions so often before it is told all of them.
 const MOST_ROUNDS: u32 = 5;
-/// The longest error that is read.
-const LONGEST_ERROR: usize = 1 << 20;
 /// Says what was wrong with the conversation so far, and how often.
 const MENDED: &str = "x-del-mended-history";
 
@@ -398,13 +395,6 @@ impl Exchange {
     }
 }
 
-/// Why a server gives no answer, in its own words.
-async fn refused(head: Head, body: Timed) -> Result<Refusal, Refusal> {
-    let said = text(body, LONGEST_ERROR).await?;
-    let error = ApiError::from_response(head.status.as_u16(), &said);
-    Ok(Refusal::of_server(head.status, answer_headers(&head.headers), &error.message, &said))
-}
-
 /// The members of a request that its answer is written with.
 fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
     if api == Api::Responses {
@@ -422,13 +412,4 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
         about.insert("functions".to_owned(), json!(true));
     }
     about
-}
-
-pub(super) fn no_call() -> Refusal {
-    Refusal::new(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "upstream_error",
-        format!("the model made no call that `tool_choice` allows, in {MOST_TRIES} tries"),
-    )
-    .hint("ask with tool_choice auto, or use a model that calls tools more readily")
 }
