@@ -27,6 +27,11 @@ impl Asked {
         asked.take_functions();
         asked.take_tools();
         asked.take_choice()?;
+        if !asked.dropped.is_empty() && !asked.body.contains_key("tools") {
+            for name in ["tool_choice", "parallel_tool_calls"] {
+                asked.body.shift_remove(name);
+            }
+        }
         if !asked.custom.is_empty() {
             asked.take_custom_calls();
         }

@@ -106,10 +106,12 @@ async fn hosted_tools_are_left_out_and_named() {
     assert_eq!(stand.model.last().body()["tools"].as_array().unwrap().len(), 1);
     body["tool_choice"] = json!({"type": "tool", "name": "web_search"});
     assert_eq!(post(&stand, "/v1/messages", &body).await.status(), 400);
-    let body = json!({"model": "m", "input": "Hi.", "tools": [{"type": "web_search"}]});
+    let body =
+        json!({"model": "m", "input": "Hi.", "tools": [{"type": "web_search"}], "tool_choice": "required"});
     let response = post(&stand, "/v1/responses", &body).await;
     assert_eq!(response.headers()["x-del-dropped-tools"], "web_search");
     assert!(stand.model.last().body().get("tools").is_none());
+    assert!(stand.model.last().body().get("tool_choice").is_none());
 }
 
 fn responses(input: &Value) -> Value {
@@ -506,4 +508,48 @@ async fn ollamas_clients_load_a_model_without_a_word() {
     assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("load")));
     let sent = stand.model.last().body();
     assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
+}
+
+#[tokio::test]
+async fn what_is_given_by_an_address_goes_on_and_what_is_by_an_id_is_refused() {
+    let stand = Stand::new(hermes()).await;
+    let responses = |part: Value| json!({"model": "m", "input": [{"role": "user", "content": [part]}]});
+    let anthropic = |block: Value| json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [block]}]});
+    for (path, body, sent) in [
+        (
+            "/v1/responses",
+            responses(json!({"type": "input_file", "filename": "a.pdf", "file_url": "https://a/a.pdf"})),
+            json!({"type": "file", "file": {"filename": "a.pdf", "file_data": "https://a/a.pdf"}}),
+        ),
+        (
+            "/v1/responses",
+            responses(json!({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}})),
+            json!({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}),
+        ),
+        (
+            "/v1/messages",
+            anthropic(json!({"type": "image", "source": {"type": "url", "url": "https://a/a.png"}})),
+            json!({"type": "image_url", "image_url": {"url": "https://a/a.png"}}),
+        ),
+    ] {
+        assert_eq!(post(&stand, path, &body).await.status(), 200);
+        assert_eq!(stand.model.last().body()["messages"][0]["content"], json!([sent]));
+    }
+    let found = json!({"type": "search_result", "source": "https://a", "title": "A", "content": [{"type": "text", "text": "It rains."}]});
+    assert_eq!(post(&stand, "/v1/messages", &anthropic(found)).await.status(), 200);
+    assert_eq!(stand.model.last().body()["messages"][0]["content"], "A\nhttps://a\nIt rains.");
+    let asked = stand.model.seen().len();
+    for (path, body) in [
+        ("/v1/responses", responses(json!({"type": "input_image", "file_id": "file_1"}))),
+        ("/v1/responses", responses(json!({"type": "input_file", "file_id": "file_1"}))),
+        (
+            "/v1/messages",
+            anthropic(json!({"type": "image", "source": {"type": "file", "file_id": "file_1"}})),
+        ),
+    ] {
+        let response = post(&stand, path, &body).await;
+        assert_eq!(response.status(), 400);
+        assert!(response.text().await.unwrap().contains("file_1"));
+    }
+    assert_eq!(stand.model.seen().len(), asked);
 }

@@ -181,7 +181,7 @@ impl Items {
                 let arguments = json!({"input": item["input"]}).to_string();
                 self.call(&item["call_id"], &item["name"], &arguments);
             }
-            "function_call_output" | "custom_tool_call_output" => self.result(item),
+            "function_call_output" | "custom_tool_call_output" => self.result(item)?,
             "reasoning" => {
                 let of = |name: &str| item[name].as_array().into_iter().flatten();
                 let texts: Vec<&str> =
@@ -210,7 +210,7 @@ impl Items {
             }
         };
         let said = fields::content(item, &format!("input[{place}]"))?;
-        let mut message = json!({"role": role, "content": content(said)});
+        let mut message = json!({"role": role, "content": content(said)?});
         if role == "assistant" {
             self.think(&mut message);
         }
@@ -240,8 +240,8 @@ impl Items {
         }
     }
 
-    fn result(&mut self, item: &Value) {
-        let output = content(&item["output"]);
+    fn result(&mut self, item: &Value) -> Result<(), WireError> {
+        let output = content(&item["output"])?;
         let (text, images) = match output {
             Value::Array(parts) => {
                 let (texts, images): (Vec<Value>, Vec<Value>) =
@@ -257,35 +257,47 @@ impl Items {
         if !images.is_empty() {
             self.messages.push(json!({"role": "user", "content": images}));
         }
+        Ok(())
     }
 }
 
 /// Content as chat completions have it: text where it is nothing but text.
-fn content(content: &Value) -> Value {
-    let Some(list) = content.as_array() else { return content.clone() };
-    let parts: Vec<Value> = list.iter().filter_map(part).collect();
+fn content(content: &Value) -> Result<Value, WireError> {
+    let Some(list) = content.as_array() else { return Ok(content.clone()) };
+    let parts: Vec<Value> =
+        list.iter().filter_map(|given| part(given).transpose()).collect::<Result<_, _>>()?;
     if parts.iter().all(|part| part["type"] == "text") {
         let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-        return json!(texts.join("\n"));
+        return Ok(json!(texts.join("\n")));
     }
-    Value::Array(parts)
+    Ok(Value::Array(parts))
 }
 
-fn part(part: &Value) -> Option<Value> {
-    match part["type"].as_str()? {
+/// A content part; `None` for one that has no place there.
+fn part(part: &Value) -> Result<Option<Value>, WireError> {
+    let kind = part["type"].as_str().unwrap_or_default();
+    // Files that a client sent before are kept by nobody here.
+    let given = |names: &[&str]| {
+        let found = names.iter().map(|name| &part[*name]).find(|value| value.is_string());
+        found.ok_or_else(|| {
+            WireError::shape(kind, "given whole or by its address, not by an id", &part.to_string())
+        })
+    };
+    Ok(match kind {
         "input_text" | "output_text" | "text" | "summary_text" => {
             Some(json!({"type": "text", "text": part["text"]}))
         }
         "refusal" => Some(json!({"type": "text", "text": part["refusal"]})),
+        "input_audio" => Some(json!({"type": kind, kind: part[kind]})),
         "input_image" => {
-            let mut image = json!({"url": part["image_url"]});
+            let mut image = json!({"url": given(&["image_url"])?});
             if part["detail"].is_string() {
                 image["detail"] = part["detail"].clone();
             }
             Some(json!({"type": "image_url", "image_url": image}))
         }
         "input_file" => Some(json!({"type": "file", "file": {
-            "filename": part["filename"], "file_data": part["file_data"]}})),
+            "filename": part["filename"], "file_data": given(&["file_data", "file_url"])?}})),
         _ => None,
-    }
+    })
 }
