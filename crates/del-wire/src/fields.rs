@@ -123,6 +123,23 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
+/// The list that a member of a request is; none is an empty one.
+pub(crate) fn values<'v>(body: &'v Map<String, Value>, name: &str) -> Result<&'v [Value], WireError> {
+    match body.get(name) {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(list)) => Ok(list),
+        Some(other) => Err(WireError::shape(name, "a list", &other.to_string())),
+    }
+}
+
+/// What a message says: a text or a list of parts.
+pub(crate) fn content<'v>(message: &'v Value, at: &str) -> Result<&'v Value, WireError> {
+    match &message["content"] {
+        Value::Null | Value::String(_) | Value::Array(_) => Ok(&message["content"]),
+        other => Err(WireError::shape(&format!("{at}.content"), "a string or a list", &other.to_string())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Fields, string};
@@ -155,22 +172,5 @@ mod tests {
         let text = string(r#""a\ud83d""#, "it").unwrap();
         assert!(text.starts_with('a') && text.contains('\u{fffd}'));
         assert_eq!(string(r#""\ud83d\ude00""#, "it").unwrap(), "😀");
-    }
-}
-
-/// The list that a member of a request is; none is an empty one.
-pub(crate) fn values<'v>(body: &'v Map<String, Value>, name: &str) -> Result<&'v [Value], WireError> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(&[]),
-        Some(Value::Array(list)) => Ok(list),
-        Some(other) => Err(WireError::shape(name, "a list", &other.to_string())),
-    }
-}
-
-/// What a message says: a text or a list of parts.
-pub(crate) fn content<'v>(message: &'v Value, at: &str) -> Result<&'v Value, WireError> {
-    match &message["content"] {
-        Value::Null | Value::String(_) | Value::Array(_) => Ok(&message["content"]),
-        other => Err(WireError::shape(&format!("{at}.content"), "a string or a list", &other.to_string())),
     }
 }

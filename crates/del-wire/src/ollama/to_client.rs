@@ -62,10 +62,8 @@ impl Ollama {
         }
         line.insert("done".to_owned(), json!(done));
         if done {
-            let reason = match self.reason.as_deref() {
-                Some(reason @ ("length" | "load")) => reason,
-                _ => "stop",
-            };
+            let known = |reason: &&str| matches!(*reason, "length" | "load");
+            let reason = self.reason.as_deref().filter(known).unwrap_or("stop");
             line.insert("done_reason".to_owned(), json!(reason));
             for (name, number) in [
                 ("total_duration", 0),
