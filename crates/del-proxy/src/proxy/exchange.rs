@@ -1,6 +1,7 @@
 //! One request for an answer of a model, from the client to the model server and back.
 
 mod outcome;
+mod through;
 
 use std::sync::Arc;
 
@@ -210,18 +211,7 @@ impl Exchange {
         let mut way = self.way();
         let of_tools = self.request.has_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
         if route.chats() && self.api == Api::Chat && !of_tools {
-            let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-            let tap = self.entry.as_ref().map(|entry| entry.ask(&body, route.api, None));
-            self.sends(way.mode);
-            let passed = proxy.passed(&setup, &route, &self.parts, "/chat/completions", body).await?;
-            if let Some(tap) = &tap {
-                tap.head(passed.status());
-            }
-            let (head, body) = passed.map(|body| body.watched_by(tap)).into_parts();
-            if !head.status.is_success() {
-                return Err(refused(head, body).await?);
-            }
-            return Ok(Response::from_parts(head, Body::new(body)));
+            return self.through(way).await;
         }
         let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;

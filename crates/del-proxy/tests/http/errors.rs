@@ -156,6 +156,10 @@ async fn what_goes_on_unread_ends_with_an_error_of_the_api_as_well() {
     }
     let begun = event(&json!({"content": "Let me"}), None).into_bytes();
     let stand = Stand::new(Model::saying(Reply::Stream(vec![begun.clone()], Then::Cut))).await;
+    let response = stand.post(&plain).send().await.unwrap();
+    assert_eq!(response.status(), 502);
+    let message = document(response).await["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with("broke off in the middle of its answer"), "{message}");
     let events = stand.events(&streamed(plain.clone())).await;
     assert_eq!(events[0]["choices"][0]["delta"]["content"], "Let me");
     let message = events[1]["error"]["message"].as_str().unwrap();
