@@ -69,9 +69,9 @@ impl Api {
             Self::OllamaChat => ollama::from_client::read_chat(&body),
             Self::OllamaGenerate => ollama::from_client::read_generate(&body),
             Self::Responses => {
-                let earlier = match body.get("previous_response_id").and_then(Value::as_str) {
-                    Some(id) => memory.get(id).ok_or_else(|| forgotten(id))?,
-                    None => Vec::new(),
+                let earlier = match body.get("previous_response_id") {
+                    None | Some(Value::Null) => Vec::new(),
+                    Some(id) => id.as_str().and_then(|id| memory.get(id)).ok_or_else(|| forgotten(id))?,
                 };
                 let kept = |id: &str| memory.item(id);
                 let read = responses::from_client::read(body, earlier, &kept).map_err(wrong)?;
@@ -79,6 +79,11 @@ impl Api {
             }
         };
         Ok(Taken { asked: asked.map_err(wrong)?, conversation: None })
+    }
+
+    /// True where a request that says nothing has the model loaded.
+    pub(crate) fn loads(self) -> bool {
+        matches!(self, Self::OllamaChat | Self::OllamaGenerate)
     }
 
     /// Who writes the answer. `request` is the body as the client wrote it, and `id` is one that no other answer has.
@@ -101,7 +106,8 @@ fn wrong(error: WireError) -> Refusal {
     Refusal::bad_request(error.to_string())
 }
 
-fn forgotten(id: &str) -> Refusal {
+fn forgotten(id: &Value) -> Refusal {
+    let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     Refusal::bad_request(format!("expected the id of an earlier response, got `{id}`"))
         .hint("send the conversation itself, or start the proxy with a larger --response-memory")
 }

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub(crate) use self::pages::{is_page, router};
-pub(crate) use self::record::{Entry, Opened, Tap, Tapped, Watched};
+pub(crate) use self::record::{Entry, Opened, Tap, Watched};
 
 /// What the inspector cannot do by itself.
 pub trait Lens: Debug + Send + Sync {
@@ -126,5 +126,34 @@ impl Inspector {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Bytes;
+    use del_wire::ServerApi;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_forgotten_while_it_is_under_way_keeps_nothing() {
+        let body = Bytes::from_static(b"{\"model\": \"m\"}");
+        let inspector = Inspector::new();
+        let open = || {
+            let path = "/v1/chat/completions".to_owned();
+            inspector.open(Opened { path, body: body.clone(), key: None })
+        };
+        let first = open();
+        let entry = first.entry();
+        let tap = entry.ask(&body, ServerApi::OpenAi, None);
+        assert_eq!(entry.page()["turns"][0]["sent"]["text"], "{\"model\": \"m\"}");
+        let others: Vec<Watched> = (0..MOST_ENTRIES).map(|_| open()).collect();
+        tap.bytes(b"an answer");
+        drop(first);
+        let page = entry.page();
+        assert_eq!((&page["turns"], &page["asked"]["text"]), (&json!([]), &json!("")));
+        assert_eq!(inspector.bytes.load(Ordering::Relaxed), others.len() * body.len());
     }
 }

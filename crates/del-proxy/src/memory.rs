@@ -20,51 +20,61 @@ struct Kept {
     bytes: usize,
 }
 
+/// JSON is kept as text: read, it takes several times the room.
 #[derive(Debug)]
 struct Entry {
     id: String,
-    messages: Vec<Value>,
+    messages: Box<str>,
     /// What the answer consists of, where its client knows the parts by ids.
-    items: Vec<Value>,
-    size: usize,
+    items: Box<str>,
 }
 
 impl Memory {
-    /// An empty memory of this many bytes of JSON; 0 keeps nothing.
+    /// An empty memory of this many bytes; 0 keeps nothing.
     pub(crate) fn new(limit: usize) -> Self {
         Self { limit, kept: Mutex::default() }
     }
 
     /// The conversation up to this answer.
     pub(crate) fn get(&self, id: &str) -> Option<Vec<Value>> {
-        self.kept().of(id).map(|entry| entry.messages.clone())
+        serde_json::from_str(&self.kept().of(id)?.messages).ok()
     }
 
     /// A part of an answer.
     pub(crate) fn item(&self, id: &str) -> Option<Value> {
-        let kept = self.kept();
-        let items = &kept.of(&response_of(id)?)?.items;
-        items.iter().find(|item| item["id"] == id).cloned()
+        let items: Vec<Value> = serde_json::from_str(&self.kept().of(&response_of(id)?)?.items).ok()?;
+        items.into_iter().find(|item| item["id"] == id)
     }
 
     /// Remembers the conversation up to an answer, and the parts of that.
     pub(crate) fn put(&self, id: String, messages: Vec<Value>, items: Vec<Value>) {
-        let values = messages.iter().chain(&items);
-        let size = id.len() + values.map(|value| value.to_string().len()).sum::<usize>();
+        if self.limit == 0 {
+            return;
+        }
+        let text = |values| Value::Array(values).to_string().into_boxed_str();
+        let entry = Entry { id, messages: text(messages), items: text(items) };
+        let size = entry.size();
         if size > self.limit {
             return;
         }
         let mut kept = self.kept();
         kept.bytes += size;
-        kept.list.push_back(Entry { id, messages, items, size });
+        kept.list.push_back(entry);
         while kept.bytes > self.limit {
             let Some(oldest) = kept.list.pop_front() else { break };
-            kept.bytes -= oldest.size;
+            kept.bytes -= oldest.size();
         }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    /// What it takes in memory.
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.messages.len() + self.items.len()
     }
 }
 
@@ -82,14 +92,19 @@ mod tests {
 
     #[test]
     fn the_oldest_go_first_and_none_is_larger_than_the_limit() {
-        let memory = Memory::new(40);
+        // Room for two.
+        let memory = Memory::new(200);
         for id in ["a", "b", "c"] {
             memory.put(id.to_owned(), vec![json!("0123456789ab")], Vec::new());
         }
         assert_eq!(memory.get("a"), None);
         assert_eq!((memory.get("b"), memory.get("c")), (Some(vec![json!("0123456789ab")]), memory.get("b")));
-        memory.put("d".to_owned(), vec![json!("x".repeat(50))], Vec::new());
+        memory.put("d".to_owned(), vec![json!("x".repeat(200))], Vec::new());
         assert!(memory.get("d").is_none() && memory.get("c").is_some());
+        let items = json!([{"id": "msg_e_0", "text": "Hi."}, {"id": "fc_e_1"}]);
+        memory.put("resp_e".to_owned(), Vec::new(), items.as_array().cloned().unwrap_or_default());
+        assert_eq!(memory.item("fc_e_1"), Some(items[1].clone()));
+        assert_eq!(memory.item("fc_e_2"), None);
         let off = Memory::new(0);
         off.put("a".to_owned(), Vec::new(), Vec::new());
         assert_eq!(off.get("a"), None);

@@ -33,6 +33,9 @@ type Outcome = Result<Response<Body>, Refusal>;
 /// A client's own id of its request comes back; one without gets an id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// What Anthropic's clients know it by.
+const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+
 /// The paths that give answers of a model.
 const ANSWERS: [(&str, Api); 5] = [
     ("/v1/chat/completions", Api::Chat),
@@ -97,7 +100,9 @@ impl Paths {
         if let Some(refusal) = refusal
             && family != Family::OpenAi
         {
+            let allowed = response.headers_mut().remove(header::ALLOW);
             response = refusal.shaped(family);
+            response.headers_mut().extend(allowed.map(|methods| (header::ALLOW, methods)));
         }
         if response.status() == StatusCode::UNAUTHORIZED && inspector::is_page(&path) {
             // A browser then asks its user.
@@ -107,6 +112,9 @@ impl Paths {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
         }
         if let Some(id) = id {
+            if family == Family::Anthropic {
+                response.headers_mut().entry(ANTHROPIC_REQUEST_ID).or_insert_with(|| id.clone());
+            }
             response.headers_mut().entry(REQUEST_ID).or_insert(id);
         }
         proxy.metrics.answered(&path, response.status().as_u16(), begun.elapsed());

@@ -1,7 +1,7 @@
 //! A stream to a client that does not fall silent while the model server does.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -47,7 +47,7 @@ pub(crate) async fn patiently(mut coming: Coming, manner: Manner) -> Result<Resp
         Ok(Ok(response)) => {
             let (parts, body) = response.into_parts();
             let mut patient = Patient::new(manner);
-            (patient.body, patient.manner) = (Some(body), None);
+            patient.body = Some(body);
             Ok(Response::from_parts(parts, Body::new(patient)))
         }
         Err(_) => {
@@ -89,17 +89,26 @@ impl Patient {
             });
             match answer {
                 Ok(response) => self.body = Some(response.into_body()),
-                Err(refusal) => {
-                    let Some(manner) = self.manner.take() else { return Poll::Ready(None) };
-                    let said = (manner.failure)(&refusal);
-                    return Poll::Ready(Some(Ok(Frame::data(said.into()))));
-                }
+                Err(refusal) => return Poll::Ready(self.fail(&refusal)),
             }
         }
-        match &mut self.body {
-            Some(body) => Pin::new(body).poll_frame(context),
-            None => Poll::Ready(None),
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        match ready!(Pin::new(body).poll_frame(context)) {
+            // Behind half an event nothing can be said.
+            Some(Err(error)) if self.between_events => {
+                self.body = None;
+                Poll::Ready(self.fail(&Refusal::bad_gateway(format!(
+                    "the model server broke off in the middle of its answer: {error}"
+                ))))
+            }
+            frame => Poll::Ready(frame),
         }
+    }
+
+    /// The last words of a stream that does not come to its end.
+    fn fail(&mut self, refusal: &Refusal) -> Option<Result<Frame<Bytes>, axum::Error>> {
+        let said = (self.manner.take()?.failure)(refusal);
+        Some(Ok(Frame::data(said.into())))
     }
 }
 

@@ -28,7 +28,7 @@ use crate::inspector::{Inspector, Opened};
 use crate::keys::{Holder, Keys};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
-use crate::pool::{Question, Sent};
+use crate::pool::{Question, Sent, Turn};
 use crate::refusal::Refusal;
 use crate::route::{Route, Routes};
 use crate::settings::{Settings, SettingsError};
@@ -144,16 +144,29 @@ impl Proxy {
         path: &str,
         body: Bytes,
     ) -> Result<Response<Body>, Refusal> {
+        let mut turn = route.pool.turn(&self.metrics);
+        Ok(self.passed(setup, &mut turn, parts, path, body).await?.map(Body::new))
+    }
+
+    /// The same, before it goes back.
+    async fn passed(
+        &self,
+        setup: &Setup,
+        turn: &mut Turn<'_>,
+        parts: &Parts,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Response<Timed>, Refusal> {
         let path = format!("{path}{}", query(parts));
         let sent = setup.sent(&parts.headers, body);
         let question = Question::Path(parts.method.clone(), &path);
-        let response = route.pool.turn(&self.metrics).ask(question, &sent).await?;
+        let response = turn.ask(question, &sent).await?;
         if let Some(account) = Account::of(parts) {
             account.note(|record| record.upstream = Some(response.body().place().to_owned()));
         }
         let (mut parts, body) = response.into_parts();
         parts.headers = end_to_end(&parts.headers, |_| false);
-        Ok(Response::from_parts(parts, Body::new(body)))
+        Ok(Response::from_parts(parts, body))
     }
 
     /// The body of a request.
@@ -216,7 +229,13 @@ impl Setup {
 }
 
 /// The text of an answer of at most so many bytes.
-pub(crate) async fn text(mut body: Timed, limit: usize) -> Result<String, Refusal> {
+pub(crate) async fn text(body: Timed, limit: usize) -> Result<String, Refusal> {
+    Ok(String::from_utf8(bytes(body, limit).await?)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// The same as it came.
+async fn bytes(mut body: Timed, limit: usize) -> Result<Vec<u8>, Refusal> {
     let mut bytes = Vec::new();
     while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let place = body.place();
@@ -233,8 +252,7 @@ pub(crate) async fn text(mut body: Timed, limit: usize) -> Result<String, Refusa
         }
         bytes.extend_from_slice(more);
     }
-    Ok(String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(bytes)
 }
 
 /// Of an address, with its question mark.

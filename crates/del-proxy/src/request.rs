@@ -1,20 +1,17 @@
 //! What a client asks, and what the model server is asked in its place.
 
+mod glance;
 mod hold;
 mod past;
 mod written;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
-use del_wire::tools::{self, KnownTools, ToolsError};
+use del_wire::tools::{self, ToolsError};
 use del_wire::{Asked, ChatMessage, Hybrid, Ids, ToolChoice, failed};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
@@ -49,67 +46,20 @@ struct Facts {
     past: bool,
 }
 
-/// The members of a request for a chat completion that decide on its way; the others are not read.
-#[derive(Deserialize)]
-struct Glance<'a> {
-    #[serde(borrow)]
-    model: Cow<'a, str>,
-    #[serde(default)]
-    stream: Option<bool>,
-    #[serde(default)]
-    parallel_tool_calls: Option<bool>,
-    #[serde(borrow)]
-    messages: &'a RawValue,
-    #[serde(borrow, default)]
-    tools: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_choice: Option<Cow<'a, str>>,
-    #[serde(default)]
-    functions: Option<IgnoredAny>,
-}
-
 impl Request {
-    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion.
-    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Self {
+    /// What was asked; `bytes` is the request as it came, where that was one for a chat completion. What is wrong with
+    /// tools is the server's affair where it gets them as they came.
+    pub(crate) fn new(bytes: Bytes, asked: Asked) -> Result<Self, Refusal> {
         let bytes = (!asked.changed).then_some(bytes);
         let tools = match asked.body.get("tools") {
             None | Some(Value::Null) => Ok(Arc::default()),
             Some(tools) => tools::read(tools).map(Into::into),
         };
+        if let (None, Err(error)) = (&bytes, &tools) {
+            return Err(Refusal::bad_request(error.to_string()));
+        }
         let facts = Facts::of(&asked.body);
-        Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts, hybrid: false }
-    }
-
-    /// The same of a request that says nothing unusual, without reading more of it than has to be: its messages are the
-    /// server's affair. `None` where all of it has to be read.
-    pub(crate) fn at_a_glance(bytes: &Bytes, known: &Mutex<KnownTools>) -> Option<Self> {
-        let glance: Glance<'_> = serde_json::from_slice(bytes).ok()?;
-        if glance.functions.is_some() || !glance.messages.get().starts_with('[') || is_deep(bytes) {
-            return None;
-        }
-        let tools = match glance.tools {
-            Some(tools) => known.lock().unwrap_or_else(PoisonError::into_inner).read(tools.get()).ok()?,
-            None => Arc::default(),
-        };
-        // Tools of other kinds have a type that is none of a function's.
-        if glance.tools.is_some_and(|tools| tools.get().contains("\"custom\"")) {
-            return None;
-        }
-        let facts = Facts {
-            model: glance.model.into_owned(),
-            streams: glance.stream == Some(true),
-            one_call: glance.parallel_tool_calls == Some(false),
-            has_tools: !tools.is_empty(),
-            choice: choice_of(glance.tool_choice.as_deref()),
-            past: past::is_in(glance.messages.get()),
-        };
-        Some(Self {
-            bytes: Some(bytes.clone()),
-            asked: OnceLock::new(),
-            tools: Ok(tools),
-            facts,
-            hybrid: false,
-        })
+        Ok(Self { bytes, asked: OnceLock::from(Ok(asked)), tools, facts, hybrid: false })
     }
 
     /// All of the request.
@@ -276,6 +226,30 @@ impl Request {
         self.facts.streams
     }
 
+    /// Refuses a demand for a call of a tool that is not there.
+    pub(crate) fn check_choice(&self) -> Result<(), Refusal> {
+        match (&self.facts.choice, &self.tools) {
+            (Some(ToolChoice::Named(name)), Ok(tools))
+                if self.facts.has_tools && !tools.iter().any(|tool| tool.name == *name) =>
+            {
+                Err(Refusal::bad_request(format!(
+                    "tool_choice: expected the name of one of the tools, got `{name}`"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// True when there is no message.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.asked().is_ok_and(|asked| messages(&asked.body).is_empty())
+    }
+
+    /// True when there are tools, whether the model may call them or not.
+    pub(crate) fn has_tools(&self) -> bool {
+        self.facts.has_tools
+    }
+
     /// True when the model may call.
     pub(crate) fn offers_tools(&self) -> bool {
         self.facts.has_tools && self.facts.choice != Some(ToolChoice::None)
@@ -363,28 +337,4 @@ fn messages(body: &Map<String, Value>) -> &[Value] {
 /// The body is no JSON object.
 pub(crate) fn no_object(error: &serde_json::Error) -> Refusal {
     Refusal::bad_request(format!("expected a JSON object as body, got {error}"))
-}
-
-/// True where brackets stand deeper than a reader of all of it would follow.
-fn is_deep(json: &[u8]) -> bool {
-    const DEEPEST: usize = 120;
-    // Few texts have as many brackets at all.
-    let open = |byte: &u8| matches!(byte, b'{' | b'[');
-    let count = |part: &[u8]| usize::from(part.iter().map(|byte| u8::from(open(byte))).sum::<u8>());
-    if json.chunks(255).map(count).sum::<usize>() <= DEEPEST {
-        return false;
-    }
-    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
-    json.iter().any(|byte| {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_text,
-            b'"' => in_text = !in_text,
-            _ if in_text => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > DEEPEST
-    })
 }

@@ -27,6 +27,11 @@ impl Asked {
         asked.take_functions();
         asked.take_tools();
         asked.take_choice()?;
+        if !asked.dropped.is_empty() && !asked.body.contains_key("tools") {
+            for name in ["tool_choice", "parallel_tool_calls"] {
+                asked.body.shift_remove(name);
+            }
+        }
         if !asked.custom.is_empty() {
             asked.take_custom_calls();
         }
@@ -117,6 +122,13 @@ impl Asked {
                     .collect();
                 if let Some(Value::Array(tools)) = self.body.get_mut("tools") {
                     tools.retain(|tool| name_of(tool).is_some_and(|name| allowed.contains(&name)));
+                    if tools.is_empty() {
+                        return Err(WireError::shape(
+                            "tool_choice.tools",
+                            "names of some of the tools",
+                            &inner["tools"].to_string(),
+                        ));
+                    }
                 }
                 self.body.insert("tool_choice".to_owned(), mode);
                 self.changed = true;

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::error::{WireError, excerpt};
 
@@ -119,6 +120,23 @@ impl<'de> Deserialize<'de> for Fields<'de> {
             }
         }
         deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+/// The list that a member of a request is; none is an empty one.
+pub(crate) fn values<'v>(body: &'v Map<String, Value>, name: &str) -> Result<&'v [Value], WireError> {
+    match body.get(name) {
+        None | Some(Value::Null) => Ok(&[]),
+        Some(Value::Array(list)) => Ok(list),
+        Some(other) => Err(WireError::shape(name, "a list", &other.to_string())),
+    }
+}
+
+/// What a message says: a text or a list of parts.
+pub(crate) fn content<'v>(message: &'v Value, at: &str) -> Result<&'v Value, WireError> {
+    match &message["content"] {
+        Value::Null | Value::String(_) | Value::Array(_) => Ok(&message["content"]),
+        other => Err(WireError::shape(&format!("{at}.content"), "a string or a list", &other.to_string())),
     }
 }
 

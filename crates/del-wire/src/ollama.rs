@@ -3,3 +3,6 @@
 pub mod from_client;
 pub mod to_client;
 pub mod to_server;
+
+/// What only servers of this API can do with a request, as a member of it on its way.
+pub(crate) const OWN: &str = "ollama";

@@ -39,7 +39,7 @@ pub(crate) struct Opened {
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub(super) model: String,
-    pub(super) asked: Part,
+    pub(super) asked: Asked,
     pub(super) turns: Vec<Turn>,
     pub(super) status: Option<u16>,
     pub(super) given: Part,
@@ -59,7 +59,7 @@ pub(super) struct Turn {
     pub(super) mode: Option<Mode>,
     pub(super) api: ServerApi,
     pub(super) reader: Option<Reader>,
-    pub(super) sent: Part,
+    pub(super) sent: Asked,
     pub(super) status: Option<u16>,
     pub(super) answer: Part,
     pub(super) begun: f64,
@@ -68,8 +68,16 @@ pub(super) struct Turn {
     pub(super) end: Option<f64>,
 }
 
-/// Bytes, as far as they are kept.
-#[derive(Debug, Default, Clone)]
+/// The body of a request, as far as it is kept: no copy, where all of it is.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) bytes: Bytes,
+    /// So many bytes there were.
+    pub(super) all: usize,
+}
+
+/// The body of an answer, as far as it is kept.
+#[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) bytes: Vec<u8>,
     /// So many there were.
@@ -98,7 +106,7 @@ pub(crate) struct Watched {
 
 /// A body that is kept while it passes.
 #[derive(Debug)]
-pub(crate) struct Tapped {
+struct Tapped {
     body: Body,
     tap: Tap,
 }
@@ -106,7 +114,7 @@ pub(crate) struct Tapped {
 impl Entry {
     pub(super) fn new(id: u64, opened: Opened, inspector: &Arc<Inspector>) -> Self {
         let Opened { path, body, key } = opened;
-        let asked = Part { bytes: body[..body.len().min(MOST_OF_A_PART)].to_vec(), all: body.len() };
+        let asked = Asked::of(&body);
         let bytes = asked.bytes.len();
         inspector.bytes.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
         let kept = Kept { asked, bytes, whole: true, ..Kept::default() };
@@ -129,11 +137,9 @@ impl Entry {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps nothing of it any more: how many bytes that were.
+    /// Keeps nothing of it any more, also where it is still under way: how many bytes that were.
     pub(super) fn forget(&self) -> usize {
-        let mut kept = self.kept();
-        kept.forgotten = true;
-        std::mem::take(&mut kept.bytes)
+        std::mem::replace(&mut *self.kept(), Kept { forgotten: true, ..Kept::default() }).bytes
     }
 
     pub(crate) fn of_model(&self, model: &str) {
@@ -148,8 +154,8 @@ impl Entry {
             if kept.turns.len() >= MOST_TURNS {
                 return (kept.turns.len(), 0);
             }
-            let mut sent = Part::default();
-            let grown = sent.add(body);
+            let sent = Asked::of(body);
+            let grown = sent.bytes.len();
             let answer = Part::default();
             let (status, head, first, end) = (None, None, None, None);
             kept.turns.push(Turn { mode, api, reader, sent, status, answer, begun, head, first, end });
@@ -163,12 +169,13 @@ impl Entry {
         self.begun.elapsed().as_secs_f64() * 1e3
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> (T, usize)) -> T {
+    /// Notes something, unless it is forgotten. `change` says how many bytes more are kept.
+    fn change<T: Default>(&self, change: impl FnOnce(&mut Kept) -> (T, usize)) -> T {
         let mut kept = self.kept();
-        let (value, mut grown) = change(&mut kept);
         if kept.forgotten {
-            grown = 0;
+            return T::default();
         }
+        let (value, grown) = change(&mut kept);
         kept.bytes += grown;
         drop(kept);
         if let Some(inspector) = self.inspector.upgrade() {
@@ -179,6 +186,17 @@ impl Entry {
     }
 }
 
+impl Asked {
+    fn of(body: &Bytes) -> Self {
+        let bytes = if body.len() > MOST_OF_A_PART {
+            Bytes::copy_from_slice(&body[..MOST_OF_A_PART])
+        } else {
+            body.clone()
+        };
+        Self { bytes, all: body.len() }
+    }
+}
+
 impl Part {
     /// How many bytes more are kept.
     fn add(&mut self, more: &[u8]) -> usize {
@@ -186,10 +204,6 @@ impl Part {
         let room = MOST_OF_A_PART.saturating_sub(self.bytes.len()).min(more.len());
         self.bytes.extend_from_slice(&more[..room]);
         room
-    }
-
-    pub(super) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
@@ -228,7 +242,7 @@ impl Drop for Watched {
 }
 
 impl Tapped {
-    pub(crate) fn new(body: Body, tap: Tap) -> Self {
+    fn new(body: Body, tap: Tap) -> Self {
         Self { body, tap }
     }
 }

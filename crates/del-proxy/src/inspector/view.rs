@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Lens;
 use super::reading::Reading;
-use super::record::{Entry, Kept, Part, Turn};
+use super::record::{Entry, Kept, Turn};
 use crate::answer::Reader;
 use crate::api::rfc3339;
 
@@ -50,8 +50,8 @@ impl Entry {
     pub(super) fn page(&self) -> Value {
         let kept = self.kept();
         let mut page = self.facts(&kept);
-        page["asked"] = part(&kept.asked);
-        page["given"] = part(&kept.given);
+        page["asked"] = part(&kept.asked.bytes, kept.asked.all);
+        page["given"] = part(&kept.given.bytes, kept.given.all);
         page["turns"] = kept.turns.iter().map(turn).collect();
         page
     }
@@ -69,8 +69,9 @@ impl Entry {
     }
 }
 
-fn part(part: &Part) -> Value {
-    json!({"text": part.text(), "bytes": part.all, "cut": part.all > part.bytes.len()})
+/// What is kept of a body that had so many bytes.
+fn part(kept: &[u8], all: usize) -> Value {
+    json!({"text": String::from_utf8_lossy(kept), "bytes": all, "cut": all > kept.len()})
 }
 
 fn turn(turn: &Turn) -> Value {
@@ -85,7 +86,8 @@ fn turn(turn: &Turn) -> Value {
         json
     });
     json!({
-        "mode": mode, "sent": part(&turn.sent), "status": turn.status, "answer": part(&turn.answer),
+        "mode": mode, "sent": part(&turn.sent.bytes, turn.sent.all), "status": turn.status,
+        "answer": part(&turn.answer.bytes, turn.answer.all),
         "begun": turn.begun, "head": turn.head, "first": turn.first, "end": turn.end,
         "text": said.text, "reasoning": said.reasoning, "calls": said.calls, "finish": said.reason, "error": said.error,
         "reading": reading,

@@ -1,12 +1,13 @@
 //! One request for an answer of a model, from the client to the model server and back.
 
 mod outcome;
+mod through;
 
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use del_agent::{Constrain, Mode, ToolsMode};
 use del_wire::{ApiError, ApiErrorKind, Mendings, ServerApi};
@@ -19,7 +20,7 @@ use crate::account::{Account, Record};
 use crate::answer::Asking;
 use crate::api::Api;
 use crate::held::Held;
-use crate::inspector::{Entry, Tapped};
+use crate::inspector::Entry;
 use crate::patient::{Manner, patiently};
 use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
@@ -27,10 +28,10 @@ use crate::request::{Hold, Request, Writing, no_object};
 use crate::route::Route;
 use crate::timed::Timed;
 
-use self::outcome::Outcome;
 pub(super) use self::outcome::{
-    BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer,
+    BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
 };
+use self::outcome::{LONGEST_ERROR, Outcome, refused};
 
 /// A request and what is known of it.
 #[derive(Debug)]
@@ -69,8 +70,6 @@ pub(super) struct Way {
 pub(super) const MOST_TRIES: u32 = 3;
 /// A model may ask for definitions so often before it is told all of them.
 const MOST_ROUNDS: u32 = 5;
-/// The longest error that is read.
-const LONGEST_ERROR: usize = 1 << 20;
 /// Says what was wrong with the conversation so far, and how often.
 const MENDED: &str = "x-del-mended-history";
 
@@ -86,6 +85,9 @@ impl Exchange {
             return Self::on_its_way(proxy, setup, api, parts, asked);
         }
         let body: Map<String, Value> = serde_json::from_slice(&bytes).map_err(|error| no_object(&error))?;
+        if let Some(other) = body.get("stream").filter(|stream| !stream.is_boolean() && !stream.is_null()) {
+            return Err(Refusal::bad_request(format!("expected true or false as `stream`, got `{other}`")));
+        }
         let about = about(api, &body);
         let mut taken = api.take(body, &proxy.memory)?;
         let injected = match &setup.settings.executor {
@@ -96,7 +98,7 @@ impl Exchange {
             None => None,
         };
         let kept = about.get("store") != Some(&Value::Bool(false));
-        let request = Request::new(bytes, taken.asked);
+        let request = Request::new(bytes, taken.asked)?;
         let asked = (about, request, taken.conversation.filter(|_| kept), injected);
         Self::on_its_way(proxy, setup, api, parts, asked)
     }
@@ -113,6 +115,7 @@ impl Exchange {
             Option<Injected>,
         ),
     ) -> Result<Box<Self>, Refusal> {
+        request.check_choice()?;
         let route = setup.routes.of(request.model())?;
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
@@ -202,21 +205,13 @@ impl Exchange {
         if let (Some(injected), Some(executor)) = (self.injected.take(), &setup.settings.executor) {
             return Box::pin(self.in_turns(injected, Arc::clone(executor))).await;
         }
+        if self.api.loads() && route.api != ServerApi::Ollama && self.request.says_nothing() {
+            return Ok(self.loaded());
+        }
         let mut way = self.way();
-        let of_tools =
-            self.request.offers_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
+        let of_tools = self.request.has_tools() || way.mode == Mode::Prompt && self.request.speaks_of_tools();
         if route.chats() && self.api == Api::Chat && !of_tools {
-            let body = self.request.natively(true)?.into_bytes(ServerApi::OpenAi);
-            let tap = self.entry.as_ref().map(|entry| entry.ask(&body, route.api, None));
-            self.sends(way.mode);
-            let passed = proxy.pass(&setup, &route, &self.parts, "/chat/completions", body).await?;
-            return Ok(match tap {
-                Some(tap) => {
-                    tap.head(passed.status());
-                    passed.map(|body| Body::new(Tapped::new(body, tap)))
-                }
-                None => passed,
-            });
+            return self.through(way).await;
         }
         let mut turn = route.pool.turn(&proxy.metrics);
         let mut tries = 1;
@@ -344,9 +339,7 @@ impl Exchange {
             let response = self.send(&mut turn, way).await?;
             let (head, body) = response.into_parts();
             if !head.status.is_success() {
-                let said = text(body, LONGEST_ERROR).await?;
-                let error = ApiError::from_response(head.status.as_u16(), &said);
-                return Err(Refusal::of_server(head.status, HeaderMap::new(), &error.message, &said));
+                return Err(refused(head, body).await?);
             }
             Ok(Next {
                 body,
@@ -409,13 +402,4 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
         about.insert("functions".to_owned(), json!(true));
     }
     about
-}
-
-pub(super) fn no_call() -> Refusal {
-    Refusal::new(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "upstream_error",
-        format!("the model made no call that `tool_choice` allows, in {MOST_TRIES} tries"),
-    )
-    .hint("ask with tool_choice auto, or use a model that calls tools more readily")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use del_agent::Constrain;
-use del_dialects::{Detail, Dialect, Tool};
+use del_dialects::{Detail, Dialect};
 use del_grammar::{Choice, Grammar, Options};
 use del_wire::prompt::stops;
 use del_wire::tools::{self, Format};
@@ -84,7 +84,7 @@ impl Request {
     pub(crate) fn in_prompt(&self, writing: Writing<'_>) -> Result<Written<'_>, Refusal> {
         let all = self.tools.as_ref().map_err(|error| Refusal::bad_request(error.to_string()))?;
         let asked = &self.asked()?.body;
-        let choice = self.known_choice(all)?;
+        let choice = self.known_choice()?;
         let told;
         let tools = match self.hybrid() {
             Some(hybrid) => {
@@ -134,22 +134,14 @@ impl Request {
         Ok(Written::Body(Cow::Owned(body)))
     }
 
-    fn known_choice(&self, tools: &[Tool]) -> Result<ToolChoice, Refusal> {
-        let choice = self.facts.choice.clone().ok_or_else(|| {
+    fn known_choice(&self) -> Result<ToolChoice, Refusal> {
+        self.facts.choice.clone().ok_or_else(|| {
             let body = self.asked().map(|asked| &asked.body).ok();
             let got = body.and_then(|body| body.get("tool_choice")).cloned().unwrap_or_default();
             Refusal::bad_request(format!(
                 "tool_choice: expected none, auto, required or a named function, got `{got}`"
             ))
-        })?;
-        match &choice {
-            ToolChoice::Named(name) if !tools.iter().any(|tool| tool.name == *name) => {
-                Err(Refusal::bad_request(format!(
-                    "tool_choice: expected the name of one of the tools, got `{name}`"
-                )))
-            }
-            _ => Ok(choice),
-        }
+        })
     }
 
     /// What a grammar holds the answer to: plain words, or calls that can be read. With [`Constrain::On`] the model has to

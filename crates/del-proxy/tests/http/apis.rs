@@ -1,6 +1,7 @@
 //! The APIs beside chat completions, over real sockets: what the server is asked, and what clients get.
 
 use del_agent::ToolsMode;
+use del_proxy::ServerApi;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -105,10 +106,12 @@ async fn hosted_tools_are_left_out_and_named() {
     assert_eq!(stand.model.last().body()["tools"].as_array().unwrap().len(), 1);
     body["tool_choice"] = json!({"type": "tool", "name": "web_search"});
     assert_eq!(post(&stand, "/v1/messages", &body).await.status(), 400);
-    let body = json!({"model": "m", "input": "Hi.", "tools": [{"type": "web_search"}]});
+    let body =
+        json!({"model": "m", "input": "Hi.", "tools": [{"type": "web_search"}], "tool_choice": "required"});
     let response = post(&stand, "/v1/responses", &body).await;
     assert_eq!(response.headers()["x-del-dropped-tools"], "web_search");
     assert!(stand.model.last().body().get("tools").is_none());
+    assert!(stand.model.last().body().get("tool_choice").is_none());
 }
 
 fn responses(input: &Value) -> Value {
@@ -422,6 +425,7 @@ async fn errors_have_the_shape_of_the_api_that_was_called() {
     let user = json!([{"role": "user", "content": "Hi."}]);
     let response = post(&stand, "/v1/messages", &anthropic(&user)).await;
     assert_eq!((response.status().as_u16(), response.headers()["retry-after"].to_str().unwrap()), (429, "7"));
+    assert_eq!(response.headers()["request-id"], response.headers()["x-request-id"]);
     let error = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}});
     assert_eq!(document(response).await, error);
     let response = post(&stand, "/api/chat", &json!({"model": "m", "messages": user})).await;
@@ -477,4 +481,75 @@ async fn thinking_and_usage_have_their_places() {
         (&json!("incomplete"), &json!("max_output_tokens"))
     );
     assert_eq!(answer["usage"]["output_tokens_details"]["reasoning_tokens"], 2);
+}
+
+#[tokio::test]
+async fn ollamas_clients_load_a_model_without_a_word() {
+    let stand = Stand::new(hermes()).await;
+    for (path, body) in [
+        ("/api/generate", json!({"model": "m", "keep_alive": 0})),
+        ("/api/generate", json!({"model": "m", "prompt": "", "system": "Be brief.", "stream": false})),
+        ("/api/chat", json!({"model": "m", "messages": []})),
+    ] {
+        let line = ask(&stand, path, &body).await;
+        assert_eq!(
+            (&line["done"], &line["done_reason"], &line["model"]),
+            (&json!(true), &json!("load"), &json!("m"))
+        );
+    }
+    assert!(stand.model.seen().is_empty());
+    // Where the server has models to load, it is told so.
+    let said = json!({"model": "m", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "load"});
+    let stand = Stand::with(Model::saying(Reply::Whole(200, "", said.to_string())), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Ollama;
+    })
+    .await;
+    let line = ask(&stand, "/api/generate", &json!({"model": "m", "keep_alive": 0, "stream": false})).await;
+    assert_eq!((&line["response"], &line["done_reason"]), (&json!(""), &json!("load")));
+    let sent = stand.model.last().body();
+    assert_eq!((&sent["messages"], &sent["keep_alive"]), (&json!([]), &json!(0)));
+}
+
+#[tokio::test]
+async fn what_is_given_by_an_address_goes_on_and_what_is_by_an_id_is_refused() {
+    let stand = Stand::new(hermes()).await;
+    let responses = |part: Value| json!({"model": "m", "input": [{"role": "user", "content": [part]}]});
+    let anthropic = |block: Value| json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [block]}]});
+    for (path, body, sent) in [
+        (
+            "/v1/responses",
+            responses(json!({"type": "input_file", "filename": "a.pdf", "file_url": "https://a/a.pdf"})),
+            json!({"type": "file", "file": {"filename": "a.pdf", "file_data": "https://a/a.pdf"}}),
+        ),
+        (
+            "/v1/responses",
+            responses(json!({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}})),
+            json!({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}),
+        ),
+        (
+            "/v1/messages",
+            anthropic(json!({"type": "image", "source": {"type": "url", "url": "https://a/a.png"}})),
+            json!({"type": "image_url", "image_url": {"url": "https://a/a.png"}}),
+        ),
+    ] {
+        assert_eq!(post(&stand, path, &body).await.status(), 200);
+        assert_eq!(stand.model.last().body()["messages"][0]["content"], json!([sent]));
+    }
+    let found = json!({"type": "search_result", "source": "https://a", "title": "A", "content": [{"type": "text", "text": "It rains."}]});
+    assert_eq!(post(&stand, "/v1/messages", &anthropic(found)).await.status(), 200);
+    assert_eq!(stand.model.last().body()["messages"][0]["content"], "A\nhttps://a\nIt rains.");
+    let asked = stand.model.seen().len();
+    for (path, body) in [
+        ("/v1/responses", responses(json!({"type": "input_image", "file_id": "file_1"}))),
+        ("/v1/responses", responses(json!({"type": "input_file", "file_id": "file_1"}))),
+        (
+            "/v1/messages",
+            anthropic(json!({"type": "image", "source": {"type": "file", "file_id": "file_1"}})),
+        ),
+    ] {
+        let response = post(&stand, path, &body).await;
+        assert_eq!(response.status(), 400);
+        assert!(response.text().await.unwrap().contains("file_1"));
+    }
+    assert_eq!(stand.model.seen().len(), asked);
 }

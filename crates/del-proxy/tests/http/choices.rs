@@ -98,6 +98,11 @@ async fn a_call_that_may_not_be_made_does_not_go_out() {
     assert!(calls.is_empty() && finish == "stop" && text.contains("`rm`"), "{text} {finish}");
     let text = stand.post(&streamed(weather())).send().await.unwrap().text().await.unwrap();
     assert!(text.contains(": x-del-refused-calls: rm\n\n") && !text.contains("tool_calls\":"), "{text}");
+    // None at all may be made.
+    let none = with(weather(), json!({"tool_choice": "none"}));
+    assert_eq!(told(&stand.ask(&none).await).1, Vec::new());
+    let text = stand.post(&streamed(none)).send().await.unwrap().text().await.unwrap();
+    assert!(text.contains(": x-del-refused-calls: rm\n\n") && !text.contains("tool_calls\":"), "{text}");
     // The one that is named goes out, another does not.
     let named = |name: &str| {
         let choice = json!({"type": "function", "function": {"name": name}});
@@ -106,4 +111,22 @@ async fn a_call_that_may_not_be_made_does_not_go_out() {
     let stand = Stand::new(native("get_time")).await;
     assert_eq!(told(&stand.ask(&named("get_time")).await).1.len(), 1);
     assert_eq!(stand.post(&named("get_weather")).send().await.unwrap().status(), 422);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_there_cannot_be_demanded() {
+    for mode in [ToolsMode::Native, ToolsMode::Prompt] {
+        let model = Model::new(|seen| says(seen, HERMES, 3));
+        let stand = Stand::with(model, |settings| settings.routes[0].tools_mode = mode).await;
+        let other = json!({"type": "function", "function": {"name": "get_time"}});
+        let allowed =
+            json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [other]}});
+        for (choice, says) in [(&other, "got `get_time`"), (&allowed, "names of some of the tools")] {
+            let response = stand.post(&with(weather(), json!({"tool_choice": choice}))).send().await.unwrap();
+            assert_eq!(response.status(), 400);
+            let error = document(response).await["error"]["message"].as_str().unwrap().to_owned();
+            assert!(error.contains(says), "{error}");
+        }
+        assert!(stand.model.seen().is_empty());
+    }
 }

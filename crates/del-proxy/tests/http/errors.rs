@@ -1,9 +1,10 @@
 //! What a client is told when there is no answer.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::model::{Model, Reply, Then, says};
-use crate::stand::{Stand, document, events, streamed, weather};
+use crate::model::{Model, Reply, Then, event, says};
+use crate::stand::{Stand, document, events, streamed, weather, with};
 
 #[tokio::test]
 async fn a_server_that_is_not_there() {
@@ -85,4 +86,88 @@ async fn requests_that_are_none() {
     assert_eq!(response.status(), 405);
     assert_eq!(document(response).await["error"]["message"], "/v1/chat/completions takes no GET");
     assert!(stand.model.seen().is_empty());
+}
+
+#[tokio::test]
+async fn members_of_another_type_are_refused_in_every_api() {
+    let stand = Stand::new(Model::new(|seen| says(seen, "hi", 1))).await;
+    let user = json!([{"role": "user", "content": "Hi."}]);
+    let anthropic = |members: Value| with(json!({"model": "m", "max_tokens": 9, "messages": user}), members);
+    let responses = |members: Value| with(json!({"model": "m", "input": "Hi."}), members);
+    let ollama = |members: Value| with(json!({"model": "m", "messages": user}), members);
+    for (path, body, says) in [
+        ("/v1/chat/completions", with(weather(), json!({"stream": "yes"})), "`stream`, got `\"yes\"`"),
+        ("/v1/messages", anthropic(json!({"stream": 1})), "`stream`"),
+        ("/v1/messages", anthropic(json!({"tools": {}})), "`tools` should be a list"),
+        ("/v1/messages", anthropic(json!({"tools": [{"name": 1}]})), "tools[0].function.name"),
+        (
+            "/v1/messages",
+            anthropic(json!({"messages": [{"role": "user", "content": 5}]})),
+            "messages[0].content",
+        ),
+        ("/v1/responses", responses(json!({"tools": {}})), "`tools` should be a list"),
+        ("/v1/responses", responses(json!({"tools": [{"type": "function"}]})), "tools[0].function.name"),
+        ("/v1/responses", responses(json!({"input": [{"role": "user", "content": 5}]})), "input[0].content"),
+        ("/v1/responses", responses(json!({"previous_response_id": 5})), "an earlier response, got `5`"),
+        ("/api/chat", ollama(json!({"tools": {}})), "`tools` should be a list"),
+        ("/api/chat", ollama(json!({"stream": "no"})), "`stream`"),
+        ("/api/chat", ollama(json!({"messages": ["Hi."]})), "messages[0]"),
+        ("/api/chat", ollama(json!({"messages": [{"role": "user", "content": []}]})), "messages[0]"),
+    ] {
+        let response = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
+        assert_eq!(response.status(), 400, "{path} {body}");
+        let error = document(response).await["error"].clone();
+        let message = error.as_str().or(error["message"].as_str()).unwrap();
+        assert!(message.contains(says), "{path} {body}: {message}");
+    }
+    assert!(stand.model.seen().is_empty());
+}
+
+#[tokio::test]
+async fn another_method_names_those_that_there_are() {
+    let stand = Stand::new(Model::saying(Reply::Silence)).await;
+    for (method, path, allowed) in [
+        (Method::GET, "/v1/messages", "POST"),
+        (Method::GET, "/api/chat", "POST"),
+        (Method::POST, "/api/tags", "GET,HEAD"),
+        (Method::GET, "/v1/responses", "POST"),
+    ] {
+        let response = stand.request(method, path).send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), response.headers()["allow"].to_str().unwrap()),
+            (405, allowed)
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_goes_on_unread_ends_with_an_error_of_the_api_as_well() {
+    let plain = json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}]});
+    let stand =
+        Stand::new(Model::saying(Reply::Whole(502, "retry-after: 7\r\n", "<html>busy</html>".into()))).await;
+    for body in [plain.clone(), streamed(plain.clone())] {
+        let response = stand.post(&body).send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), response.headers()["retry-after"].to_str().unwrap()),
+            (502, "7")
+        );
+        let message = document(response).await["error"]["message"].clone();
+        assert_eq!(message, "expected an error message in JSON, got `<html>busy</html>`");
+    }
+    let begun = event(&json!({"content": "Let me"}), None).into_bytes();
+    let stand = Stand::new(Model::saying(Reply::Stream(vec![begun.clone()], Then::Cut))).await;
+    let response = stand.post(&plain).send().await.unwrap();
+    assert_eq!(response.status(), 502);
+    let message = document(response).await["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.ends_with("broke off in the middle of its answer"), "{message}");
+    let events = stand.events(&streamed(plain.clone())).await;
+    assert_eq!(events[0]["choices"][0]["delta"]["content"], "Let me");
+    let message = events[1]["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("the model server broke off in the middle of its answer: "), "{message}");
+    assert_eq!(events.len(), 2);
+    // Behind half an event there is no place for one.
+    let half = begun[..20].to_vec();
+    let stand = Stand::new(Model::saying(Reply::Stream(vec![half], Then::Cut))).await;
+    let got = async { stand.post(&streamed(plain)).send().await?.text().await };
+    assert!(got.await.is_err());
 }

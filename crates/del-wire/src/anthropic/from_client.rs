@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::failed;
+use crate::fields;
 
 /// Members that mean nothing beside a chat completion, or that are read here.
 const KNOWN: &[&str] = &[
@@ -14,7 +15,6 @@ const KNOWN: &[&str] = &[
     "tool_choice",
     "stop_sequences",
     "metadata",
-    "thinking",
     "service_tier",
     "container",
     "context_management",
@@ -42,10 +42,11 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     };
     for (place, message) in given.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
+        let content = fields::content(message, &format!("messages[{place}]"))?;
         match role {
-            "user" => user(&message["content"], &mut messages),
-            "assistant" => messages.push(assistant(&message["content"])),
-            "system" => messages.push(json!({"role": "system", "content": text(&message["content"])})),
+            "user" => user(content, &mut messages)?,
+            "assistant" => messages.push(assistant(content)),
+            "system" => messages.push(json!({"role": "system", "content": text(content)})),
             _ => {
                 let at = format!("messages[{place}].role");
                 return Err(WireError::shape(&at, "user, assistant or system", &message["role"].to_string()));
@@ -53,7 +54,7 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
         }
     }
     let (mut tools, mut dropped) = (Vec::new(), Vec::new());
-    for tool in body.get("tools").and_then(Value::as_array).into_iter().flatten() {
+    for tool in fields::values(&body, "tools")? {
         match tool.get("type").and_then(Value::as_str) {
             None | Some("custom") => tools.push(json!({"type": "function", "function": {
                 "name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
@@ -131,15 +132,15 @@ fn text(content: &Value) -> String {
 }
 
 /// What the user says: results first, each a message, then the rest.
-fn user(content: &Value, messages: &mut Vec<Value>) {
+fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
     let Some(blocks) = content.as_array() else {
         messages.push(json!({"role": "user", "content": content}));
-        return;
+        return Ok(());
     };
     let mut parts = Vec::new();
     for block in blocks {
         if block["type"] == "tool_result" {
-            let (result, images) = result(&block["content"]);
+            let (result, images) = result(&block["content"])?;
             let mut message =
                 json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result});
             if block["is_error"] == true {
@@ -149,7 +150,7 @@ fn user(content: &Value, messages: &mut Vec<Value>) {
             // A result of the other API is text alone.
             parts.extend(images);
         } else {
-            parts.extend(part(block));
+            parts.extend(part(block)?);
         }
     }
     if let [Value::Object(only)] = parts.as_slice()
@@ -159,32 +160,37 @@ fn user(content: &Value, messages: &mut Vec<Value>) {
     } else if !parts.is_empty() {
         messages.push(json!({"role": "user", "content": parts}));
     }
+    Ok(())
 }
 
 /// The text of a result, and its images.
-fn result(content: &Value) -> (String, Vec<Value>) {
-    match content {
-        Value::Array(blocks) => {
-            let images = blocks.iter().filter(|block| block["text"].is_null()).filter_map(part).collect();
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-            (texts.join("\n"), images)
-        }
-        other => (text(other), Vec::new()),
-    }
+fn result(content: &Value) -> Result<(String, Vec<Value>), WireError> {
+    let Some(blocks) = content.as_array() else { return Ok((text(content), Vec::new())) };
+    let parts = blocks.iter().filter_map(|block| part(block).transpose()).collect::<Result<Vec<_>, _>>()?;
+    let (texts, images): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
+    let texts: Vec<&str> = texts.iter().filter_map(|part| part["text"].as_str()).collect();
+    Ok((texts.join("\n"), images))
 }
 
 /// A block as a content part; `None` for one that has no place there.
-fn part(block: &Value) -> Option<Value> {
-    let source = &block["source"];
-    let address = || match source["type"].as_str()? {
-        "base64" => {
-            Some(format!("data:{};base64,{}", source["media_type"].as_str()?, source["data"].as_str()?))
-        }
-        "url" => Some(source["url"].as_str()?.to_owned()),
-        _ => None,
+fn part(block: &Value) -> Result<Option<Value>, WireError> {
+    let (kind, source) = (block["type"].as_str().unwrap_or_default(), &block["source"]);
+    let inline =
+        || Some(format!("data:{};base64,{}", source["media_type"].as_str()?, source["data"].as_str()?));
+    // Files that a client sent before are kept by nobody here.
+    let address = || {
+        let url = source["url"].as_str().map(str::to_owned);
+        let at = format!("{kind}.source");
+        url.or_else(inline).ok_or_else(|| WireError::shape(&at, "base64 or a url", &source.to_string()))
     };
-    match block["type"].as_str()? {
+    Ok(match kind {
         "text" => Some(json!({"type": "text", "text": block["text"]})),
+        "search_result" => {
+            let said = ["title", "source"].map(|name| block[name].as_str().unwrap_or_default());
+            Some(
+                json!({"type": "text", "text": format!("{}\n{}\n{}", said[0], said[1], text(&block["content"]))}),
+            )
+        }
         "image" => Some(json!({"type": "image_url", "image_url": {"url": address()?}})),
         "document" if source["type"] == "text" => Some(json!({"type": "text", "text": source["data"]})),
         "document" => {
@@ -192,7 +198,7 @@ fn part(block: &Value) -> Option<Value> {
             Some(json!({"type": "file", "file": {"filename": name, "file_data": address()?}}))
         }
         _ => None,
-    }
+    })
 }
 
 fn assistant(content: &Value) -> Value {

@@ -1,9 +1,11 @@
 //! Answers in the shape of Anthropic's messages.
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::chunk::Usage;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, named_event};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text, named_event};
 
 /// Writes messages. Of several choices the first is told.
 #[derive(Debug)]
@@ -83,15 +85,15 @@ impl Messages {
         match piece {
             Piece::Text(text) => {
                 let index = self.opened(true, out);
-                delta(index, &json!({"type": "text_delta", "text": text}), out);
+                delta(index, ["text_delta", "text"], text, out);
             }
             Piece::Reasoning(text) => {
                 let index = self.opened(false, out);
-                delta(index, &json!({"type": "thinking_delta", "thinking": text}), out);
+                delta(index, ["thinking_delta", "thinking"], text, out);
             }
             Piece::Signature(seal) => {
                 let index = self.opened(false, out);
-                delta(index, &json!({"type": "signature_delta", "signature": seal}), out);
+                delta(index, ["signature_delta", "signature"], seal, out);
                 // What is thought behind the seal is not under it.
                 self.close(out);
             }
@@ -103,7 +105,7 @@ impl Messages {
             }
             Piece::Arguments { index, json } => {
                 if let Some((_, block)) = self.calls.iter().find(|(call, _)| call == index) {
-                    delta(*block, &json!({"type": "input_json_delta", "partial_json": json}), out);
+                    delta(*block, ["input_json_delta", "partial_json"], json, out);
                 }
             }
             Piece::CallEnd { index } => {
@@ -171,9 +173,16 @@ fn block(block: &Block) -> Option<Value> {
     })
 }
 
-fn delta(index: u64, delta: &Value, out: &mut Vec<u8>) {
-    let event = json!({"type": "content_block_delta", "index": index, "delta": delta});
-    named_event("content_block_delta", &event, out);
+/// More of a block. Streams consist of these, so no [`Value`] is made of them.
+fn delta(index: u64, [kind, member]: [&str; 2], more: &str, out: &mut Vec<u8>) {
+    const NAME: &str = "content_block_delta";
+    // A vector takes every write.
+    let _ = write!(
+        out,
+        "event: {NAME}\ndata: {{\"type\":\"{NAME}\",\"index\":{index},\"delta\":{{\"type\":\"{kind}\",\"{member}\":"
+    );
+    json_text(more, out);
+    out.extend_from_slice(b"}}\n\n");
 }
 
 fn stop(index: u64, out: &mut Vec<u8>) {

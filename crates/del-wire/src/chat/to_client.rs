@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::chunk::Delta;
 use crate::fields::Fields;
-use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
+use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments, json_text};
 
 /// Writes chat completions.
 #[derive(Debug)]
@@ -281,8 +281,7 @@ impl Members {
     }
 
     fn text(&mut self, text: &str) {
-        // A vector takes every write, and a text can always be written.
-        let _ = serde_json::to_writer(&mut self.0, text);
+        json_text(text, &mut self.0);
     }
 
     /// Adds one whose value is JSON already.

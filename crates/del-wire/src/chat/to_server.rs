@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::failed;
+use crate::ollama;
 
 /// The body, without what only other APIs have.
 pub fn write(mut body: Map<String, Value>) -> Value {
@@ -12,6 +13,8 @@ pub fn write(mut body: Map<String, Value>) -> Value {
             failed::tell(message);
         }
     }
-    body.shift_remove("thinking");
+    for name in ["thinking", ollama::OWN] {
+        body.shift_remove(name);
+    }
     Value::Object(body)
 }

@@ -6,6 +6,14 @@ use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
 use crate::error::WireError;
+use crate::fields;
+use crate::ollama::OWN;
+
+/// Members that are read here.
+const KNOWN: [&str; 9] =
+    ["model", "messages", "prompt", "system", "images", "tools", "options", "format", "stream"];
+/// Members that mean nothing to servers of other APIs.
+const LOCAL: [&str; 6] = ["think", "keep_alive", "template", "raw", "suffix", "context"];
 
 /// Reads a request for a chat.
 pub fn read_chat(body: &Map<String, Value>) -> Result<Asked, WireError> {
@@ -17,28 +25,33 @@ pub fn read_chat(body: &Map<String, Value>) -> Result<Asked, WireError> {
     // Calls have no ids here: results come in the order of the calls, or say the tool's name.
     let mut waiting: VecDeque<(String, String)> = VecDeque::new();
     for (place, message) in given.iter().enumerate() {
+        if !matches!(message.get("content"), None | Some(Value::Null | Value::String(_)))
+            || !message.is_object()
+        {
+            let at = format!("messages[{place}]");
+            return Err(WireError::shape(&at, "an object whose content is a string", &message.to_string()));
+        }
         messages.push(self::message(message, place, &mut waiting));
     }
     let mut out = options(body);
     out.insert("messages".to_owned(), Value::Array(messages));
-    if let Some(tools) =
-        body.get("tools").filter(|tools| tools.as_array().is_some_and(|tools| !tools.is_empty()))
-    {
-        out.insert("tools".to_owned(), tools.clone());
+    let tools = fields::values(body, "tools")?;
+    if !tools.is_empty() {
+        out.insert("tools".to_owned(), json!(tools));
     }
     Ok(Asked { changed: true, ..Asked::of(out)? })
 }
 
-/// Reads a request for the completion of one prompt.
+/// Reads a request for the completion of one prompt. One without a prompt says nothing: it has the model loaded.
 pub fn read_generate(body: &Map<String, Value>) -> Result<Asked, WireError> {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let mut messages = Vec::new();
-    if let Some(system) = body.get("system").and_then(Value::as_str).filter(|system| !system.is_empty()) {
-        messages.push(json!({"role": "system", "content": system}));
+    if let Some(prompt) = text("prompt") {
+        messages.extend(text("system").map(|system| json!({"role": "system", "content": system})));
+        let mut user = json!({"role": "user", "content": prompt});
+        add_images(body.get("images"), &mut user);
+        messages.push(user);
     }
-    let mut user =
-        json!({"role": "user", "content": body.get("prompt").and_then(Value::as_str).unwrap_or_default()});
-    add_images(body.get("images"), &mut user);
-    messages.push(user);
     let mut out = options(body);
     out.insert("messages".to_owned(), Value::Array(messages));
     Ok(Asked { changed: true, ..Asked::of(out)? })
@@ -105,21 +118,44 @@ fn media_type(base64: &str) -> &'static str {
     }
 }
 
-/// What is asked beside the conversation.
+/// What is asked beside the conversation. Members that are not known here stay in it.
 fn options(body: &Map<String, Value>) -> Map<String, Value> {
-    const RENAMED: [(&str, &str); 2] = [("num_predict", "max_tokens"), ("repeat_penalty", "repeat_penalty")];
-    const SAME: [&str; 8] =
-        ["temperature", "top_p", "top_k", "min_p", "seed", "stop", "presence_penalty", "frequency_penalty"];
+    const RENAMED: [(&str, &str); 1] = [("num_predict", "max_tokens")];
+    const SAME: [&str; 9] = [
+        "temperature",
+        "top_p",
+        "top_k",
+        "min_p",
+        "seed",
+        "stop",
+        "presence_penalty",
+        "frequency_penalty",
+        "repeat_penalty",
+    ];
     let mut out = Map::new();
     out.insert("model".to_owned(), body.get("model").cloned().unwrap_or_else(|| json!("")));
-    let given = body.get("options").and_then(Value::as_object);
+    let mut own = Map::new();
+    for (name, value) in body.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str())) {
+        let into = if LOCAL.contains(&name.as_str()) { &mut own } else { &mut out };
+        into.insert(name.clone(), value.clone());
+    }
+    if let Some(effort @ Value::String(_)) = own.get("think") {
+        out.insert("reasoning_effort".to_owned(), effort.clone());
+    }
+    let mut given = body.get("options").and_then(Value::as_object).cloned().unwrap_or_default();
     let same = SAME.iter().map(|name| (*name, *name));
     for (theirs, ours) in RENAMED.into_iter().chain(same) {
         // A limit below zero is none.
-        let value = given.and_then(|given| given.get(theirs));
+        let value = given.shift_remove(theirs);
         if let Some(value) = value.filter(|value| theirs != "num_predict" || value.as_i64() > Some(0)) {
-            out.insert(ours.to_owned(), value.clone());
+            out.insert(ours.to_owned(), value);
         }
+    }
+    if !given.is_empty() {
+        own.insert("options".to_owned(), Value::Object(given));
+    }
+    if !own.is_empty() {
+        out.insert(OWN.to_owned(), Value::Object(own));
     }
     match body.get("format") {
         Some(Value::String(word)) if word == "json" => {

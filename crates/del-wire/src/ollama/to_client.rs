@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::chunk::Usage;
-use crate::told::{Block, Blocks, Piece, ToClient, Told};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, json_text};
 
 /// Writes answers of Ollama's API. Of several choices the first is told.
 #[derive(Debug)]
@@ -62,7 +62,8 @@ impl Ollama {
         }
         line.insert("done".to_owned(), json!(done));
         if done {
-            let reason = if self.reason.as_deref() == Some("length") { "length" } else { "stop" };
+            let known = |reason: &&str| matches!(*reason, "length" | "load");
+            let reason = self.reason.as_deref().filter(known).unwrap_or("stop");
             line.insert("done_reason".to_owned(), json!(reason));
             for (name, number) in [
                 ("total_duration", 0),
@@ -78,27 +79,46 @@ impl Ollama {
         Value::Object(line)
     }
 
-    fn piece(&mut self, piece: &Piece) -> Option<Value> {
+    /// A line with more text or thinking. Streams consist of these, so no [`Value`] is made of them.
+    fn more(&self, text: &str, thinking: &str, out: &mut Vec<u8>) {
+        let (open, close): (&[u8], &[u8]) = if self.generate {
+            (b",\"response\":", b",\"done\":false}\n")
+        } else {
+            (b",\"message\":{\"role\":\"assistant\",\"content\":", b"},\"done\":false}\n")
+        };
+        out.extend_from_slice(b"{\"model\":");
+        json_text(&self.model, out);
+        out.extend_from_slice(b",\"created_at\":");
+        json_text(&self.created, out);
+        out.extend_from_slice(open);
+        json_text(text, out);
+        if !thinking.is_empty() {
+            out.extend_from_slice(b",\"thinking\":");
+            json_text(thinking, out);
+        }
+        out.extend_from_slice(close);
+    }
+
+    fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
-            Piece::Text(text) => Some(self.line(text, "", &[], false)),
-            Piece::Reasoning(text) => Some(self.line("", text, &[], false)),
+            Piece::Text(text) => self.more(text, "", out),
+            Piece::Reasoning(text) => self.more("", text, out),
             Piece::Call { index, id, name } => {
                 let (id, name) = (id.clone(), name.clone());
                 self.open.push(Open { index: *index, id, name, arguments: String::new() });
-                None
             }
             Piece::Arguments { index, json } => {
                 if let Some(open) = self.open.iter_mut().find(|open| open.index == *index) {
                     open.arguments.push_str(json);
                 }
-                None
             }
             Piece::CallEnd { index } => {
-                let place = self.open.iter().position(|open| open.index == *index)?;
-                let Open { id, name, arguments, .. } = self.open.remove(place);
-                Some(self.line("", "", &[call(*index, &id, &name, &arguments)], false))
+                if let Some(place) = self.open.iter().position(|open| open.index == *index) {
+                    let Open { id, name, arguments, .. } = self.open.remove(place);
+                    write(&self.line("", "", &[call(*index, &id, &name, &arguments)], false), out);
+                }
             }
-            Piece::Signature(_) | Piece::Custom { .. } => None,
+            Piece::Signature(_) | Piece::Custom { .. } => {}
         }
     }
 }
@@ -107,9 +127,7 @@ impl ToClient for Ollama {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
         for new in told.choices.iter().filter(|new| new.index == 0) {
-            for line in new.pieces.iter().filter_map(|piece| self.piece(piece)) {
-                write(&line, out);
-            }
+            new.pieces.iter().for_each(|piece| self.piece(piece, out));
             self.reason = new.reason.clone().or_else(|| self.reason.take());
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use crate::failed;
+use crate::ollama::OWN;
 
 /// The body. Members that the API does not have stay in it, for it ignores them.
 pub fn write(body: &Map<String, Value>) -> Value {
@@ -43,6 +44,9 @@ pub fn write(body: &Map<String, Value>) -> Value {
                 out.insert(name.clone(), value.clone());
             }
         }
+    }
+    if let Some(Value::Object(own)) = out.shift_remove(OWN) {
+        out.extend(own);
     }
     if let Some(Value::Object(given)) = out.shift_remove("options") {
         options.extend(given);

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::asked::Asked;
 use crate::error::WireError;
+use crate::fields;
 
 /// Members that are read here, or that mean nothing beside a chat completion.
 const KNOWN: &[&str] = &[
@@ -80,7 +81,7 @@ pub fn read(
     }
     join_system(&mut messages);
     let mut out = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
-    ask(&body, &mut out);
+    ask(&body, &mut out)?;
     body.retain(|name, _| !KNOWN.contains(&name.as_str()));
     body.extend(out);
     Ok(Read { asked: Asked { changed: true, ..Asked::of(body)? }, conversation })
@@ -92,9 +93,8 @@ fn unknown(item: &Value, place: usize) -> WireError {
 }
 
 /// What is asked beside the conversation.
-fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) {
-    let tools: Vec<Value> =
-        body.get("tools").and_then(Value::as_array).into_iter().flatten().flat_map(tool).collect();
+fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), WireError> {
+    let tools: Vec<Value> = fields::values(body, "tools")?.iter().flat_map(tool).collect();
     if !tools.is_empty() {
         out.insert("tools".to_owned(), Value::Array(tools));
         if let Some(choice) = body.get("tool_choice").filter(|choice| !choice.is_null()) {
@@ -124,9 +124,14 @@ fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) {
         }
         _ => {}
     }
+    if body.get("top_logprobs").is_some_and(|count| !count.is_null()) {
+        // Beside a chat completion the one is nothing without the other.
+        out.insert("logprobs".to_owned(), json!(true));
+    }
     if body.get("stream") == Some(&Value::Bool(true)) {
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
+    Ok(())
 }
 
 /// A tool, or the tools of a named group of them, with what belongs to a function in a member of its own.
@@ -176,7 +181,7 @@ impl Items {
                 let arguments = json!({"input": item["input"]}).to_string();
                 self.call(&item["call_id"], &item["name"], &arguments);
             }
-            "function_call_output" | "custom_tool_call_output" => self.result(item),
+            "function_call_output" | "custom_tool_call_output" => self.result(item)?,
             "reasoning" => {
                 let of = |name: &str| item[name].as_array().into_iter().flatten();
                 let texts: Vec<&str> =
@@ -204,7 +209,8 @@ impl Items {
                 ));
             }
         };
-        let mut message = json!({"role": role, "content": content(&item["content"])});
+        let said = fields::content(item, &format!("input[{place}]"))?;
+        let mut message = json!({"role": role, "content": content(said)?});
         if role == "assistant" {
             self.think(&mut message);
         }
@@ -234,8 +240,8 @@ impl Items {
         }
     }
 
-    fn result(&mut self, item: &Value) {
-        let output = content(&item["output"]);
+    fn result(&mut self, item: &Value) -> Result<(), WireError> {
+        let output = content(&item["output"])?;
         let (text, images) = match output {
             Value::Array(parts) => {
                 let (texts, images): (Vec<Value>, Vec<Value>) =
@@ -251,35 +257,47 @@ impl Items {
         if !images.is_empty() {
             self.messages.push(json!({"role": "user", "content": images}));
         }
+        Ok(())
     }
 }
 
 /// Content as chat completions have it: text where it is nothing but text.
-fn content(content: &Value) -> Value {
-    let Some(list) = content.as_array() else { return content.clone() };
-    let parts: Vec<Value> = list.iter().filter_map(part).collect();
+fn content(content: &Value) -> Result<Value, WireError> {
+    let Some(list) = content.as_array() else { return Ok(content.clone()) };
+    let parts: Vec<Value> =
+        list.iter().filter_map(|given| part(given).transpose()).collect::<Result<_, _>>()?;
     if parts.iter().all(|part| part["type"] == "text") {
         let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-        return json!(texts.join("\n"));
+        return Ok(json!(texts.join("\n")));
     }
-    Value::Array(parts)
+    Ok(Value::Array(parts))
 }
 
-fn part(part: &Value) -> Option<Value> {
-    match part["type"].as_str()? {
+/// A content part; `None` for one that has no place there.
+fn part(part: &Value) -> Result<Option<Value>, WireError> {
+    let kind = part["type"].as_str().unwrap_or_default();
+    // Files that a client sent before are kept by nobody here.
+    let given = |names: &[&str]| {
+        let found = names.iter().map(|name| &part[*name]).find(|value| value.is_string());
+        found.ok_or_else(|| {
+            WireError::shape(kind, "given whole or by its address, not by an id", &part.to_string())
+        })
+    };
+    Ok(match kind {
         "input_text" | "output_text" | "text" | "summary_text" => {
             Some(json!({"type": "text", "text": part["text"]}))
         }
         "refusal" => Some(json!({"type": "text", "text": part["refusal"]})),
+        "input_audio" => Some(json!({"type": kind, kind: part[kind]})),
         "input_image" => {
-            let mut image = json!({"url": part["image_url"]});
+            let mut image = json!({"url": given(&["image_url"])?});
             if part["detail"].is_string() {
                 image["detail"] = part["detail"].clone();
             }
             Some(json!({"type": "image_url", "image_url": image}))
         }
         "input_file" => Some(json!({"type": "file", "file": {
-            "filename": part["filename"], "file_data": part["file_data"]}})),
+            "filename": part["filename"], "file_data": given(&["file_data", "file_url"])?}})),
         _ => None,
-    }
+    })
 }

@@ -1,9 +1,11 @@
 //! Answers in the shape of Responses: items, and events that tell how they grow.
 
+use std::io::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use crate::chunk::Usage;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, comments};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text};
 
 /// Writes responses. Of several choices the first is told.
 #[derive(Debug)]
@@ -83,6 +85,19 @@ impl Responses {
         event["sequence_number"] = json!(self.sequence);
         self.sequence += 1;
         crate::told::named_event(name, &event, out);
+    }
+
+    /// More of an item. Streams consist of these, so no [`Value`] is made of them.
+    fn delta(&mut self, name: &str, place: usize, beside: &str, more: &str, out: &mut Vec<u8>) {
+        let (id, number) = (&self.items[place].id, self.sequence);
+        // A vector takes every write, and an id has no signs that JSON writes in another way.
+        let _ = write!(
+            out,
+            "event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":{number},\"item_id\":\"{id}\",\"output_index\":{place}{beside},\"delta\":"
+        );
+        json_text(more, out);
+        out.extend_from_slice(b"}\n\n");
+        self.sequence += 1;
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
@@ -186,13 +201,12 @@ impl Responses {
                 if let Block::Text(text) | Block::Reasoning { text, .. } = &mut item.block {
                     text.push_str(more);
                 }
-                let mut delta =
-                    json!({"item_id": item.id, "output_index": place, "content_index": 0, "delta": more});
                 if said {
-                    delta["logprobs"] = json!([]);
+                    let beside = ",\"content_index\":0,\"logprobs\":[]";
+                    self.delta("response.output_text.delta", place, beside, more, out);
+                } else {
+                    self.delta("response.reasoning_text.delta", place, ",\"content_index\":0", more, out);
                 }
-                let kind = if said { "output_text" } else { "reasoning_text" };
-                self.event(&format!("response.{kind}.delta"), delta, out);
             }
             Piece::Call { index, id, name } => {
                 self.close(|item| item.call.is_none(), out);
@@ -208,8 +222,7 @@ impl Responses {
                 if let Block::Call { arguments, .. } = &mut self.items[place].block {
                     arguments.push_str(json);
                 }
-                let delta = json!({"item_id": self.items[place].id, "output_index": place, "delta": json});
-                self.event("response.function_call_arguments.delta", delta, out);
+                self.delta("response.function_call_arguments.delta", place, "", json, out);
             }
             Piece::CallEnd { index } => {
                 for item in &mut self.items {

@@ -4,13 +4,14 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::http::response::Parts as Head;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::Mode;
-use del_wire::{Ids, ToClient};
+use del_wire::{ApiError, Chunk, Ids, ToClient, Told, ToldChoice};
 use serde_json::{Map, Value};
 
-use super::{Exchange, Way};
+use super::{Exchange, MOST_TRIES, Way};
 use crate::account::Account;
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{response_id, unique};
@@ -33,6 +34,8 @@ pub(super) enum Outcome {
     BrokenOff(Refusal),
 }
 
+/// The longest error that is read.
+pub(super) const LONGEST_ERROR: usize = 1 << 20;
 /// The longest answer that is not streamed.
 pub(in crate::proxy) const LONGEST_ANSWER: usize = 256 << 20;
 /// What observers are told of an answer that the model server broke off.
@@ -152,6 +155,15 @@ impl Exchange {
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
     }
 
+    /// What Ollama says once a model is loaded. Other servers have theirs at hand.
+    pub(super) fn loaded(&self) -> Response<Body> {
+        let mut client = self.api.client(&self.about, "");
+        let loaded = ToldChoice { reason: Some("load".to_owned()), ..ToldChoice::default() };
+        let said = client.whole(&Told { raw: None, chunk: &Chunk::default(), choices: vec![loaded] });
+        let kind = if self.request.streams() { client.content_type() } else { "application/json" };
+        ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], said).into_response()
+    }
+
     /// Counts what a stream held, and remembers it where it is to be remembered.
     fn afterwards(&self, id: &str) -> Afterwards {
         let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
@@ -201,4 +213,21 @@ pub(in crate::proxy) fn no_answer(trouble: Trouble) -> Refusal {
 /// Ids that no other answer has: clients put the calls of several into one conversation.
 pub(in crate::proxy) fn ids() -> Ids {
     Ids::new(RandomState::new().build_hasher().finish())
+}
+
+/// Why a server gives no answer, in its own words.
+pub(super) async fn refused(head: Head, body: Timed) -> Result<Refusal, Refusal> {
+    let said = text(body, LONGEST_ERROR).await?;
+    let error = ApiError::from_response(head.status.as_u16(), &said);
+    Ok(Refusal::of_server(head.status, answer_headers(&head.headers), &error.message, &said))
+}
+
+/// The model does not do what `tool_choice` demands.
+pub(in crate::proxy) fn no_call() -> Refusal {
+    Refusal::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "upstream_error",
+        format!("the model made no call that `tool_choice` allows, in {MOST_TRIES} tries"),
+    )
+    .hint("ask with tool_choice auto, or use a model that calls tools more readily")
 }
