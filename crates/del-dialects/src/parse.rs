@@ -19,6 +19,7 @@ mod residue;
 mod tail;
 mod tentative;
 mod text;
+mod thought;
 
 use std::sync::Arc;
 

@@ -3,7 +3,8 @@
 use super::opening::Opening;
 use super::plan::{Body, HeaderMark, Opener, Plan, Walk};
 use super::residue::Residue;
-use super::text::{first_char, think};
+use super::text::first_char;
+use super::thought::think;
 use super::{Engine, Flow, Io, State};
 use crate::dialect::is_token;
 use crate::dialect::{Channels, Route};

@@ -1,13 +1,13 @@
 //! Behind a call: what closes it, the next call, or text again.
 
 use super::opening::{Opening, is_name, starts_name};
-use super::plan::{Body, Opener, Target, Then};
+use super::plan::{Body, Opener, Target, Then, Walk};
 use super::text::first_char;
 use super::{Engine, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
-use crate::scan::{Anchored, Scan};
+use crate::scan::{Anchored, Match, Scan};
 use crate::value::white_space;
 
 /// A place behind a call.
@@ -45,6 +45,49 @@ impl Gap {
     pub(super) fn is_in_mark(&self) -> bool {
         !self.scan.is_fresh()
     }
+
+    /// Passes the name in a closing mark; false where more of it may come.
+    fn pass_name(&mut self, walk: &Walk, io: &mut Io<'_>) -> bool {
+        if self.renamed || !walk.repeats_name(self.step) {
+            return true;
+        }
+        let mut end = io.look + white_space(&io.bytes[io.look..]);
+        while end < io.bytes.len() && end - io.look < MAX_SPACE && is_name(io.text, end) {
+            end += first_char(io.text, end);
+        }
+        if end == io.bytes.len() && !io.last() {
+            return false;
+        }
+        (io.look, io.at) = (end, end);
+        self.renamed = true;
+        true
+    }
+
+    /// What stands behind the white space here; none where there is too much of it.
+    fn follow(&mut self, walk: &Walk, io: &mut Io<'_>) -> Option<Anchored> {
+        if self.scan.is_fresh() {
+            let from = io.look;
+            let most = (io.at + MAX_SPACE + 1).clamp(from, io.bytes.len());
+            io.look += white_space(&io.bytes[from..most]);
+            self.separated |= walk.dialect.between == "\n" && io.bytes[from..io.look].contains(&b'\n');
+            if io.look - io.at > MAX_SPACE {
+                return None;
+            }
+        }
+        if io.look == io.bytes.len() && (!io.last() || self.scan.is_fresh()) {
+            return Some(Anchored::More);
+        }
+        if self.scan.is_fresh() {
+            self.token = io.look - io.at;
+        }
+        let marks = &walk.expected().sites[self.step].marks;
+        Some(match marks.follow(&mut self.scan, io.bytes, &mut io.look, &mut io.again) {
+            Anchored::More if io.last() => {
+                marks.take_whole(&mut self.scan, &mut io.look).map_or(Anchored::More, Anchored::Found)
+            }
+            found => found,
+        })
+    }
 }
 
 impl Engine {
@@ -53,111 +96,92 @@ impl Engine {
         loop {
             let State::Gap(gap) = &mut self.state else { return Flow::Next };
             let walk = &plan.walks[gap.walk];
-            let site = &walk.expected().sites[gap.step];
-            if !gap.renamed && walk.repeats_name(gap.step) {
-                let mut end = io.look + white_space(&io.bytes[io.look..]);
-                while end < io.bytes.len() && end - io.look < MAX_SPACE && is_name(io.text, end) {
-                    end += first_char(io.text, end);
-                }
-                if end == io.bytes.len() && !io.last() {
-                    return Flow::More;
-                }
-                io.look = end;
-                io.at = end;
-                gap.renamed = true;
-            }
-            if gap.scan.is_fresh() {
-                let from = io.look;
-                let most = (io.at + MAX_SPACE + 1).clamp(from, io.bytes.len());
-                io.look += white_space(&io.bytes[from..most]);
-                gap.separated |= walk.dialect.between == "\n" && io.bytes[from..io.look].contains(&b'\n');
-                if io.look - io.at > MAX_SPACE {
-                    return self.leave(io);
-                }
-            }
-            let ended = io.look == io.bytes.len();
-            if ended && (!io.last() || gap.scan.is_fresh()) {
+            if !gap.pass_name(walk, io) {
                 return Flow::More;
             }
-            if gap.scan.is_fresh() {
-                gap.token = io.look - io.at;
-            }
-            let found = match site.marks.follow(&mut gap.scan, io.bytes, &mut io.look, &mut io.again) {
-                Anchored::More if io.last() => match site.marks.take_whole(&mut gap.scan, &mut io.look) {
-                    Some(hit) => Anchored::Found(hit),
-                    None => return Flow::More,
-                },
-                found => found,
+            let Some(found) = gap.follow(walk, io) else { return self.leave(io) };
+            let settled = match found {
+                Anchored::More => Some(Flow::More),
+                Anchored::Found(hit) => self.at_a_mark(io, hit),
+                Anchored::Nothing => self.without_a_mark(io),
             };
-            let hit = match found {
-                Anchored::More => return Flow::More,
-                Anchored::Found(hit) => hit,
-                Anchored::Nothing => {
-                    io.rewind(io.at + gap.token);
-                    gap.scan = Scan::default();
-                    let byte = io.bytes[io.look];
-                    let json = !matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_));
-                    let next = match site.then {
-                        Then::Args => byte == b'{',
-                        Then::Head(_) => {
-                            gap.separated && gap.step <= walk.close && starts_name(io.text, io.look)
-                        }
-                        Then::Nothing => false,
-                    };
-                    if next {
-                        return self.next_call(io, false);
-                    }
-                    // A text in a list of calls.
-                    let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
-                    if byte == b'"' && listed && !walk.is_bare() && matches!(walk.body, Body::Call) {
-                        let walk = gap.walk;
-                        io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
-                        self.state = State::Rescue { walk, scan: Scan::default(), skip: None };
-                        return Flow::Next;
-                    }
-                    if walk.expected().echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
-                        let walk = gap.walk;
-                        return self.begin_echo(io, walk);
-                    }
-                    if json && gap.token == 0 && matches!(byte, b'}' | b']') {
-                        io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
-                        io.look += 1;
-                        io.at = io.look;
-                        continue;
-                    }
-                    return self.leave(io);
-                }
-            };
-            match site.targets[hit.pattern as usize] {
-                Target::Step(step) => {
-                    let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
-                    let block = self.call.in_block && walk.misses_block(gap.step, step, self.call.opened);
-                    if !gap.broken && (call || block) {
-                        io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
-                    }
-                    self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
-                    *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
-                    io.at = hit.end;
-                    io.rewind(hit.end);
-                }
-                Target::Header | Target::Other => {
-                    let at = hit.start;
-                    self.miss_closers(io);
-                    io.at = at;
-                    io.rewind(at);
-                    self.resume_text();
-                    return Flow::Next;
-                }
-                Target::Separator => {
-                    gap.separated = true;
-                    gap.scan = Scan::default();
-                }
-                target => {
-                    io.rewind(hit.start);
-                    return self.next_call(io, target == Target::Opener { block: true });
-                }
+            if let Some(flow) = settled {
+                return flow;
             }
         }
+    }
+
+    /// Behind a call stands this mark; none where the place behind it is one as well.
+    fn at_a_mark(&mut self, io: &mut Io<'_>, hit: Match) -> Option<Flow> {
+        let State::Gap(gap) = &mut self.state else { return None };
+        let walk = &io.plan.walks[gap.walk];
+        match walk.expected().sites[gap.step].targets[hit.pattern as usize] {
+            Target::Step(step) => {
+                let call = walk.misses(gap.step, step.min(walk.close).max(gap.step));
+                let block = self.call.in_block && walk.misses_block(gap.step, step, self.call.opened);
+                if !gap.broken && (call || block) {
+                    io.fault(FaultKind::MissingCloser, None, hit.start, hit.start);
+                }
+                self.call.in_block &= walk.misses_block(step + 1, walk.steps.len(), self.call.opened);
+                *gap = Gap { broken: gap.broken, ..Gap::new(gap.walk, step + 1) };
+                io.at = hit.end;
+                io.rewind(hit.end);
+                None
+            }
+            Target::Header | Target::Other => {
+                self.miss_closers(io);
+                io.at = hit.start;
+                io.rewind(hit.start);
+                self.resume_text();
+                Some(Flow::Next)
+            }
+            Target::Separator => {
+                gap.separated = true;
+                gap.scan = Scan::default();
+                None
+            }
+            target => {
+                io.rewind(hit.start);
+                Some(self.next_call(io, target == Target::Opener { block: true }))
+            }
+        }
+    }
+
+    /// Behind a call stands no mark that may; none where the place behind it is one as well.
+    fn without_a_mark(&mut self, io: &mut Io<'_>) -> Option<Flow> {
+        let State::Gap(gap) = &mut self.state else { return None };
+        let walk = &io.plan.walks[gap.walk];
+        io.rewind(io.at + gap.token);
+        gap.scan = Scan::default();
+        let byte = io.bytes[io.look];
+        let next = match walk.expected().sites[gap.step].then {
+            Then::Args => byte == b'{',
+            Then::Head(_) => gap.separated && gap.step <= walk.close && starts_name(io.text, io.look),
+            Then::Nothing => false,
+        };
+        if next {
+            return Some(self.next_call(io, false));
+        }
+        let number = gap.walk;
+        // A text in a list of calls.
+        let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
+        if byte == b'"' && listed && !walk.is_bare() && matches!(walk.body, Body::Call) {
+            io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
+            self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
+            return Some(Flow::Next);
+        }
+        if walk.expected().echo.is_some() && gap.step == walk.steps.len() && byte == b'[' {
+            return Some(self.begin_echo(io, number));
+        }
+        // A bracket too many.
+        let json = !matches!(walk.dialect.codec(), Codec::Fields(_) | Codec::Lines(_));
+        if json && gap.token == 0 && matches!(byte, b'}' | b']') {
+            io.fault(FaultKind::OrphanMark, None, io.look, io.look + 1);
+            io.look += 1;
+            io.at = io.look;
+            return None;
+        }
+        Some(self.leave(io))
     }
 
     /// The next call seems to open at `look`.

@@ -1,18 +1,16 @@
 //! The beginning of a call: nothing of it is settled before it is sure that it is one.
 
+mod commit;
 mod failed;
 mod site;
 mod strict;
-use std::borrow::Cow;
 
 use super::body::Reading;
 use super::gap::Gap;
 use super::plan::{Body, Opener, Plan, Target, Then, Walk, may_be_named};
-use super::text::think;
-use super::{Engine, Flow, Io, Meaning, State};
-use crate::codec::attributes;
+use super::thought::think;
+use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
-use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::message::Tool;
 use crate::scan::Scan;
@@ -338,101 +336,6 @@ impl Engine {
         self.candidates.clear();
         self.state = State::Text(Scan::default());
         Flow::Next
-    }
-
-    /// Settles an opening: its call has begun. False when there are too many of them.
-    pub(super) fn commit(
-        &mut self,
-        io: &mut Io<'_>,
-        opening: &Opening,
-        name: &str,
-        id: Option<&str>,
-    ) -> bool {
-        let plan = io.plan;
-        let walk = &plan.walks[opening.walk];
-        let start = io.at + opening.start;
-        self.settle_before(io, opening);
-        io.at = io.look;
-        self.tried.passed.clear();
-        self.call.from = io.base + start as u64;
-        let name = self.registered(name, walk);
-        let name = name.as_ref();
-        name.clone_into(&mut self.call.name);
-        self.text.fresh = false;
-        if opening.block {
-            self.call.opened = opening.opened;
-        }
-        self.call.unopened = walk.is_unopened(opening.opened);
-        let holds_calls = walk.dialect.reasoning.as_ref().is_some_and(|reasoning| reasoning.holds_calls);
-        match opening.from {
-            From::Text { .. } => self.text.around = None,
-            From::Thought(kind) => self.text.around = Some(kind).filter(|_| holds_calls),
-            From::Gap => {}
-        }
-        self.call.in_block = opening.block || (self.call.in_block && opening.from == From::Gap);
-        self.call.meaning = self.meant_by(name, walk);
-        if !matches!(self.call.meaning, Meaning::Call) {
-            return true;
-        }
-        if self.call.number >= self.turn.limits.calls {
-            io.fault(FaultKind::Limit, None, start, io.at);
-            self.state = State::Dropping;
-            return false;
-        }
-        let dialect = walk.dialect.name.as_str();
-        io.send(Event::CallStart { call: self.call.number, name, id, dialect }, start, io.at);
-        self.doubt(io, start);
-        if opening.missed && opening.from != From::Gap {
-            io.fault(FaultKind::MissingOpener, Some(self.call.number), start, start);
-        }
-        true
-    }
-
-    /// True for the name of a declared tool, and for one that says that nothing is called or that the answer follows.
-    pub(super) fn means_something(&self, name: &str, walk: &Walk) -> bool {
-        self.tool(name).is_some() || !matches!(self.meant_by(name, walk), Meaning::Call)
-    }
-
-    /// What a call of this name is.
-    fn meant_by(&self, name: &str, walk: &Walk) -> Meaning {
-        let is = |names: &[String]| names.iter().any(|known| known == name);
-        match walk.dialect.as_ref() {
-            dialect if is(&dialect.none) => Meaning::Nothing,
-            dialect if is(&dialect.answers) && self.tool(name).is_none() => Meaning::Answer(String::new()),
-            _ => Meaning::Call,
-        }
-    }
-
-    /// The name of the tool that is meant: some models put a plain name in a namespace of its own.
-    fn registered<'n>(&self, name: &'n str, walk: &Walk) -> Cow<'n, str> {
-        if walk.has_attributes() {
-            return attributes::read(name);
-        }
-        let doubled = walk.channels().is_some_and(|channels| channels.doubled);
-        match name.split_once('.') {
-            Some((space, plain))
-                if doubled && space == plain && self.tool(name).is_none() && self.tool(plain).is_some() =>
-            {
-                Cow::Borrowed(plain)
-            }
-            _ => Cow::Borrowed(name),
-        }
-    }
-
-    /// Settles what is held before an opening: text, but for what the dialect writes between text and a call.
-    pub(super) fn settle_before(&mut self, io: &mut Io<'_>, opening: &Opening) {
-        let start = io.at + opening.start;
-        match opening.from {
-            From::Text { .. } => {
-                let leads = &io.plan.walks[opening.walk].dialect.leads;
-                let held = &io.text[io.at..start];
-                let lead = leads.iter().filter(|lead| held.ends_with(lead.as_str())).map(String::len).max();
-                self.say(io, start - lead.unwrap_or(0));
-            }
-            From::Thought(_) => think(io, start),
-            From::Gap => {}
-        }
-        io.at = start;
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod alike;
 mod heading;
+mod mark;
 mod sites;
 mod spelling;
 mod thought;
@@ -9,13 +10,10 @@ mod walk;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::opening::starts_name;
-use crate::codec::reading::MAX_SPACE;
-use crate::dialect::{Dialect, Frame, Mark, Slot, is_plain_tag, is_token};
-use crate::message::Tool;
+use crate::dialect::{Dialect, Frame, Mark, is_plain_tag, is_token};
 use crate::scan::{Automaton, SUFFIX, Scan};
-use crate::value::white_space;
 pub(super) use heading::HeaderMark;
+pub(super) use mark::{Dropped, Headed, Opener, TextMark, ThoughtEnd, Wrapper, may_be_named};
 pub(super) use sites::{Expect, Site, Strict, Target, Then};
 use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};
@@ -56,135 +54,6 @@ pub struct Plan {
     pub(super) first_thought: usize,
     /// One dialect is read, and what it reads beside.
     pub(super) alone: bool,
-}
-
-/// What a spelling in text may be.
-#[derive(Debug, Default)]
-pub(super) struct TextMark {
-    pub(super) spelling: String,
-    /// Walks of which it may be the beginning, in order of preference.
-    pub(super) openers: Vec<Opener>,
-    pub(super) thought: Option<usize>,
-    pub(super) thought_end: Option<ThoughtEnd>,
-    pub(super) invented: Option<usize>,
-    pub(super) wrapper: Option<Wrapper>,
-    /// A call may have its name right before it, and lack the marks before that.
-    pub(super) headed: Option<Headed>,
-    /// It has no meaning by itself and is dropped: a closer, or the end of a turn.
-    pub(super) dropped: Option<Dropped>,
-    /// It ends a value in calls of these walks.
-    pub(super) values: Vec<usize>,
-    /// It opens calls at the start of a line, and means nothing elsewhere.
-    pub(super) begins_line: bool,
-    /// It is what is left of a header whose marks were taken out.
-    residue: bool,
-}
-
-impl TextMark {
-    /// True when it only counts at the start of a line.
-    pub(super) fn is_line(&self) -> bool {
-        let other = self.thought.is_some() || self.thought_end.is_some() || self.invented.is_some();
-        !other
-            && self.dropped.is_none()
-            && self.wrapper.is_none()
-            && self.openers.iter().all(|opener| opener.line_start)
-    }
-
-    /// True when it neither follows a name nor ends a value, and is too short to be talked about.
-    fn is_opener_alone(&self) -> bool {
-        self.headed.is_none() && self.values.is_empty() && !is_distinct(&self.spelling)
-    }
-}
-
-/// What follows the name of a call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Headed {
-    pub(super) walk: usize,
-    /// The step of the name.
-    pub(super) step: usize,
-    /// It closes a call without arguments.
-    pub(super) closer: bool,
-    /// The name begins a line.
-    pub(super) line: bool,
-}
-
-/// A mark around the answer for the user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wrapper {
-    Begin,
-    /// This stands before it.
-    End(String),
-}
-
-/// The end of thinking.
-#[derive(Debug)]
-pub(super) struct ThoughtEnd {
-    /// What is written before the mark.
-    pub(super) before: String,
-    /// A template may end inside the thinking, so that no opening mark is in the answer.
-    pub(super) prefilled: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dropped {
-    Closer,
-    /// A closer in messages to tools, and text in any other.
-    Inside,
-    /// A closer of a value, where it begins a line or follows a call.
-    Value,
-    TurnEnd,
-    /// Before or behind a text, whatever the dialect; behind a space it is a word of a sentence.
-    Edge,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Opener {
-    pub(super) walk: usize,
-    /// Only at the start of a line.
-    pub(super) line_start: bool,
-    /// At the end of a sentence as well, before the end of its line.
-    pub(super) announced: bool,
-    /// A mark that is written before it is missing: others are tried first.
-    skips: bool,
-    /// The step whose mark it is; none when it begins the arguments.
-    pub(super) step: Option<usize>,
-}
-
-impl Opener {
-    /// The beginning of a call by whatever stands there.
-    pub(super) fn of(walk: usize) -> Self {
-        Self { walk, line_start: false, announced: false, skips: false, step: None }
-    }
-
-    /// True when a word is all that begins the call, and the mark before it is missing.
-    pub(super) fn is_worded(&self, plan: &Plan) -> bool {
-        let walk = &plan.walks[self.walk];
-        let mark = |step: usize| 1_u32.checked_shl(u32::try_from(step).unwrap_or(u32::MAX)).unwrap_or(0);
-        self.step.is_some_and(|step| walk.is_worded(mark(step)))
-    }
-
-    /// False where the mark makes a call only before the name of a declared tool, and `behind` it there is none.
-    pub(super) fn may_be_named(&self, plan: &Plan, tools: &[Tool], behind: &str) -> bool {
-        let walk = &plan.walks[self.walk];
-        let head = self.step.is_some_and(|step| walk.head(step + 1).is_some());
-        !head || !walk.needs_declared() || may_be_named(tools, behind)
-    }
-
-    /// False where neither a mark nor a name follows the mark, and one of them has to.
-    pub(super) fn may_go_on(&self, plan: &Plan, behind: &str) -> bool {
-        let Some(step) = self.step else { return true };
-        let walk = &plan.walks[self.walk];
-        let rest = &behind[white_space(behind.as_bytes())..];
-        let Some(site) = walk.expected().sites.get(step + 1) else { return true };
-        let named = |step: usize| walk.head(step).is_some_and(|head| head.parts.contains(&Slot::Name));
-        let nameless = matches!(site.then, Then::Head(step) if named(step)) && !starts_name(rest, 0);
-        rest.is_empty() || !nameless || site.marks.starts(rest.as_bytes()) != Some(false)
-    }
-
-    /// True when what begins is the header of a message.
-    pub(super) fn is_header(&self, plan: &Plan) -> bool {
-        self.step.is_none() && plan.walks[self.walk].heading.is_some()
-    }
 }
 
 impl Plan {
@@ -497,10 +366,4 @@ fn is_closer(walk: &Walk, mark: &Mark) -> bool {
 /// True for a mark that a call may begin with: no other has to stand before it.
 fn opens(walk: &Walk, mark: &Mark) -> bool {
     walk.marks_from(0).iter().any(|(_, opener)| *opener == mark)
-}
-
-/// True when `text` begins with the name of one of `tools`, as far as it is there.
-pub(super) fn may_be_named(tools: &[Tool], text: &str) -> bool {
-    let name = &text[white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)])..];
-    tools.iter().any(|tool| name.starts_with(tool.name.as_str()) || tool.name.starts_with(name))
 }

@@ -24,7 +24,7 @@ impl Engine {
                 if is_markup(&io.text[io.at..], io.end) {
                     io.at = end;
                 }
-                super::text::think(io, end);
+                super::thought::think(io, end);
                 io.fault(FaultKind::UnclosedReasoning, None, end, end);
             }
             State::Gap(gap) => {
@@ -164,7 +164,7 @@ impl Engine {
         if markup {
             self.settle_before(io, &opening);
         } else if thought {
-            super::text::think(io, end);
+            super::thought::think(io, end);
         } else {
             let token = io.at + opening.token();
             let half = !told && is_markup(&io.text[token.min(end)..], io.end);

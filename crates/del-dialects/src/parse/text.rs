@@ -2,12 +2,12 @@
 
 use super::channels::Origin;
 use super::opening::{Opening, starts_name};
-use super::plan::{Dropped, Headed, MIN_NAMED, Opener, Role, TextMark, Walk, Wrapper, is_distinct, is_wordy};
+use super::plan::{Dropped, Headed, MIN_NAMED, Opener, TextMark, Walk, Wrapper, is_distinct, is_wordy};
 use super::tail::before;
+use super::thought::think;
 use super::{Engine, Fence, Flow, Io, State};
 use crate::codec::reading::MAX_SPACE;
 use crate::dialect::is_token;
-use crate::event::Event;
 use crate::fault::FaultKind;
 use crate::scan::{Match, Scan, is_word};
 use crate::value::white_space;
@@ -370,94 +370,6 @@ impl Engine {
         true
     }
 
-    pub(super) fn thought(&mut self, io: &mut Io<'_>) -> Flow {
-        let plan = io.plan;
-        loop {
-            let State::Thought { kind, scan } = &mut self.state else { return Flow::Next };
-            let kind = *kind;
-            let thought = &plan.thoughts[kind];
-            let mut hit = thought.marks.find(scan, io.bytes, &mut io.look, &mut io.again);
-            if hit.is_none() && io.last() {
-                hit = thought.marks.take(scan, &mut io.look, &mut io.again);
-            }
-            let Some(hit) = hit else {
-                let free = io.look - thought.marks.pending(scan);
-                think(io, free);
-                return Flow::More;
-            };
-            let here = io.base + hit.start as u64;
-            let role = thought.role(hit.pattern);
-            let token = is_token(&io.text[hit.start..hit.end]);
-            let counts = match role {
-                Role::Mark | Role::TurnEnd => true,
-                // A token of the model's markup opens nothing anew, and is no word of a thought.
-                Role::Begin => here == self.text.empty_to || (token && !self.is_code(io, hit.start)),
-                Role::Edge => self.before(io, hit.start)[1] != b' ',
-            };
-            if !counts || self.is_mentioned(io, hit.start) {
-                io.rewind(hit.start + first_char(io.text, hit.start));
-                self.state = State::Thought { kind, scan: Scan::default() };
-                continue;
-            }
-            let openers = &thought.openers[hit.pattern as usize];
-            let header = openers.iter().any(|opener| opener.is_header(plan));
-            if !header && self.may_be_mentioned(io, (hit.start, hit.end), Some(kind)) {
-                return Flow::Next;
-            }
-            if role != Role::Mark {
-                self.drop_in_thought(io, hit, kind, role);
-                continue;
-            }
-            if openers.is_empty() {
-                think(io, hit.start);
-                io.at = hit.end;
-                io.rewind(hit.end);
-                self.resume_text();
-                return Flow::Next;
-            }
-            let before = self.before(io, hit.start);
-            let quoted = if header { self.is_code(io, hit.start) } else { before[1] == b'`' };
-            let fits =
-                openers.iter().rev().filter(|opener| !quoted && (!opener.line_start || before[1] == b'\n'));
-            self.candidates.clear();
-            self.candidates.extend(fits);
-            let Some(first) = self.candidates.pop() else {
-                io.rewind(hit.start + first_char(io.text, hit.start));
-                self.state = State::Thought { kind, scan: Scan::default() };
-                continue;
-            };
-            think(io, hit.start);
-            self.state = if first.is_header(plan) {
-                io.rewind(hit.start);
-                first.header(plan, Origin::Thought(kind), &io.text[hit.start..hit.end])
-            } else {
-                let opening = Opening::in_thought(first, plan, hit.end - io.at, kind);
-                io.rewind(io.at + opening.token());
-                State::Opening(opening)
-            };
-            return Flow::Next;
-        }
-    }
-
-    /// True for a mark behind a backtick, or behind one that is open on its line.
-    fn is_code(&mut self, io: &mut Io<'_>, start: usize) -> bool {
-        self.before(io, start)[1] == b'`' || self.open_quote(io, start) == Some(b'`')
-    }
-
-    /// Drops a mark that neither ends thinking nor opens a call.
-    fn drop_in_thought(&mut self, io: &mut Io<'_>, hit: Match, kind: usize, role: Role) {
-        think(io, hit.start);
-        if role == Role::Begin {
-            io.fault(FaultKind::OrphanMark, None, hit.start, hit.end);
-        }
-        if io.base + hit.start as u64 == self.text.empty_to {
-            self.text.empty_to = io.base + hit.end as u64;
-        }
-        io.at = hit.end;
-        io.rewind(hit.end);
-        self.state = State::Thought { kind, scan: Scan::default() };
-    }
-
     pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {
         let plan = io.plan;
         let State::Invented { kind, scan } = &mut self.state else { return Flow::Next };
@@ -475,15 +387,6 @@ impl Engine {
 /// the backtick of code.
 fn may_begin_line(before: [u8; 2]) -> bool {
     matches!(before, [_, b'\n' | b'}' | b'`'] | [b':' | b'.' | b'!' | b'?' | b'}', b' '])
-}
-
-/// Settles thinking up to `to`.
-pub(super) fn think(io: &mut Io<'_>, to: usize) {
-    if io.at < to {
-        let span = io.span(io.at, to);
-        io.sink.event(Event::Reasoning(&io.text[io.at..to]), span);
-        io.at = to;
-    }
 }
 
 /// The length of the character at `at`.

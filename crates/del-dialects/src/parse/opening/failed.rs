@@ -6,7 +6,8 @@ use crate::fault::FaultKind;
 use crate::parse::body::MAX_BARE;
 use crate::parse::plan::{Body, is_distinct};
 use crate::parse::recover::is_markup;
-use crate::parse::text::{first_char, think};
+use crate::parse::text::first_char;
+use crate::parse::thought::think;
 use crate::parse::{Engine, Flow, Io, State};
 use crate::scan::{Scan, is_word};
 

@@ -66,68 +66,81 @@ pub(super) fn site(
         Anchored::Nothing => {
             io.rewind(io.at + opening.token);
             opening.scan = Scan::default();
-            let byte = io.bytes[io.look];
-            if opening.name.is_some()
-                && !opening.bare_tag
-                && byte.is_ascii_alphabetic()
-                && walk.is_in_tag(opening.step)
-            {
-                opening.place = Place::Tag;
-                return Settled::On;
-            }
-            match site.then {
-                Then::Head(step) if starts_name(io.text, io.look) => {
-                    opening.missed |= walk.misses(opening.step, step);
-                    opening.place = Place::Head(step);
-                    Settled::On
-                }
-                // A head that holds only an id may be empty.
-                Then::Head(step) if walk.head(step).is_some_and(|head| !head.parts.contains(&Slot::Name)) => {
-                    opening.enter(step + 1, opening.token);
-                    Settled::On
-                }
-                // Without a mark of its own, a bracket is data.
-                Then::Head(step) if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) => {
-                    nameless(&walk.expected().sites[step + 1], walk, &io.bytes[io.look..])
-                }
-                // Words behind a tag that only a name makes one are a line of arguments where they begin with a key.
-                Then::Args
-                    if walk.needs_declared()
-                        && let Body::Fields(marks) = &walk.body
-                        && let has_key @ (None | Some(false)) =
-                            marks.begins_with_key(&io.text[io.look..]) =>
-                {
-                    if has_key.is_none() {
-                        Settled::More
-                    } else {
-                        Settled::Nothing
-                    }
-                }
-                Then::Args if begins(walk, byte) => {
-                    opening.missed |= walk.misses(opening.step, walk.args);
-                    Settled::Body(None)
-                }
-                Then::Args if walk.takes_object() && opening.step == walk.args && byte == b'"' => {
-                    Settled::Body(None)
-                }
-                Then::Args
-                    if ((walk.takes_object() || walk.is_loose()) && opening.step == walk.args
-                        || walk.takes_fields())
-                        && opening.marked
-                        && !walk.is_line()
-                        && !walk.is_bare() =>
-                {
-                    Settled::Malformed
-                }
-                // In a format of lines, the end of the line says that there are no arguments.
-                Then::Args if walk.is_line() && io.bytes[..io.look].ends_with(b"\n") => {
-                    io.rewind(io.at + opening.name.map_or(opening.token, |(_, end)| end));
-                    Settled::Body(Some(Target::Closer(walk.args)))
-                }
-                _ => Settled::Nothing,
-            }
+            unmarked(opening, walk, site.then, io)
         }
     }
+}
+
+/// What stands here is no mark.
+fn unmarked(opening: &mut Opening, walk: &Walk, then: Then, io: &mut Io<'_>) -> Settled {
+    let byte = io.bytes[io.look];
+    if opening.name.is_some()
+        && !opening.bare_tag
+        && byte.is_ascii_alphabetic()
+        && walk.is_in_tag(opening.step)
+    {
+        opening.place = Place::Tag;
+        return Settled::On;
+    }
+    match then {
+        Then::Head(step) => headless(opening, walk, step, io),
+        Then::Args => arguments(opening, walk, byte, io),
+        Then::Nothing => Settled::Nothing,
+    }
+}
+
+/// Where the head of this step should begin.
+fn headless(opening: &mut Opening, walk: &Walk, step: usize, io: &Io<'_>) -> Settled {
+    if starts_name(io.text, io.look) {
+        opening.missed |= walk.misses(opening.step, step);
+        opening.place = Place::Head(step);
+        return Settled::On;
+    }
+    // A head that holds only an id may be empty.
+    if walk.head(step).is_some_and(|head| !head.parts.contains(&Slot::Name)) {
+        opening.enter(step + 1, opening.token);
+        return Settled::On;
+    }
+    // Without a mark of its own, a bracket is data.
+    if opening.marked && (!walk.is_bare() || walk.is_told(opening.opened)) {
+        return nameless(&walk.expected().sites[step + 1], walk, &io.bytes[io.look..]);
+    }
+    Settled::Nothing
+}
+
+/// Where the arguments should begin, with this byte.
+fn arguments(opening: &mut Opening, walk: &Walk, byte: u8, io: &mut Io<'_>) -> Settled {
+    // Words behind a tag that only a name makes one are a line of arguments where they begin with a key.
+    if walk.needs_declared()
+        && let Body::Fields(marks) = &walk.body
+    {
+        match marks.begins_with_key(&io.text[io.look..]) {
+            Some(true) => {}
+            Some(false) => return Settled::Nothing,
+            None => return Settled::More,
+        }
+    }
+    let first = opening.step == walk.args;
+    if begins(walk, byte) {
+        opening.missed |= walk.misses(opening.step, walk.args);
+        return Settled::Body(None);
+    }
+    if walk.takes_object() && first && byte == b'"' {
+        return Settled::Body(None);
+    }
+    if ((walk.takes_object() || walk.is_loose()) && first || walk.takes_fields())
+        && opening.marked
+        && !walk.is_line()
+        && !walk.is_bare()
+    {
+        return Settled::Malformed;
+    }
+    // In a format of lines, the end of the line says that there are no arguments.
+    if walk.is_line() && io.bytes[..io.look].ends_with(b"\n") {
+        io.rewind(io.at + opening.name.map_or(opening.token, |(_, end)| end));
+        return Settled::Body(Some(Target::Closer(walk.args)));
+    }
+    Settled::Nothing
 }
 
 pub(super) fn passed(
