@@ -224,3 +224,9 @@ fn tags_of_plain_words_are_the_users() {
         assert_eq!((message.content.as_str(), message.faults.len()), (text, 0), "{text:?}");
     }
 }
+
+#[test]
+fn half_a_name_decides_nothing() {
+    let message = auto(":```[ </tool_call>\n```x");
+    assert_eq!(message.content, ":```[ \n```x");
+}

@@ -178,6 +178,11 @@ fn what_fuzzing_found() {
              said. So \"\n\n<｜DSML｜tool_calls><｜DSML｜invoke name=\"get_weather\"<|GCML|tool_calls>><｜DSML｜pameter \
              t_me=\"city\" string=\"true\">Rome</｜DSML｜invoke></｜DSML｜tool_calls> it is.",
         ),
+        (
+            "harmony",
+            "<|channel|>commentary to=assééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé\
+             ééééééééééééééééééééééééééii.",
+        ),
     ] {
         survive(Some(name), unit, &unit.repeat(short() / unit.len()));
     }

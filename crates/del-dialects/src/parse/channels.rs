@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 use crate::scan::{Anchored, Scan};
 use crate::value::white_space;
 
-/// The longest header, in bytes.
+/// The longest header, in bytes behind each of its opening marks: what fails behind one need not be tried behind another.
 const MAX_HEADER: usize = 512;
 
 /// A header holds so many opening marks at most: that of the author, and that of the channel, which some models repeat.
@@ -115,7 +115,7 @@ impl Engine {
         let to = channels.recipient.as_bytes();
         while header.ended.is_none() {
             let Some(&byte) = io.bytes.get(io.look) else { return Flow::More };
-            if io.look - io.at > MAX_HEADER {
+            if io.look - io.at > MAX_HEADER * usize::from(header.marks.max(1)) {
                 return self.no_header(io);
             }
             let plain = is_word(byte) || (byte.is_ascii_whitespace() && !channels.ends_header(byte));

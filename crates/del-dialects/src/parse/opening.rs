@@ -415,7 +415,7 @@ impl Opening {
     pub(super) fn may_be_named(&self, io: &Io<'_>, tools: &[Tool]) -> bool {
         let named = match (self.name(io), self.place) {
             (Some(name), _) => tools.iter().any(|tool| tool.name == name),
-            (None, Place::Head(_)) => may_be_named(tools, &io.text[io.at + self.token..]),
+            (None, Place::Head(_)) => may_be_named(tools, &io.text[io.at + self.token..]) != Some(false),
             _ => true,
         };
         named || !io.plan.walks[self.walk].needs_declared()

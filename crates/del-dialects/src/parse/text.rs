@@ -65,8 +65,8 @@ impl Engine {
                 }
                 return Flow::More;
             };
-            if self.text_mark(io, hit) {
-                return Flow::Next;
+            if let Some(flow) = self.text_mark(io, hit) {
+                return flow;
             }
             // Not what it looked like: the search goes on behind its first character, or behind all of it where it only
             // counts at the start of a line, as nothing in it does then.
@@ -187,33 +187,35 @@ impl Engine {
         io.plan.leads.iter().map(fits).max().unwrap_or(0)
     }
 
-    /// What a mark in text means here; false when it means nothing.
-    fn text_mark(&mut self, io: &mut Io<'_>, hit: Match) -> bool {
+    /// What a mark in text means here; none when it means nothing.
+    fn text_mark(&mut self, io: &mut Io<'_>, hit: Match) -> Option<Flow> {
         let plan = io.plan;
         let mark = &plan.marks[hit.pattern as usize];
         let before = self.before(io, hit.start);
         if let Some(headed) = mark.headed
             && self.headed(io, hit, headed)
         {
-            return true;
+            return Some(Flow::Next);
         }
         let lead = Self::lead_before(io, hit.start, false);
         self.pass(io, hit.start - lead);
         // What is held before the mark may end the line, and with it the code.
         if self.text.fence.inline && !io.bytes[hit.start - lead..hit.start].contains(&b'\n') {
             self.text.fence.call |= before[1] == b'`' && !mark.openers.is_empty();
-            return false;
+            return None;
         }
         let here = io.base + hit.start as u64;
         if self.quotes.examples.is_some_and(|to| here < to) || self.is_mentioned(io, hit.start) {
-            return false;
+            return None;
         }
         let header = mark.openers.iter().any(|opener| opener.is_header(plan));
         if !header && is_distinct(&mark.spelling) && self.may_be_mentioned(io, (hit.start, hit.end), None) {
-            return true;
+            return Some(Flow::Next);
         }
-        if !mark.openers.is_empty() && self.open(io, hit, &mark.openers, before) {
-            return true;
+        if !mark.openers.is_empty()
+            && let Some(flow) = self.open(io, hit, &mark.openers, before)
+        {
+            return Some(flow);
         }
         if let Some(kind) = mark.thought.filter(|_| self.text.fresh || !is_wordy(&mark.spelling)) {
             self.say(io, hit.start);
@@ -221,7 +223,7 @@ impl Engine {
             io.rewind(hit.end);
             self.text.empty_to = io.base + hit.end as u64;
             self.state = State::Thought { kind, scan: Scan::default() };
-            return true;
+            return Some(Flow::Next);
         }
         // Words mean a result only behind a call; elsewhere people write them.
         let told = self.call.last.is_some() || !is_wordy(&mark.spelling);
@@ -231,7 +233,7 @@ impl Engine {
             io.rewind(hit.end);
             io.fault(FaultKind::InventedResult, None, hit.start, hit.end);
             self.state = State::Invented { kind, scan: Scan::default() };
-            return true;
+            return Some(Flow::Next);
         }
         let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
         if inside {
@@ -241,19 +243,19 @@ impl Engine {
             (Some(framing), ..) => (None, framing),
             (_, Some(end), _) if end.prefilled && self.text.undecided => {
                 self.was_thinking(io, hit, &end.before);
-                return true;
+                return Some(Flow::Next);
             }
             // A token that ends turns as well as thinking: no one misses an opener.
             (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
-            (.., Some(Dropped::Inside)) if !self.call.in_tool => return false,
-            (.., Some(Dropped::Value)) if !inside && !self.text.fresh && before[1] != b'\n' => return false,
+            (.., Some(Dropped::Inside)) if !self.call.in_tool => return None,
+            (.., Some(Dropped::Value)) if !inside && !self.text.fresh && before[1] != b'\n' => return None,
             (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Value)) => {
                 (Some(FaultKind::OrphanMark), "")
             }
             (.., Some(Dropped::TurnEnd)) => (None, ""),
             (.., Some(Dropped::Edge)) if before[1] != b' ' => (None, ""),
-            _ => return false,
+            _ => return None,
         };
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());
         self.say(io, hit.start - if framed { framing.len() } else { 0 });
@@ -265,7 +267,7 @@ impl Engine {
             self.text.fresh |= kind == FaultKind::ReasoningNotOpened;
         }
         self.resume_text();
-        true
+        Some(Flow::Next)
     }
 
     /// Takes a mark as one around the answer, if it is one here: what belongs to it of the text before.
@@ -296,8 +298,8 @@ impl Engine {
         self.resume_text();
     }
 
-    /// Tries the calls that may begin at `start`.
-    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: [u8; 2]) -> bool {
+    /// Tries the calls that may begin at `start`; none where no call may.
+    fn open(&mut self, io: &mut Io<'_>, hit: Match, openers: &[Opener], before: [u8; 2]) -> Option<Flow> {
         let start = hit.start;
         let here = io.base + start as u64;
         let lead = start - io.at;
@@ -323,18 +325,25 @@ impl Engine {
             let walk = &io.plan.walks[opener.walk];
             let bare = walk.is_bare();
             let inside = opener.step.is_some() && walk.is_inside();
-            let named = opener.may_be_named(io.plan, &self.turn.tools, &io.text[hit.end..]);
             (starts_line
                 || !opener.line_start
                 || (announced && opener.announced)
                 || (behind_text && walk.is_bare_object()))
-                && named
                 && (!bare || (here >= self.tried.bare && !fenced))
                 && (!opener.is_worded(io.plan) || (here >= self.tried.proof && !fenced))
                 && (!inside || self.call.in_tool || self.call.message == Some(here))
         };
+        let named = |opener: &&Opener| opener.may_be_named(io.plan, &self.turn.tools, &io.text[hit.end..]);
+        // Whether a name follows may decide more than where the call begins.
+        let undecided = |opener: &&Opener| named(opener).is_none() && fits(opener);
+        if !io.last() && openers.iter().any(|opener| undecided(&opener)) {
+            io.rewind(start);
+            self.resume_text();
+            return Some(Flow::More);
+        }
         self.candidates.clear();
-        self.candidates.extend(openers.iter().rev().filter(fits));
+        self.candidates
+            .extend(openers.iter().rev().filter(|opener| named(opener) != Some(false) && fits(opener)));
         if behind
             && self.candidates.is_empty()
             && !self.text.fence.open
@@ -346,17 +355,17 @@ impl Engine {
             let bare = objects || (!self.turn.tools.is_empty() && walks().any(Walk::is_bare));
             if bare && !self.quotes.on_trial {
                 self.try_fence(io, start);
-                return true;
+                return Some(Flow::Next);
             }
         }
-        let Some(first) = self.candidates.pop() else { return false };
+        let first = self.candidates.pop()?;
         if self.awaits_fence(io, start) {
             self.wait_for_fence(io, start);
-            return true;
+            return Some(Flow::Next);
         }
         if let Some(quote) = self.quote_before(io, start) {
             self.try_quoted(io, start, quote);
-            return true;
+            return Some(Flow::Next);
         }
         if first.is_header(io.plan) {
             io.rewind(start);
@@ -367,7 +376,7 @@ impl Engine {
             io.rewind(io.at + opening.token());
             self.begin_opening(io, opening);
         }
-        true
+        Some(Flow::Next)
     }
 
     pub(super) fn invented(&mut self, io: &mut Io<'_>) -> Flow {

@@ -95,7 +95,11 @@ impl Engine {
         }
         let behind = opening.behind(io);
         let tools = &self.turn.tools;
-        while self.candidates.pop_if(|opener| !opener.may_be_named(io.plan, tools, behind)).is_some() {}
+        while self
+            .candidates
+            .pop_if(|opener| opener.may_be_named(io.plan, tools, behind) == Some(false))
+            .is_some()
+        {}
         match (self.candidates.pop(), broken) {
             (Some(opener), _) => {
                 let next = Opening::at(opener, io.plan, opening.start, opening.found, opening.from);

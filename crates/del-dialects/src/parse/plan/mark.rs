@@ -112,11 +112,12 @@ impl Opener {
         self.step.is_some_and(|step| walk.is_worded(mark(step)))
     }
 
-    /// False where the mark makes a call only before the name of a declared tool, and `behind` it there is none.
-    pub(in crate::parse) fn may_be_named(&self, plan: &Plan, tools: &[Tool], behind: &str) -> bool {
+    /// False where the mark makes a call only before the name of a declared tool, and `behind` it there is none; none when
+    /// that cannot be said yet.
+    pub(in crate::parse) fn may_be_named(&self, plan: &Plan, tools: &[Tool], behind: &str) -> Option<bool> {
         let walk = &plan.walks[self.walk];
         let head = self.step.is_some_and(|step| walk.head(step + 1).is_some());
-        !head || !walk.needs_declared() || may_be_named(tools, behind)
+        if head && walk.needs_declared() { may_be_named(tools, behind) } else { Some(true) }
     }
 
     /// False where neither a mark nor a name follows the mark, and one of them has to.
@@ -136,8 +137,10 @@ impl Opener {
     }
 }
 
-/// True when `text` begins with the name of one of `tools`, as far as it is there.
-pub(in crate::parse) fn may_be_named(tools: &[Tool], text: &str) -> bool {
+/// True when `text` begins with the name of one of `tools`; none where it may go on as one.
+pub(in crate::parse) fn may_be_named(tools: &[Tool], text: &str) -> Option<bool> {
     let name = &text[white_space(&text.as_bytes()[..text.len().min(MAX_SPACE)])..];
-    tools.iter().any(|tool| name.starts_with(tool.name.as_str()) || tool.name.starts_with(name))
+    let half = || tools.iter().any(|tool| tool.name.starts_with(name));
+    let named = tools.iter().any(|tool| name.starts_with(tool.name.as_str()));
+    if !named && half() { None } else { Some(named) }
 }
