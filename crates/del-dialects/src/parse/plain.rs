@@ -5,6 +5,7 @@ use super::known::Prose;
 use super::plan::Plan;
 use super::{Engine, Meaning, State};
 use crate::event::{Event, Sink};
+use crate::scan::is_word;
 
 /// Longer pieces are searched for marks, which is faster than looking at each byte.
 const SHORT: usize = 32;
@@ -14,6 +15,7 @@ impl Engine {
     /// it is only asked where nothing is held.
     pub(super) fn pass_plain(&mut self, plan: &Plan, text: &str, sink: &mut dyn Sink) -> bool {
         let span = self.position.base..self.position.base + text.len() as u64;
+        let named = plan.headed && matches!(self.state, State::Text(_)) && self.may_end_in_a_name(text);
         match &mut self.state {
             State::Reading(reading) => {
                 let walk = &plan.walks[reading.walk];
@@ -24,7 +26,9 @@ impl Engine {
                     Meaning::Nothing => {}
                 }
             }
-            State::Text(scan) if scan.is_fresh() && self.text.pass_plain(plan, text.as_bytes(), span.end) => {
+            State::Text(scan)
+                if scan.is_fresh() && !named && self.text.pass_plain(plan, text.as_bytes(), span.end) =>
+            {
                 self.quotes.unquoted = false;
                 sink.event(Event::Text(text), span);
             }
@@ -42,6 +46,16 @@ impl Engine {
         self.position.work += text.len() as u64;
         true
     }
+
+    /// True where the last word may be the name of a call, or become it.
+    fn may_end_in_a_name(&self, text: &str) -> bool {
+        let before = text.trim_end_matches(|c: char| u8::try_from(c).is_ok_and(is_word));
+        let word = &text[before.len()..];
+        // The end of a word is no name.
+        let goes_on = before.is_empty() && is_word(self.position.tail.byte(1));
+        let may = || self.text.behind_call || self.turn.tools.iter().any(|tool| tool.name.starts_with(word));
+        !word.is_empty() && !goes_on && may()
+    }
 }
 
 impl Prose {
@@ -49,7 +63,7 @@ impl Prose {
     /// of it. False for any other.
     fn pass_plain(&mut self, plan: &Plan, text: &[u8], to: u64) -> bool {
         let special = text.iter().any(|byte| plan.special[*byte as usize]);
-        if text.len() > SHORT || special || self.undecided || self.fresh || self.worded || plan.headed {
+        if text.len() > SHORT || special || self.undecided || self.fresh || self.worded {
             return false;
         }
         if text.last().is_some_and(|last| plan.lead_bytes.contains(last)) {
