@@ -83,7 +83,10 @@ impl Sink for Log {
     fn event(&mut self, event: Event<'_>, span: Span) {
         let last = self.0.last_mut();
         let next = match (event, last) {
-            (Event::Text(more), Some((Merged::Text(text), known))) if known.end == span.start => {
+            // What stands for no bytes is a piece of its own.
+            (Event::Text(more), Some((Merged::Text(text), known)))
+                if known.end == span.start && !known.is_empty() && !span.is_empty() =>
+            {
                 text.push_str(more);
                 known.end = span.end;
                 return;
