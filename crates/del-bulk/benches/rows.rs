@@ -1,0 +1,127 @@
+//! What a row costs: `cargo bench -p del-bulk --features files`. Files of short rows go through with nothing done to them,
+//! with the columns of answers that are already read, and with reading. A number behind `--` is how many rows; `pass`,
+//! `columns` or `read` does one alone, for a profiler.
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on should stop")]
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use del_bulk::{Job, Parse, Rows, Tally, run, sources};
+use del_dialects::{Call, Dialects, End, Event, Sink, Turn};
+use del_wire::records::{RecordError, Request};
+use parquet::arrow::ArrowWriter;
+
+/// Rows as they are.
+#[derive(Clone)]
+struct Pass;
+
+impl Rows for Pass {
+    fn schema(&self, given: &Schema) -> Result<SchemaRef, String> {
+        Ok(Arc::new(given.clone()))
+    }
+
+    fn batch(
+        &mut self,
+        given: &RecordBatch,
+        _: &SchemaRef,
+        _: u64,
+        tally: &mut Tally,
+    ) -> Result<RecordBatch, ArrowError> {
+        tally.rows += given.num_rows() as u64;
+        Ok(given.clone())
+    }
+
+    fn line(&mut self, _: &[u8], _: u64, _: &mut Tally) -> Result<String, RecordError> {
+        Ok(String::new())
+    }
+}
+
+/// A call or text, whatever stands there.
+fn known(request: &mut Request, sink: &mut dyn Sink) -> Result<(), RecordError> {
+    if request.text.starts_with("Case") {
+        sink.event(Event::Text(&request.text), 0..0);
+    } else {
+        sink.event(Event::CallStart { call: 0, name: "get_weather", id: None, dialect: "hermes-json" }, 0..0);
+        sink.event(Event::Args { call: 0, json: r#"{"city": "Paris", "days": 3}"# }, 0..0);
+        sink.event(Event::CallEnd { call: 0, id: None }, 0..0);
+    }
+    Ok(())
+}
+
+fn read(request: &mut Request, sink: &mut dyn Sink) -> Result<(), RecordError> {
+    let mut parser = Dialects::builtin().parser(Turn::default());
+    parser.push(&request.text, sink);
+    parser.finish(End::End, sink);
+    Ok(())
+}
+
+/// Calls in every dialect that has them so, and as much prose.
+fn write(path: &Path, rows: i64) {
+    let call = Call {
+        id: None,
+        name: "get_weather".to_owned(),
+        arguments: r#"{"city": "Paris", "days": 3}"#.to_owned(),
+    };
+    let calls: Vec<String> = Dialects::builtin()
+        .iter()
+        .filter_map(|dialect| dialect.render_calls(std::slice::from_ref(&call), &[]).ok())
+        .collect();
+    let prose: Vec<String> = (0..100)
+        .map(|number| {
+            format!("Case {number} of the day needs no tool: it is {} degrees outside.", number * 7)
+        })
+        .collect();
+    let all: Vec<&String> = calls.iter().chain(&prose).collect();
+    let places = (0..rows).map(|row| usize::try_from(row).unwrap() * 7919 % all.len());
+    let texts = StringArray::from_iter_values(places.map(|place| all[place]));
+    let columns: [(&str, ArrayRef); 2] =
+        [("id", Arc::new(Int64Array::from_iter_values(0..rows))), ("text", Arc::new(texts))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+fn measure(name: &str, work: &(impl Rows + Sync), input: &Path, rows: i64) {
+    let least = (0..3)
+        .map(|_| {
+            let home = tempfile::tempdir().unwrap();
+            let job = Job {
+                sources: sources(&[input.to_owned()]).unwrap(),
+                out: home.path().to_owned(),
+                settings: String::new(),
+                threads: 1,
+            };
+            let before = Instant::now();
+            let report = run(&job, work, &mut |_| {}).unwrap();
+            assert_eq!(report.tally.rows, u64::try_from(rows).unwrap());
+            before.elapsed()
+        })
+        .min()
+        .unwrap();
+    println!("{name}: {} ns a row", least.as_nanos() / u128::try_from(rows).unwrap());
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(50_000);
+    let wanted = |name: &str| {
+        words.iter().all(|word| word.parse::<i64>().is_ok()) || words.iter().any(|word| word == name)
+    };
+    let home = tempfile::tempdir().unwrap();
+    let input = home.path().join("in.parquet");
+    write(&input, rows);
+    if wanted("pass") {
+        measure("pass", &Pass, &input, rows);
+    }
+    if wanted("columns") {
+        measure("columns", &Parse::new("text", "answer", known), &input, rows);
+    }
+    if wanted("read") {
+        measure("read", &Parse::new("text", "answer", read), &input, rows);
+    }
+}
