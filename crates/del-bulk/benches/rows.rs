@@ -1,10 +1,10 @@
 //! What a row costs: `cargo bench -p del-bulk --features files`. Files of short rows go through with nothing done to them,
 //! with the columns of answers that are already read, and with reading. A number behind `--` is how many rows; `pass`,
-//! `columns` or `read` does one alone, for a profiler.
+//! `columns` or `read` does one alone, for a profiler; a name that ends in `.parquet` is a file to read instead.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on should stop")]
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use del_bulk::{Job, Parse, Rows, Tally, run, sources};
 use del_dialects::{Call, Dialects, End, Event, Sink, Turn};
 use del_wire::records::{RecordError, Request};
 use parquet::arrow::ArrowWriter;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// Rows as they are.
 #[derive(Clone)]
@@ -108,13 +109,17 @@ fn measure(name: &str, work: &(impl Rows + Sync), input: &Path, rows: i64) {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let rows = words.iter().find_map(|word| word.parse().ok()).unwrap_or(50_000);
-    let wanted = |name: &str| {
-        words.iter().all(|word| word.parse::<i64>().is_ok()) || words.iter().any(|word| word == name)
-    };
     let home = tempfile::tempdir().unwrap();
-    let input = home.path().join("in.parquet");
-    write(&input, rows);
+    let given = words.iter().find(|word| word.ends_with(".parquet")).map(PathBuf::from);
+    let input = given.unwrap_or_else(|| {
+        let made = home.path().join("in.parquet");
+        write(&made, words.iter().find_map(|word| word.parse().ok()).unwrap_or(50_000));
+        made
+    });
+    let rows =
+        SerializedFileReader::new(File::open(&input).unwrap()).unwrap().metadata().file_metadata().num_rows();
+    let alone = |name: &str| words.iter().any(|word| word == name);
+    let wanted = |name: &str| alone(name) || !["pass", "columns", "read"].into_iter().any(alone);
     if wanted("pass") {
         measure("pass", &Pass, &input, rows);
     }
