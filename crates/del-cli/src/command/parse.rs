@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 #[cfg(feature = "bulk")]
 use del_bulk::Parse;
-use del_dialects::{Collect, End, Event, Message, Parser, Sink, Span, Start, Turn};
+use del_dialects::{Collect, End, Event, Parser, Sink, Span, Start, Turn};
 #[cfg(feature = "bulk")]
 use del_wire::records::Request;
 use del_wire::{Ids, answer, events, native};
