@@ -1,6 +1,7 @@
-//! What a row costs: `cargo bench -p del-bulk --features files`. Files of short rows go through with nothing done to them,
-//! with the columns of answers that are already read, and with reading. A number behind `--` is how many rows; `pass`,
-//! `columns` or `read` does one alone, for a profiler; a name that ends in `.parquet` is a file to read instead.
+//! What a row costs: `cargo bench -p del-bulk --features files --bench rows`. Files of short rows go through with nothing
+//! done to them, with the columns of answers that are already read, and with reading. A number behind `--` is how many
+//! rows; `pass`, `columns` or `read` does one alone, for a profiler; a name that ends in `.parquet` is a file to read
+//! instead.
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on should stop")]
 
 use std::fs::File;
