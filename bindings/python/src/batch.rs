@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, FieldRef};
-use del_bulk::{Columns, Rewritten, Texts, field};
+use del_bulk::{Answer, Columns, Rewritten, Texts, field};
 use del_dialects::{Dialects, End};
 use del_wire::convert::{Cell, Converter, Source, Target};
 use del_wire::native;
@@ -19,7 +19,7 @@ use pyo3_arrow::ffi::{ArrayIterator, to_array_pycapsules, to_schema_pycapsule, t
 use pyo3_arrow::input::AnyArray;
 
 use crate::dialect::{Which, one};
-use crate::parser::{read, turn};
+use crate::parser::{read_into, turn};
 use crate::tools;
 
 /// Fewer answers than this are not worth a thread.
@@ -49,11 +49,16 @@ pub(crate) fn parse_batch(
     threads: Option<usize>,
 ) -> PyResult<Answers> {
     let turn = turn(tools, starts_in)?;
-    let read_one = |text: &str| read(text, &dialect, turn.clone(), End::End);
     let chunks = each_part(py, column, threads, |texts, part| {
-        let mut columns = Columns::default();
+        let (mut columns, mut answer) = (Columns::default(), Answer::default());
         for place in part {
-            columns.add(texts.get(place).map(read_one).as_ref());
+            let Some(text) = texts.get(place) else {
+                columns.add(None);
+                continue;
+            };
+            answer.clear();
+            read_into(text, &dialect, turn.clone(), End::End, &mut answer);
+            columns.add(Some(&answer));
         }
         columns.finish()
     })?;

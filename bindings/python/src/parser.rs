@@ -1,6 +1,6 @@
 //! Reading: a whole answer, or one that arrives in pieces.
 
-use del_dialects::{Collect, End, Turn, UnknownStart};
+use del_dialects::{Collect, End, Sink, Turn, UnknownStart};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -31,10 +31,15 @@ pub(crate) fn parse(
 
 pub(crate) fn read(text: &str, dialect: &Which, turn: Turn, end: End) -> del_dialects::Message {
     let mut answer = Collect::new();
-    let mut parser = dialect.parser(turn);
-    parser.push(text, &mut answer);
-    parser.finish(end, &mut answer);
+    read_into(text, dialect, turn, end, &mut answer);
     answer.into_message()
+}
+
+/// Reads a whole answer.
+pub(crate) fn read_into(text: &str, dialect: &Which, turn: Turn, end: End, sink: &mut dyn Sink) {
+    let mut parser = dialect.parser(turn);
+    parser.push(text, sink);
+    parser.finish(end, sink);
 }
 
 /// Reads one answer as it arrives: `push` each piece, then `finish`.

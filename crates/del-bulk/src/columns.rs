@@ -1,4 +1,4 @@
-//! Messages as columns: what `del parse` prints of an answer, in the types of Arrow.
+//! Answers as columns: what `del parse` prints of an answer, in the types of Arrow.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, BooleanArray, LargeListArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
-use del_dialects::Message;
+
+use crate::answer::Answer;
 
 /// The type of an answer. Offsets have 64 bits: a column may hold more text than 32 can count.
 pub fn field() -> FieldRef {
@@ -64,23 +65,29 @@ pub struct Columns {
 
 impl Columns {
     /// Adds an answer, or none.
-    pub fn add(&mut self, message: Option<&Message>) {
-        let nothing = Message::default();
-        self.present.push(message.is_some());
-        let message = message.unwrap_or(&nothing);
-        self.dialect.append_option(message.dialect.as_deref());
-        self.content.append_value(&message.content);
-        self.reasoning.append_value(&message.reasoning);
-        self.calls.push(message.calls.len());
-        for call in &message.calls {
-            self.id.append_option(call.id.as_deref());
-            self.name.append_value(&call.name);
-            self.arguments.append_value(&call.arguments);
+    pub fn add(&mut self, answer: Option<&Answer>) {
+        self.present.push(answer.is_some());
+        let Some(answer) = answer else {
+            self.dialect.append_null();
+            self.content.append_value("");
+            self.reasoning.append_value("");
+            self.calls.push(0);
+            self.faults.push(0);
+            return;
+        };
+        self.dialect.append_option(answer.dialect());
+        self.content.append_value(&answer.content);
+        self.reasoning.append_value(&answer.reasoning);
+        self.calls.push(answer.calls().len());
+        for (id, name, arguments) in answer.calls() {
+            self.id.append_option(id);
+            self.name.append_value(name);
+            self.arguments.append_value(arguments);
         }
-        self.faults.push(message.faults.len());
-        for fault in &message.faults {
-            self.kind.append_value(fault.kind.as_str());
-            self.changes.push(fault.kind.changes_arguments());
+        self.faults.push(answer.faults.len());
+        for kind in &answer.faults {
+            self.kind.append_value(kind.as_str());
+            self.changes.push(kind.changes_arguments());
         }
     }
 

@@ -1,11 +1,12 @@
 //! Tables of model answers.
 //!
-//! [`Columns`] makes a column of Arrow out of messages, [`Rewritten`] one out of rewritten answers, and [`Texts`] reads one
-//! of strings, whatever its offsets are. With the feature `files`, [`run`] takes whole files of Parquet or JSON lines
-//! through [`Parse`] or [`Convert`], on every core, in order, in memory that does not grow with them; a run that was killed
-//! goes on where it was.
+//! [`Columns`] makes a column of Arrow out of [answers](Answer), [`Rewritten`] one out of rewritten answers, and [`Texts`]
+//! reads one of strings, whatever its offsets are. With the feature `files`, [`run`] takes whole files of Parquet or JSON
+//! lines through [`Parse`] or [`Convert`], on every core, in order, in memory that does not grow with them; a run that was
+//! killed goes on where it was.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod columns;
 mod rewritten;
 mod texts;
@@ -27,6 +28,7 @@ mod run;
 #[cfg(feature = "files")]
 mod source;
 
+pub use answer::Answer;
 pub use columns::{Columns, field};
 pub use rewritten::Rewritten;
 pub use texts::Texts;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
-use del_dialects::Message;
+use del_dialects::{Collect, Sink};
 use del_wire::Ids;
-use del_wire::records::{RecordError, RecordId, Request, extended_line};
+use del_wire::records::{RecordError, Request, extended_line};
 use del_wire::tools::KnownTools;
 
+use crate::answer::Answer;
 use crate::columns::{Columns, field};
 use crate::rows::{ERROR, Errors, Rows, Tally, column, free, strings};
 
@@ -27,34 +28,33 @@ const SAYING: [&str; 4] = ["dialect", "tools", "starts_in", "finish"];
 
 impl<F> Parse<F>
 where
-    F: Fn(&mut Request) -> Result<Message, RecordError> + Clone + Send,
+    F: Fn(&mut Request, &mut dyn Sink) -> Result<(), RecordError> + Clone + Send,
 {
     /// The text stands in the column `text`, and the answer goes into a new one, `into`.
     pub fn new(text: &str, into: &str, read: F) -> Self {
         Self { text: text.into(), into: into.into(), read, known: KnownTools::default() }
     }
 
+    /// Reads the text of `request` as the columns of its row say.
     fn read(
         &mut self,
-        text: &str,
+        request: &mut Request,
         [dialect, tools, starts_in, finish]: [Option<&str>; 4],
-    ) -> Result<Message, RecordError> {
+        answer: &mut Answer,
+    ) -> Result<(), RecordError> {
         let tools = tools.map(|json| self.known.read(json)).transpose();
-        let mut request = Request {
-            id: RecordId::default(),
-            text: text.to_owned(),
-            dialect: dialect.filter(|name| *name != "auto").map(str::to_owned),
-            tools: tools.map_err(|error| RecordError::invalid(error.to_string()))?,
-            starts_in_reasoning: one_of("starts_in", starts_in, ["text", "reasoning"])?,
-            cut: one_of("finish", finish, ["end", "cut"])?.unwrap_or(false),
-        };
-        (self.read)(&mut request)
+        request.dialect = dialect.filter(|name| *name != "auto").map(str::to_owned);
+        request.tools = tools.map_err(|error| RecordError::invalid(error.to_string()))?;
+        request.starts_in_reasoning = one_of("starts_in", starts_in, ["text", "reasoning"])?;
+        request.cut = one_of("finish", finish, ["end", "cut"])?.unwrap_or(false);
+        answer.clear();
+        (self.read)(request, answer)
     }
 }
 
 impl<F> Rows for Parse<F>
 where
-    F: Fn(&mut Request) -> Result<Message, RecordError> + Clone + Send,
+    F: Fn(&mut Request, &mut dyn Sink) -> Result<(), RecordError> + Clone + Send,
 {
     fn schema(&self, given: &Schema) -> Result<SchemaRef, String> {
         strings(given, &self.text)?;
@@ -78,21 +78,29 @@ where
         let texts = column(given, &self.text);
         let saying = SAYING.map(|name| column(given, name));
         let (mut answers, mut errors) = (Columns::default(), Errors::default());
+        let (mut answer, mut request) = (Answer::default(), Request::default());
         for row in 0..given.num_rows() {
-            let text = texts.and_then(|texts| texts.get(row));
-            let saying = saying.map(|texts| texts.and_then(|texts| texts.get(row)));
-            let read = text.map(|text| self.read(text, saying));
-            let message = read.as_ref().and_then(|read| read.as_ref().ok());
-            let error = read.as_ref().and_then(|read| read.as_ref().err());
             tally.rows += 1;
-            if let Some(message) = message {
-                tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
+            let Some(text) = texts.and_then(|texts| texts.get(row)) else {
+                answers.add(None);
+                errors.add(None);
+                continue;
+            };
+            request.text.clear();
+            request.text.push_str(text);
+            let saying = saying.map(|texts| texts.and_then(|texts| texts.get(row)));
+            match self.read(&mut request, saying, &mut answer) {
+                Ok(()) => {
+                    tally.found(answer.calls().len() as u64, answer.faults.iter().copied());
+                    answers.add(Some(&answer));
+                    errors.add(None);
+                }
+                Err(error) => {
+                    tally.reject(&error);
+                    answers.add(None);
+                    errors.add(Some(&error));
+                }
             }
-            if let Some(error) = error {
-                tally.reject(error);
-            }
-            answers.add(message);
-            errors.add(error);
         }
         let mut columns = given.columns().to_vec();
         columns.extend([answers.finish()?, errors.finish()?]);
@@ -101,7 +109,9 @@ where
 
     fn line(&mut self, line: &[u8], number: u64, tally: &mut Tally) -> Result<String, RecordError> {
         let mut request = Request::read_to_extend(line, &self.text, &self.into, &mut self.known)?;
-        let message = (self.read)(&mut request)?;
+        let mut collect = Collect::new();
+        (self.read)(&mut request, &mut collect)?;
+        let message = collect.into_message();
         tally.found(message.calls.len() as u64, message.faults.iter().map(|fault| fault.kind));
         Ok(extended_line(line, &self.into, &message, &mut Ids::of_line(number)))
     }

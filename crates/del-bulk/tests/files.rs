@@ -12,7 +12,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use del_bulk::{BulkError, Convert, Job, Parse, Report, Rows, Tally, run, sources};
-use del_dialects::{Collect, Dialects, End, Message, Turn};
+use del_dialects::{Dialects, End, Sink, Turn};
 use del_wire::convert::{Converter, Source, Target};
 use del_wire::records::{RecordError, Request};
 use parquet::arrow::ArrowWriter;
@@ -22,15 +22,14 @@ use serde_json::{Value, json};
 
 const ROWS: i64 = 3000;
 
-fn read(request: &mut Request) -> Result<Message, RecordError> {
+fn read(request: &mut Request, sink: &mut dyn Sink) -> Result<(), RecordError> {
     if let Some(name) = &request.dialect {
         return Err(request.unknown_dialect(&format!("there is no {name} here")));
     }
-    let mut collect = Collect::new();
     let mut parser = Dialects::builtin().parser(Turn::default());
-    parser.push(&request.text, &mut collect);
-    parser.finish(End::End, &mut collect);
-    Ok(collect.into_message())
+    parser.push(&request.text, sink);
+    parser.finish(End::End, sink);
+    Ok(())
 }
 
 fn parse() -> impl Rows + Sync {

@@ -4,36 +4,37 @@ use std::ops::Range;
 
 use del_dialects::Dialect;
 use del_dialects::description::Frame;
-use serde::Deserialize;
-use toml::Spanned;
+use toml::de::DeTable;
 
 use crate::describe::{self, Reasoning, Sketch};
 
 /// The text of a description that is the known one but for the marks of `sketch`.
 pub(crate) fn adapted(known: &Dialect, sketch: &Sketch) -> Option<String> {
-    let places: Places = toml::from_str(known.text()).ok()?;
+    let places = DeTable::parse(known.text()).ok()?.into_inner();
     let mut text = known.text().to_owned();
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     let missing: Vec<String> =
         sketch.ends.iter().filter(|end| !known.ends().contains(end)).cloned().collect();
     if !missing.is_empty() {
-        let written = places.ends.as_ref().map(|ends| ends.get_ref().as_slice()).unwrap_or_default();
-        let ends = describe::list(&[written, &missing].concat());
-        changes.push(match &places.ends {
-            Some(known) => (known.span(), ends),
+        let written = places.get("ends");
+        let items = written.and_then(|ends| ends.get_ref().as_array()).into_iter().flatten();
+        let items = items.filter_map(|end| Some(end.get_ref().as_str()?.to_owned()));
+        let ends = describe::list(&items.chain(missing).collect::<Vec<_>>());
+        changes.push(match written {
+            Some(written) => (written.span(), ends),
             None => (0..0, format!("ends = {ends}\n")),
         });
     }
     let other = sketch.reasoning.as_ref().filter(|reasoning| !reads(known, reasoning));
     if let Some(reasoning) = other.filter(|_| !matches!(known.frame(), Frame::Channels(_))) {
-        match &places.reasoning {
-            Some(Thinking { begin: Some(begin), end: Some(end) }) => {
+        match places.get("reasoning") {
+            Some(written) => {
+                let (begin, end) = (written.get_ref().get("begin")?, written.get_ref().get("end")?);
                 changes.push((begin.span(), describe::quoted(&reasoning.begin)));
                 let begun =
                     if reasoning.prefilled && !is_prefilled(known) { "\nprefilled = true" } else { "" };
                 changes.push((end.span(), [describe::one_or_list(&reasoning.end).as_str(), begun].concat()));
             }
-            Some(_) => return None,
             None => text += &["\n", &describe::thinking(reasoning)].concat(),
         }
     }
@@ -54,17 +55,4 @@ fn reads(known: &Dialect, reasoning: &Reasoning) -> bool {
 
 fn is_prefilled(known: &Dialect) -> bool {
     known.reasoning().is_some_and(|marks| marks.prefilled)
-}
-
-/// Where a description says this.
-#[derive(Deserialize)]
-struct Places {
-    ends: Option<Spanned<Vec<String>>>,
-    reasoning: Option<Thinking>,
-}
-
-#[derive(Deserialize)]
-struct Thinking {
-    begin: Option<Spanned<toml::Value>>,
-    end: Option<Spanned<toml::Value>>,
 }

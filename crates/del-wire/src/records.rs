@@ -13,7 +13,7 @@ use crate::ids::Ids;
 use crate::tools::KnownTools;
 
 /// One text to read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// Comes back with the answer.
     pub id: RecordId,

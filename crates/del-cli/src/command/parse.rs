@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 #[cfg(feature = "bulk")]
 use del_bulk::Parse;
-use del_dialects::{Collect, End, Event, Message, Parser, Sink, Span, Start, Turn};
+use del_dialects::{Collect, End, Event, Parser, Sink, Span, Start, Turn};
 #[cfg(feature = "bulk")]
 use del_wire::records::Request;
 use del_wire::{Ids, answer, events, native};
@@ -146,9 +146,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
 #[cfg(feature = "bulk")]
 fn read_files(reader: &Reader, options: &Options, out: &Path) -> Result<Exit> {
     let (column, into) = (options.bulk.column.as_deref(), options.into.as_deref());
-    let rows = Parse::new(column.unwrap_or("text"), into.unwrap_or("answer"), |request: &mut Request| {
-        records::read(reader, request)
-    });
+    let rows = Parse::new(
+        column.unwrap_or("text"),
+        into.unwrap_or("answer"),
+        |request: &mut Request, sink: &mut dyn Sink| records::read_into(reader, request, sink),
+    );
     let settings = [
         format!("parse {:?} {column:?} {into:?}", (&options.dialect, reader.turn.starts, reader.end)),
         options.tools.as_deref().map(|path| read_text(path, Exit::BadInput)).transpose()?.unwrap_or_default(),
@@ -182,13 +184,11 @@ impl Reader {
     }
 
     /// One text whole, for a record.
-    fn read_text(&self, mut parser: Parser, text: &str, end: End) -> Message {
-        let mut collect = Collect::new();
+    fn read_text(&self, mut parser: Parser, text: &str, end: End, sink: &mut dyn Sink) {
         let mut cutter = Cutter::new(self.chunk);
-        cutter.push(text, &mut |piece| parser.push(piece, &mut collect));
-        cutter.finish(&mut |piece| parser.push(piece, &mut collect));
-        parser.finish(end, &mut collect);
-        collect.into_message()
+        cutter.push(text, &mut |piece| parser.push(piece, &mut *sink));
+        cutter.finish(&mut |piece| parser.push(piece, &mut *sink));
+        parser.finish(end, &mut *sink);
     }
 }
 

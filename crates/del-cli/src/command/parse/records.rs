@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use del_dialects::{End, Message, Start, Turn};
+use del_dialects::{Collect, End, Event, Message, Sink, Span, Start, Turn};
 use del_parallel::threads;
 use del_wire::records::{RecordError, RecordErrorCode, Request};
 use del_wire::tools::KnownTools;
@@ -69,14 +69,25 @@ fn answer(reader: &Reader, line: &[u8], number: u64, known: &mut KnownTools) -> 
     Ok(request.answer_line(&message, &mut Ids::of_line(number)))
 }
 
-pub(super) fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> {
+fn read(reader: &Reader, request: &mut Request) -> Result<Message, RecordError> {
+    let mut collect = Collect::new();
+    read_into(reader, request, &mut collect)?;
+    Ok(collect.into_message())
+}
+
+pub(super) fn read_into(
+    reader: &Reader,
+    request: &mut Request,
+    sink: &mut dyn Sink,
+) -> Result<(), RecordError> {
     let dialect = match request.dialect.as_deref() {
         None => reader.dialect.clone(),
         Some(name) => Dialect::named(name, reader.catalog)
             .map_err(|_| request.unknown_dialect(&reader.catalog.hint(name)))?,
     };
     let Dialect::Text(choice) = &dialect else {
-        return native::read(&request.text).map_err(|error| RecordError {
+        let mut pass = |event: Event<'_>, span: Span| sink.event(event, span);
+        return native::read_into(&request.text, &mut pass).map_err(|error| RecordError {
             id: request.id.clone(),
             code: RecordErrorCode::InvalidRequest,
             message: format!("`text`: {error}"),
@@ -90,5 +101,6 @@ pub(super) fn read(reader: &Reader, request: &mut Request) -> Result<Message, Re
     };
     let turn = Turn::new(tools).starting(starts).limited(reader.turn.limits.clone());
     let end = if request.cut { End::Cut } else { reader.end };
-    Ok(reader.read_text(reader.catalog.parser(choice, turn), &request.text, end))
+    reader.read_text(reader.catalog.parser(choice, turn), &request.text, end, sink);
+    Ok(())
 }
