@@ -343,6 +343,11 @@ impl<T: Read> Read for Box<T> {
 /// A table whose keys are free.
 impl<T: Read> Read for BTreeMap<String, T> {
     fn read(field: Field<'_>) -> Result<Self, DialectError> {
-        field.table()?.entries().into_iter().map(|field| Ok((field.key.clone(), T::read(field)?))).collect()
+        // Collecting would sort, which is much code for each type.
+        let mut all = Self::new();
+        for field in field.table()?.entries() {
+            all.insert(field.key.clone(), T::read(field)?);
+        }
+        Ok(all)
     }
 }

@@ -192,8 +192,9 @@ impl FieldsReader {
             return Continue(());
         }
         self.notes.add_read(&read, at);
-        let members = wrapped(on.given.tool, &read.json).filter(|_| self.field.wraps);
-        if let Some(members) = members {
+        if self.field.wraps
+            && let Some(members) = wrapped(on.given.tool, &read.json)
+        {
             self.notes.add(FaultKind::GuessedValue, at);
             (on.emit)(&self.scratch[..1], at..at);
             (on.emit)(members, at..end);
