@@ -7,7 +7,7 @@ mod desk;
 use std::collections::BTreeMap;
 use std::env;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -75,11 +75,16 @@ fn main() {
 fn stand_in_known_environment() {
     let known =
         |name: &std::ffi::OsString| name == "PATH" || ENVIRONMENT.iter().any(|(known, _)| name == known);
-    let stands = env::vars_os().all(|(name, _)| known(&name))
+    let path = env::var_os("PATH").unwrap_or_default();
+    // A directory with a blank in its name would make a question of `$PATH`.
+    let plain = |path: &PathBuf| path.to_str().is_some_and(|path| path.is_ascii() && !path.contains(' '));
+    let plain = env::join_paths(env::split_paths(&path).filter(plain)).unwrap();
+    let stands = path == plain
+        && env::vars_os().all(|(name, _)| known(&name))
         && ENVIRONMENT.iter().all(|(name, value)| env::var_os(name).is_some_and(|found| found == *value));
     if !stands {
         let mut again = Command::new(env::current_exe().unwrap());
-        again.args(env::args_os().skip(1)).env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+        again.args(env::args_os().skip(1)).env_clear().env("PATH", plain);
         panic!("cannot start again: {}", again.envs(ENVIRONMENT).exec());
     }
 }
