@@ -188,10 +188,14 @@ impl Lookahead<'_> {
         if form.key != KeyKind::Whole && marks.line.is_none() {
             return Some(false);
         }
-        let Ok(end) = self.find(&marks.header, from, from + MAX_HEADER) else {
-            let word = self.window(from, MAX_HEADER)[from..].iter().all(|byte| is_word(*byte));
-            let more = self.may_grow(from, MAX_HEADER) && (marks.line.is_some() || word);
-            return if more { None } else { Some(false) };
+        let end = match self.find(&marks.header, from, from + MAX_HEADER) {
+            Ok(end) => end,
+            // What the text ends in may be half of what ends the header.
+            Err(free) => {
+                let word = self.text.as_bytes()[from..free].iter().all(|byte| is_word(*byte));
+                let more = self.may_grow(from, MAX_HEADER) && (marks.line.is_some() || word);
+                return if more { None } else { Some(false) };
+            }
         };
         let header = &self.text[from..end.start];
         let key = match &marks.line {
