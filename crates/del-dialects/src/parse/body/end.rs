@@ -26,7 +26,12 @@ impl Engine {
     pub(in crate::parse) fn send_answer(&mut self, io: &mut Io<'_>) -> bool {
         match std::mem::take(&mut self.call.meaning) {
             Meaning::Call => return false,
-            Meaning::Answer(arguments) => io.send(Event::Text(&answer(&arguments)), io.at, io.at),
+            Meaning::Answer(arguments) => {
+                let text = answer(&arguments);
+                if !text.is_empty() {
+                    io.send(Event::Text(&text), io.at, io.at);
+                }
+            }
             Meaning::Nothing => {}
         }
         true
