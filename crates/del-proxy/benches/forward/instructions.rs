@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::client::{Client, shown};
 use super::contestant::{Contestant, Role};
-use super::requests::{Api, request};
+use super::requests::{ASKED, Api, request};
 use super::{Result, Stand};
 
 /// Requests of the shorter run, of which the first cost more, and of the longer one.
@@ -16,14 +16,7 @@ pub(crate) async fn run(stand: &Stand) -> Result<()> {
     println!("\nthousands of instructions for each request (callgrind), without the kernel's");
     println!("{:<42} {:>14} {:>14} {:>8}", "", "pass-through", "del", "ratio");
     for stream in [false, true] {
-        for (api, tools) in [
-            (Api::Chat, 0),
-            (Api::Chat, 1),
-            (Api::Chat, 20),
-            (Api::Anthropic, 1),
-            (Api::Ollama, 1),
-            (Api::Responses, 1),
-        ] {
+        for (api, tools) in ASKED {
             let pass = each(stand, Role::Pass, (Api::Chat, stream, tools)).await?;
             let del = each(stand, Role::Del, (api, stream, tools)).await?;
             let kind = if stream { "stream of 63 events" } else { "plain" };

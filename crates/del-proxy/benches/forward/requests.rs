@@ -4,6 +4,16 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 
+/// What clients ask by, and with how many tools.
+pub(crate) const ASKED: [(Api, usize); 6] = [
+    (Api::Chat, 0),
+    (Api::Chat, 1),
+    (Api::Chat, 20),
+    (Api::Anthropic, 1),
+    (Api::Ollama, 1),
+    (Api::Responses, 1),
+];
+
 /// The API of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Api {

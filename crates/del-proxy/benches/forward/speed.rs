@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::client::{Client, shown};
 use super::contestant::cpu;
-use super::requests::{Api, request};
+use super::requests::{ASKED, Api, request};
 use super::{Result, Stand};
 
 /// Connections at once.
@@ -48,14 +48,7 @@ pub(crate) async fn run(stand: &Stand) -> Result<()> {
     println!("{:<42} {:>19} {:>19} {:>6} {:>6}", "", "pass-through", "del", "rate", "by CPU");
     for (stream, goals) in [(false, [0.7, 0.5]), (true, [0.85, 0.7])] {
         let kind = if stream { "stream of 63 events" } else { "plain" };
-        for (api, tools) in [
-            (Api::Chat, 0),
-            (Api::Chat, 1),
-            (Api::Chat, 20),
-            (Api::Anthropic, 1),
-            (Api::Ollama, 1),
-            (Api::Responses, 1),
-        ] {
+        for (api, tools) in ASKED {
             let goal = match (api, tools) {
                 (Api::Chat, 0) => format!("({})", goals[0]),
                 (Api::Chat, 1) => format!("({})", goals[1]),
