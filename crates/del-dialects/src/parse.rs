@@ -39,12 +39,13 @@ use quoted::{Quoted, Quotes};
 use tail::{Tail, before};
 use tentative::Tentative;
 
+use crate::codec::reading::MAX_SPACE;
 use crate::event::{Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
 use crate::message::Tool;
-use crate::scan::{Ahead, Scan};
+use crate::scan::{Ahead, Anchored, Automaton, Scan};
 use crate::turn::{End, Start, Turn};
-use crate::value::{Brackets, Keys};
+use crate::value::{Brackets, Keys, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.
 #[derive(Debug, Clone)]
@@ -209,6 +210,29 @@ impl Io<'_> {
 
     fn last(&self) -> bool {
         self.end.is_some()
+    }
+
+    /// Passes the white space here; false where there is more of it behind `from` than may stand before a mark.
+    fn pass_space(&mut self, from: usize) -> bool {
+        let most = (from + MAX_SPACE + 1).clamp(self.look, self.bytes.len());
+        self.look += white_space(&self.bytes[self.look..most]);
+        self.look - from <= MAX_SPACE
+    }
+
+    /// Which of `marks` stands here; where it begins is `token` then, counted from the first held byte.
+    fn follow(&mut self, marks: &Automaton, scan: &mut Scan, token: &mut usize) -> Anchored {
+        if self.look == self.bytes.len() && (!self.last() || scan.is_fresh()) {
+            return Anchored::More;
+        }
+        if scan.is_fresh() {
+            *token = self.look - self.at;
+        }
+        match marks.follow(scan, self.bytes, &mut self.look, &mut self.again) {
+            Anchored::More if self.last() => {
+                marks.take_whole(scan, &mut self.look).map_or(Anchored::More, Anchored::Found)
+            }
+            found => found,
+        }
     }
 }
 

@@ -67,26 +67,13 @@ impl Gap {
     fn follow(&mut self, walk: &Walk, io: &mut Io<'_>) -> Option<Anchored> {
         if self.scan.is_fresh() {
             let from = io.look;
-            let most = (io.at + MAX_SPACE + 1).clamp(from, io.bytes.len());
-            io.look += white_space(&io.bytes[from..most]);
+            let fits = io.pass_space(io.at);
             self.separated |= walk.dialect.between == "\n" && io.bytes[from..io.look].contains(&b'\n');
-            if io.look - io.at > MAX_SPACE {
+            if !fits {
                 return None;
             }
         }
-        if io.look == io.bytes.len() && (!io.last() || self.scan.is_fresh()) {
-            return Some(Anchored::More);
-        }
-        if self.scan.is_fresh() {
-            self.token = io.look - io.at;
-        }
-        let marks = &walk.expected().sites[self.step].marks;
-        Some(match marks.follow(&mut self.scan, io.bytes, &mut io.look, &mut io.again) {
-            Anchored::More if io.last() => {
-                marks.take_whole(&mut self.scan, &mut io.look).map_or(Anchored::More, Anchored::Found)
-            }
-            found => found,
-        })
+        Some(io.follow(&walk.expected().sites[self.step].marks, &mut self.scan, &mut self.token))
     }
 }
 

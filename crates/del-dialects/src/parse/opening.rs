@@ -16,7 +16,7 @@ use crate::message::Tool;
 use crate::scan::Scan;
 use crate::schema::has_required;
 use site::{Settled, head, site, tag};
-pub(super) use site::{is_name, starts_name};
+pub(super) use site::{is_in_name, is_name, starts_name};
 
 /// A place where a call may begin. Offsets count from the first byte that is held.
 #[derive(Debug, Clone, Copy)]

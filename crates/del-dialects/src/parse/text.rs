@@ -235,6 +235,11 @@ impl Engine {
             self.state = State::Invented { kind, scan: Scan::default() };
             return Some(Flow::Next);
         }
+        self.stray_mark(io, hit, mark, before[1])
+    }
+
+    /// Drops a mark in text that neither opens nor makes up anything; none where it means nothing here.
+    fn stray_mark(&mut self, io: &mut Io<'_>, hit: Match, mark: &TextMark, before: u8) -> Option<Flow> {
         let inside = self.call.last.is_some_and(|walk| mark.values.contains(&walk));
         if inside {
             self.doubt_calls(io, hit.start);
@@ -249,12 +254,12 @@ impl Engine {
             (_, Some(end), Some(Dropped::TurnEnd)) => (None, end.before.as_str()),
             (_, Some(end), _) => (Some(FaultKind::ReasoningNotOpened), end.before.as_str()),
             (.., Some(Dropped::Inside)) if !self.call.in_tool => return None,
-            (.., Some(Dropped::Value)) if !inside && !self.text.fresh && before[1] != b'\n' => return None,
+            (.., Some(Dropped::Value)) if !inside && !self.text.fresh && before != b'\n' => return None,
             (.., Some(Dropped::Closer | Dropped::Inside | Dropped::Value)) => {
                 (Some(FaultKind::OrphanMark), "")
             }
             (.., Some(Dropped::TurnEnd)) => (None, ""),
-            (.., Some(Dropped::Edge)) if before[1] != b' ' => (None, ""),
+            (.., Some(Dropped::Edge)) if before != b' ' => (None, ""),
             _ => return None,
         };
         let framed = io.bytes[io.at..hit.start].ends_with(framing.as_bytes());

@@ -164,7 +164,8 @@ impl Lookahead<'_> {
     fn words(&mut self, closer: Found) -> Verdict {
         let mut from = closer.end;
         loop {
-            let found = match self.search(Sought::Border, from, AHEAD) {
+            let borders = self.field.borders(self.given.marks);
+            let found = match self.search((Sought::Border, borders), from, AHEAD) {
                 Ok(found) => found,
                 Err(_) if self.may_grow(0, AHEAD) => return Verdict::More,
                 Err(free) => return Verdict::Data(free),

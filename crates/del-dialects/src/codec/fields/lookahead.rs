@@ -139,12 +139,12 @@ impl<'a> Lookahead<'a> {
     }
 
     /// The same for what ends values, in a search that goes on where the last one ended.
-    pub(super) fn search(&mut self, sought: Sought, from: usize, to: usize) -> Result<Found, usize> {
-        let marks = self.given.marks;
-        let expected = match sought {
-            Sought::Border => self.field.borders(marks),
-            Sought::Own => marks.own.as_ref().ok_or(from)?,
-        };
+    pub(super) fn search(
+        &mut self,
+        (sought, expected): (Sought, &Expected),
+        from: usize,
+        to: usize,
+    ) -> Result<Found, usize> {
         let known = (self.vain.sought, self.vain.from) == (sought, from);
         let start = if known { self.vain.to.max(from) } else { from };
         self.find(expected, start, to).inspect_err(|free| {
@@ -175,11 +175,11 @@ impl<'a> Lookahead<'a> {
     /// The value's own closer behind `from`, before any field.
     pub(super) fn own_closer(&mut self, mut from: usize) -> Own {
         let edge = from + AHEAD;
-        if self.given.marks.own.is_none() || from < self.tried {
+        let Some(own) = self.given.marks.own.as_ref().filter(|_| from >= self.tried) else {
             return Own::None(from);
-        }
+        };
         let free = loop {
-            let found = match self.search(Sought::Own, from, edge) {
+            let found = match self.search((Sought::Own, own), from, edge) {
                 Ok(found) => found,
                 Err(free) => break free,
             };

@@ -1,7 +1,6 @@
 //! What stands at a place of an opening.
 
 use super::{From, Opening, Place};
-use crate::codec::reading::MAX_SPACE;
 use crate::dialect::{Codec, HeadForm, Literal, Slot};
 use crate::parse::Io;
 use crate::parse::plan::{Body, Site, Step, Target, Then, Walk};
@@ -34,26 +33,10 @@ pub(super) fn site(
     let again = opening.from == From::Gap && opening.step == 0;
     let expected = walk.expected();
     let site = if again { &expected.again } else { &expected.sites[opening.step] };
-    if opening.scan.is_fresh() {
-        let most = (io.at + opening.token + MAX_SPACE + 1).clamp(io.look, io.bytes.len());
-        io.look += white_space(&io.bytes[io.look..most]);
-        if io.look - (io.at + opening.token) > MAX_SPACE {
-            return Settled::Nothing;
-        }
+    if opening.scan.is_fresh() && !io.pass_space(io.at + opening.token) {
+        return Settled::Nothing;
     }
-    if io.look == io.bytes.len() && (!io.last() || opening.scan.is_fresh()) {
-        return Settled::More;
-    }
-    if opening.scan.is_fresh() {
-        opening.token = io.look - io.at;
-    }
-    let found = match site.marks.follow(&mut opening.scan, io.bytes, &mut io.look, &mut io.again) {
-        Anchored::More if io.last() => {
-            let hit = site.marks.take_whole(&mut opening.scan, &mut io.look);
-            hit.map_or(Anchored::More, Anchored::Found)
-        }
-        found => found,
-    };
+    let found = io.follow(&site.marks, &mut opening.scan, &mut opening.token);
     match found {
         Anchored::More => Settled::More,
         Anchored::Found(hit) => {
@@ -348,8 +331,12 @@ pub(in crate::parse) fn starts_name(text: &str, at: usize) -> bool {
 pub(in crate::parse) fn is_name(text: &str, at: usize) -> bool {
     let byte = text.as_bytes()[at];
     if byte < 0x80 {
-        return byte.is_ascii_alphanumeric()
-            || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'@' | b'$' | b'+' | b'#');
+        return is_in_name(byte.into());
     }
-    text[at..].chars().next().is_some_and(char::is_alphanumeric)
+    text[at..].chars().next().is_some_and(is_in_name)
+}
+
+/// True for a character of names.
+pub(in crate::parse) fn is_in_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '@' | '$' | '+' | '#')
 }

@@ -5,6 +5,7 @@ use super::{MIN_DISTINCT, Opener, is_distinct};
 use crate::codec::call::drop_id;
 use crate::codec::fields::FieldMarks;
 use crate::dialect::{Channels, Codec, Literal, Mark, Need, Slot, is_token};
+use crate::parse::opening::is_in_name;
 use crate::scan::Automaton;
 use crate::value::Marks;
 
@@ -287,16 +288,14 @@ impl Walk {
     /// The opening as it is written, for calls that are objects: what may stand at each place must not be taken for
     /// something else.
     fn strict(&self, sites: &[Site], again: &Site) -> Option<Strict> {
-        let headed = match self.dialect.codec() {
-            Codec::Call(form) => form.python || form.name.is_none(),
-            Codec::Object(Literal::Json) => false,
-            _ => true,
+        let json = match self.dialect.codec() {
+            Codec::Call(form) => !form.python && form.name.is_some(),
+            Codec::Object(Literal::Json) => true,
+            _ => false,
         };
-        if headed || self.channels().is_some() || self.dialect.tool.is_some() || self.is_line() {
+        if !json || self.channels().is_some() || self.dialect.tool.is_some() || self.is_line() {
             return None;
         }
-        let in_name =
-            |c: char| matches!(c, '-' | '.' | ':' | '/' | '@' | '$' | '+' | '#') || c.is_alphanumeric();
         let (mut openers, mut block, mut from) = (Vec::new(), 0, 0);
         for (step, expected) in self.steps[..self.args].iter().enumerate() {
             match expected {
@@ -317,7 +316,7 @@ impl Walk {
                     block += usize::from(step < self.call);
                 }
                 Step::Head(form) if form.parts.contains(&Slot::Name) && form.attributes.is_empty() => {
-                    if sites[from].begins(char::is_alphanumeric) || sites[step + 1].begins(in_name) {
+                    if sites[from].begins(char::is_alphanumeric) || sites[step + 1].begins(is_in_name) {
                         return None;
                     }
                     openers.push(Expect::Head(step));
