@@ -52,6 +52,13 @@ struct Candidate {
     since: u32,
 }
 
+impl Candidate {
+    /// From where it begins to where the search is, in bytes.
+    fn reach(self) -> u32 {
+        self.len + self.since
+    }
+}
+
 /// A pattern, found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Match {
@@ -133,9 +140,8 @@ impl Automaton {
             let byte = *bytes.get(*look)?;
             if let Some(node) = nodes.advance(scan, byte) {
                 *look += 1;
-                if let Some((pattern, len)) = node.found
-                    && (scan.candidate.is_none() || node.depth == len)
-                {
+                let begun = scan.candidate.map_or(0, Candidate::reach);
+                if let Some((pattern, len)) = node.found.filter(|(_, len)| len + scan.extra > begun) {
                     scan.candidate = Some(Candidate { pattern, len: len + scan.extra, since: 0 });
                     if node.is_leaf()
                         && let Some(hit) = self.take(scan, look, work).filter(|hit| counts(*hit))
@@ -145,12 +151,12 @@ impl Automaton {
                 } else if let Some(candidate) = &mut scan.candidate {
                     candidate.since += 1;
                 }
-            } else if scan.candidate.is_some() {
+            } else if scan.node == 0 {
+                *look += 1;
+            } else if scan.candidate.is_some_and(|candidate| candidate.reach() > nodes.left(scan)) {
                 if let Some(hit) = self.take(scan, look, work).filter(|hit| counts(*hit)) {
                     return Some(hit);
                 }
-            } else if scan.node == 0 {
-                *look += 1;
             } else {
                 *work += 1;
                 let node = nodes.at(scan.node);
@@ -253,7 +259,7 @@ impl Automaton {
             return 0;
         }
         let partial = if scan.node == 0 { 0 } else { self.nodes().at(scan.node).depth + scan.extra };
-        let candidate = scan.candidate.map_or(0, |candidate| candidate.len + candidate.since);
+        let candidate = scan.candidate.map_or(0, Candidate::reach);
         partial.max(candidate) as usize
     }
 }
@@ -284,8 +290,11 @@ mod tests {
                 found.push((hit.pattern, hit.start));
             }
         }
-        if let Some(hit) = automaton.take(&mut scan, &mut look, &mut work) {
+        while let Some(hit) = automaton.take(&mut scan, &mut look, &mut work) {
             found.push((hit.pattern, hit.start));
+            while let Some(hit) = automaton.find(&mut scan, text.as_bytes(), &mut look, &mut work) {
+                found.push((hit.pattern, hit.start));
+            }
         }
         found
     }
@@ -293,7 +302,10 @@ mod tests {
     #[test]
     fn finds_the_leftmost_longest_however_the_text_is_cut() {
         type Case = (&'static [&'static str], &'static str, &'static [(u16, usize)]);
-        let cases: [Case; 12] = [
+        let cases: [Case; 15] = [
+            (&["><a", "<", "<bc>"], "><bc> ><bx", &[(2, 1), (1, 7)]),
+            (&["x<ab", "<", "<a", "<ac"], "x<ac x<ad", &[(3, 1), (2, 6)]),
+            (&["x<ab>", "<", "ab<"], "x<ab<", &[(1, 1), (2, 2)]),
             (&["<a>", "<ab>"], "x<a><ab><<a>", &[(0, 1), (1, 4), (0, 9)]),
             (&["```", "```json"], "```js ```json", &[(0, 0), (1, 6)]),
             (&["]<x>", "<x>"], "]<x> <x>", &[(0, 0), (1, 5)]),
@@ -310,6 +322,36 @@ mod tests {
         for (patterns, text, expected) in cases {
             for cut in 1..=text.len() {
                 assert_eq!(all(patterns, text, cut), expected, "{patterns:?} in {text:?} cut every {cut}");
+            }
+        }
+    }
+
+    /// Beside a search that tries all patterns at every place.
+    #[test]
+    fn finds_what_a_plain_search_finds() {
+        let mut state = 7_u32;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) as usize % below
+        };
+        for _ in 0..4000 {
+            let mut word = |longest: usize| -> String {
+                (0..1 + next(longest)).map(|_| ['a', 'b', '<'][next(3)]).collect()
+            };
+            let patterns: Vec<String> = (0..5).map(|_| word(5)).collect();
+            let text = word(24);
+            let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+            let (mut expected, mut at) = (Vec::new(), 0);
+            while at < text.len() {
+                let here = || patterns.iter().enumerate().filter(|(_, one)| text[at..].starts_with(**one));
+                let longest = here().map(|(_, one)| one.len()).max().unwrap_or(0);
+                if let Some((number, _)) = here().find(|(_, one)| one.len() == longest) {
+                    expected.push((u16::try_from(number).unwrap(), at));
+                }
+                at += longest.max(1);
+            }
+            for cut in [1, 3, text.len()] {
+                assert_eq!(all(&patterns, &text, cut), expected, "{patterns:?} in {text:?} cut every {cut}");
             }
         }
     }

@@ -61,6 +61,12 @@ impl Nodes {
         &self.all[node as usize]
     }
 
+    /// How much of the text at hand is still that of a node where this one is fallen back from, in bytes.
+    pub(super) fn left(&self, scan: &Scan) -> u32 {
+        let node = self.at(scan.node);
+        if node.fail == ANEW { node.depth + scan.extra - 1 } else { self.at(node.fail).depth }
+    }
+
     /// Follows the run behind the node at hand as far as `rest` does. Returns how far.
     pub(super) fn stride(&self, scan: &mut Scan, rest: &[u8]) -> usize {
         let at = scan.node as usize;

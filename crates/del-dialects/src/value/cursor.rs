@@ -151,6 +151,16 @@ impl Reader {
         from: usize,
         question: &dyn Fn(&str, bool) -> Option<T>,
     ) -> Option<T> {
+        self.search_ahead(on, from, &|window, all| (question(window, all), window.len()))
+    }
+
+    /// The same where the answer may stand far behind: the question also says how many bytes it has looked at.
+    pub(super) fn search_ahead<T>(
+        &mut self,
+        on: &mut Cursor<'_, '_>,
+        from: usize,
+        question: &dyn Fn(&str, bool) -> (Option<T>, usize),
+    ) -> Option<T> {
         let text = on.given.text;
         let there = AHEAD.min(text.len() - from);
         let full = there == AHEAD || on.last();
@@ -168,8 +178,8 @@ impl Reader {
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
-            on.again += len as u64;
-            let answer = question(&text[from..end], all);
+            let (answer, looks) = question(&text[from..end], all);
+            on.again += looks as u64;
             if answer.is_some() || all {
                 self.window = 0;
                 return answer;

@@ -55,8 +55,11 @@ impl Reader {
             }
             TextEnd::Other if !self.text.sure && self.base + from as u64 >= self.doubted => {
                 let closers: Vec<u8> = self.stack.iter().map(|bracket| bracket.closer()).collect();
-                let question = |window: &str, all| closes(window, all, ends, &closers, given.end);
-                let Some(found) = self.look_ahead(on, from + len, &question) else {
+                let question = |window: &str, all| {
+                    let mut look = 0;
+                    (closes(window, &mut look, all, ends, &closers, given.end), look)
+                };
+                let Some(found) = self.search_ahead(on, from + len, &question) else {
                     return Some(self.wait((kind, len)));
                 };
                 if found.is_none_or(|quotes| quotes.is_none()) {
@@ -114,17 +117,18 @@ fn is_over(window: &str, all: bool, marks: &Marks, end: Option<End>) -> Option<b
 #[expect(clippy::option_option, reason = "undecided, broken and unknown are three answers")]
 fn closes(
     window: &str,
+    look: &mut usize,
     all: bool,
     ends: &TextEnds,
     closers: &[u8],
     ended: Option<End>,
 ) -> Option<Option<Option<usize>>> {
     let bytes = window.as_bytes();
-    let (mut scan, mut look) = (Scan::default(), 0);
+    let mut scan = Scan::default();
     // In a call inside the text, and in a text of that call.
     let (mut call, mut open, mut quotes) = (true, false, 0);
     loop {
-        let Some(hit) = ends.marks.find(&mut scan, bytes, &mut look, &mut 0) else {
+        let Some(hit) = ends.marks.find(&mut scan, bytes, look, &mut 0) else {
             if !all {
                 return None;
             }
@@ -136,8 +140,8 @@ fn closes(
             TextEnd::Quote if !call => return Some(Some(Some(quotes))),
             TextEnd::Quote if open => (open, quotes) = (false, quotes + 1),
             TextEnd::Quote => {
-                look = hit.end + white_space(&bytes[hit.end..]);
-                match bytes.get(look) {
+                *look = hit.end + white_space(&bytes[hit.end..]);
+                match bytes.get(*look) {
                     None if !all => return None,
                     None => {
                         return Some((ended == Some(End::End) || window.len() + 4 > AHEAD).then_some(None));
