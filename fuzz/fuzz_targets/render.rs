@@ -2,12 +2,12 @@
 #![no_main]
 
 use del_dialects::description::{Codec, Literal};
-use del_dialects::{Call, RenderError};
-use del_fuzz::reading::chunks;
-use del_fuzz::{Way, tools};
+use del_dialects::{Call, RenderError, Tool};
+use del_fuzz::reading::{chunks, read};
+use del_fuzz::{Way, hold, tools};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 fuzz_target!(|data: &[u8]| {
     let _ = check(&mut Unstructured::new(data));
@@ -29,8 +29,12 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         Codec::Call(form) => !form.python,
         _ => false,
     };
+    // What was called, was declared when it was.
+    let mut turn = way.turn();
+    turn.tools = declared(&calls).into();
     for pieces in [vec![text.as_str()], chunks(&text, way.size)] {
-        let (message, _) = way.read(&text, pieces);
+        let (message, events) = read(dialect.parser(turn.clone()), pieces, way.end);
+        hold(&text, &events);
         assert_eq!(message.calls.len(), calls.len(), "{}: {text:?}", dialect.name());
         assert_eq!(message.content.trim(), "", "{}: {text:?}", dialect.name());
         for (read, meant) in message.calls.iter().zip(&calls) {
@@ -41,6 +45,21 @@ fn check(input: &mut Unstructured<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The tools, and those that are called and not among them.
+fn declared(calls: &[Call]) -> Vec<Tool> {
+    let mut all = tools().to_vec();
+    for call in calls {
+        if !all.iter().any(|tool| tool.name == call.name) {
+            let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).expect("JSON");
+            let properties: Map<String, Value> =
+                arguments.into_iter().map(|(key, _)| (key, json!({}))).collect();
+            let parameters = json!({"type": "object", "properties": properties}).into();
+            all.push(Tool { name: call.name.clone(), description: String::new(), parameters });
+        }
+    }
+    all
 }
 
 fn call(input: &mut Unstructured<'_>) -> Result<Call> {

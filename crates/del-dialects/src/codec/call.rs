@@ -32,6 +32,8 @@ pub(crate) struct CallReader {
     strict: bool,
     /// A key was read.
     keyed: bool,
+    /// It has a description, as the definition of a tool has.
+    described: bool,
     /// So many outer braces are doubled.
     doubled: usize,
     max_depth: usize,
@@ -93,6 +95,7 @@ impl CallReader {
             notes: Notes::default(),
             strict,
             keyed: false,
+            described: false,
             doubled: 0,
             max_depth,
         }
@@ -198,6 +201,12 @@ impl CallReader {
         let foreign =
             self.member == Member::Other && key != "type" && !form.others.iter().any(|other| other == key);
         let first = self.name.is_none() && self.args == Args::None;
+        self.described |= foreign && key == "description";
+        // A definition, as the model was told it: its parameters are a schema.
+        if self.described && key == "parameters" && form.args != "parameters" {
+            self.name = None;
+            return false;
+        }
         if form.name.is_none() && depth == 1 && self.name.is_none() {
             self.name = Some(key.to_owned()).filter(|name| !name.is_empty());
             self.member = if self.name.is_some() { Member::Args } else { Member::Other };
@@ -235,8 +244,14 @@ impl CallReader {
             }
             _ => {}
         }
-        if self.member == Member::Name && !matches!(byte, b'"' | b'\'') {
-            return Some(CallProgress::Broken);
+        match (self.member, byte) {
+            // An object that names no tool, but an object.
+            (Member::Name, b'-' | b'0'..=b'9' | b'{' | b'[' | b'n' | b't' | b'f') if !self.strict => {
+                self.member = Member::Other;
+            }
+            (Member::Name, b'"' | b'\'') => {}
+            (Member::Name, _) => return Some(CallProgress::Broken),
+            _ => {}
         }
         self.token.clear();
         self.into = if matches!(self.member, Member::Name | Member::Id | Member::Args) {

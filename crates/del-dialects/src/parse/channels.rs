@@ -221,7 +221,13 @@ impl Engine {
                 io.fault(kind, None, start, body);
                 self.state = State::Invented { kind: heading.invented, scan: Scan::default() };
             }
-            Way::Text | Way::Call(_) => self.resume_text(),
+            Way::Text | Way::Call(_) => {
+                // What is addressed to the user is no call without marks.
+                if matches!(way, Way::Text) && is_token(&io.text[start..]) {
+                    self.tried.bare = u64::MAX;
+                }
+                self.resume_text();
+            }
         }
     }
 

@@ -159,7 +159,7 @@ impl Plan {
             alike::add(openers, opener, walks);
             openers.sort_by_key(|opener| (opener.skips, opener.walk));
         }
-        if let Some((step, fields, closers)) = walk.headed() {
+        if let Some((step, fields, closers)) = walk.headed().filter(|_| self.alone) {
             self.headed = true;
             let closers = closers.iter().map(|mark| (mark, true));
             for (mark, closer) in fields.iter().map(|mark| (mark, false)).chain(closers) {

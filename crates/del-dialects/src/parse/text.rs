@@ -152,7 +152,7 @@ impl Engine {
             // Behind a tag that is not the dialect's own it is a part of that.
             Some(_) => first || (!headed.closer && self.before(io, start)[1] != b'>'),
             // Any other word before a mark may be talked about.
-            None => first && !headed.closer && !headed.line,
+            None => first && !headed.closer && !headed.line && io.plan.walks[headed.walk].takes_fields(),
         };
         let code = self.text.fence.open || self.text.fence.inline;
         let tried = self.tried.word.is_some_and(|word| word >= here);

@@ -231,9 +231,9 @@ impl Walk {
         self.is_bare().then_some(Opener { walk, line_start: true, announced: false, skips, step: None })
     }
 
-    /// The step of a name that tells a call although the marks before it are missing: the only dialect that is read
-    /// writes fields right behind it. With it the marks of fields, and those that close a call without any. Where a call
-    /// begins with its name, it is the mark behind that.
+    /// The step of a name that tells a call although the marks before it are missing, where one dialect is meant: a mark of
+    /// its own stands right behind it. With it those marks, and those that close a call without any. Where a
+    /// call begins with its name, it is the mark behind that.
     pub(in crate::parse) fn headed(&self) -> Option<(usize, Vec<String>, Vec<String>)> {
         if let Then::Head(step) = self.then(0)
             && self.alone
@@ -242,15 +242,28 @@ impl Walk {
             let Some(Step::Mark(mark, _)) = self.steps.get(step + 1) else { return None };
             return (mark.need == Need::Must).then(|| (step, mark.read.clone(), Vec::new()));
         }
-        let Codec::Fields(form) = self.dialect.codec() else { return None };
         let named = |step: &Step| matches!(step, Step::Head(head) if head.parts == [Slot::Name]);
         let step = self.steps.iter().position(named)?;
-        if !self.alone || self.is_bare() || self.heading.is_some() || !self.reaches_args(step + 1) {
+        if self.is_bare() || self.heading.is_some() {
             return None;
         }
-        let fields = FieldMarks::first(form).filter(|mark| is_distinct(mark)).map(str::to_owned).collect();
-        let closers = self.closers().take(1).flat_map(|(_, mark)| mark.read.iter());
-        Some((step, fields, closers.filter(|mark| is_distinct(mark)).cloned().collect()))
+        let marks: Vec<&str> = match self.dialect.codec() {
+            Codec::Fields(form) if self.alone && self.reaches_args(step + 1) => {
+                FieldMarks::first(form).collect()
+            }
+            Codec::Object(Literal::Json) => self
+                .marks_from(step + 1)
+                .iter()
+                .flat_map(|(_, mark)| &mark.read)
+                .map(String::as_str)
+                .collect(),
+            _ => return None,
+        };
+        let distinct = |marks: Vec<&str>| {
+            marks.into_iter().filter(|mark| is_distinct(mark)).map(str::to_owned).collect()
+        };
+        let closers = self.closers().take(1).flat_map(|(_, mark)| &mark.read).map(String::as_str);
+        Some((step, distinct(marks), distinct(closers.collect())))
     }
 
     /// True where the body of a channel begins and names calls by itself.
