@@ -21,6 +21,7 @@ mod types;
 mod value;
 mod write;
 mod xml;
+mod yaml;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};

@@ -32,6 +32,8 @@ record! {
         pub xml: bool,
         /// Values are JSON, so that texts stand in quotes.
         pub json: bool,
+        /// Texts stand as they are, or in the ways in which YAML writes them.
+        pub yaml: bool,
         /// Non-strings are written as Python does.
         pub python: bool,
         /// So are objects and arrays.
@@ -117,14 +119,16 @@ impl FieldForm {
 
     /// How values are written.
     fn values(&mut self, table: &mut Table<'_>) -> Result<(), DialectError> {
-        // All as JSON, all but strings as Python does, or of these only the words for true, false and null.
+        // All as JSON, texts as YAML writes them, all but texts as Python does, or of these only the words for true, false
+        // and null.
         let kinds = [
-            ("json", [true, false, false]),
-            ("python", [false, true, true]),
-            ("words", [false, true, false]),
+            ("json", [true, false, false, false]),
+            ("yaml", [false, true, false, false]),
+            ("python", [false, false, true, true]),
+            ("words", [false, false, true, false]),
         ];
         let values = table.take("values").map(|values| values.choice(&kinds)).transpose()?;
-        [self.json, self.python, self.containers] = values.unwrap_or_default();
+        [self.json, self.yaml, self.python, self.containers] = values.unwrap_or_default();
         Ok(())
     }
 

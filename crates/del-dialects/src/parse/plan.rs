@@ -324,9 +324,13 @@ impl Plan {
         !text.is_empty() && self.body_ends.starts(text.as_bytes()).is_none()
     }
 
-    /// True when `text` is the beginning of a mark.
+    /// True when `text` is the beginning of a mark, and none itself.
     pub(super) fn holds_more(&self, text: &str) -> bool {
-        self.marks.iter().any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
+        !self.places.contains_key(text)
+            && self
+                .marks
+                .iter()
+                .any(|mark| mark.spelling.len() > text.len() && mark.spelling.starts_with(text))
     }
 
     /// True when `text` is the beginning of a longer mark that a model's markup begins with.

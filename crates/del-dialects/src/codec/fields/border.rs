@@ -186,24 +186,31 @@ impl Lookahead<'_> {
     /// said yet.
     fn has_key(&mut self, from: usize) -> Option<bool> {
         let Given { form, marks, tool, .. } = *self.given;
-        if form.key != KeyKind::Whole && marks.line.is_none() {
+        if let Some(line) = &marks.line {
+            return match self.find(&marks.header, from, from + MAX_HEADER) {
+                Err(_) if self.may_grow(from, MAX_HEADER) => None,
+                Err(_) => Some(false),
+                Ok(end) => {
+                    let key = line.key(&self.text[from..end.start], tool);
+                    Some(
+                        end.delimiter == Delimiter::Header && key.is_some_and(|key| !self.keys.contains(key)),
+                    )
+                }
+            };
+        }
+        if form.key != KeyKind::Whole {
             return Some(false);
         }
-        let end = match self.find(&marks.header, from, from + MAX_HEADER) {
-            Ok(end) => end,
-            // What the text ends in may be half of what ends the header.
-            Err(free) => {
-                let word = self.text.as_bytes()[from..free].iter().all(|byte| is_word(*byte));
-                let more = self.may_grow(from, MAX_HEADER) && (marks.line.is_some() || word);
-                return if more { None } else { Some(false) };
-            }
-        };
-        let header = &self.text[from..end.start];
-        let key = match &marks.line {
-            Some(line) => line.key(header, tool).filter(|key| !self.keys.contains(*key)),
-            None => Some(header).filter(|key| !key.is_empty() && key.bytes().all(is_word)),
-        };
-        Some(end.delimiter == Delimiter::Header && key.is_some())
+        let window = self.window(from, MAX_HEADER);
+        let word = window[from..].iter().take_while(|byte| is_word(**byte)).count();
+        let (mut scan, mut look, mut again) = (Scan::default(), from + word, 0);
+        let ended = marks.header.automaton.follow(&mut scan, window, &mut look, &mut again);
+        self.work += (look - from) as u64 + again;
+        match ended {
+            Anchored::Found(hit) => Some(word > 0 && marks.header.delimiter(hit) == Delimiter::Header),
+            Anchored::More if self.may_grow(from, MAX_HEADER) => None,
+            _ => Some(false),
+        }
     }
 
     /// A closer without its last character: it is misspelt, if what can only follow a value does.

@@ -7,7 +7,7 @@ use super::delimiters::{Delimiter, Expected, FieldMarks};
 use super::header::Header;
 use super::repeated::Repeated;
 use super::xml::{SECTION, entities_read, half_entity, unescaped};
-use super::{FieldsReader, On, Phase, Step, elements, escaped};
+use super::{FieldsReader, On, Phase, Step, elements, escaped, yaml};
 use crate::codec::{ArgsProgress, members};
 use crate::dialect::FieldForm;
 use crate::fault::FaultKind;
@@ -16,7 +16,7 @@ use crate::schema::{
     Place, Spelling, TooDeep, Typed, Types, as_json, is_constant, may_have, typed, types_of,
 };
 use crate::turn::End;
-use crate::value::{escape, white_space};
+use crate::value::{escape, quoted, white_space};
 
 /// The field at hand.
 #[derive(Debug, Default, Clone)]
@@ -92,7 +92,10 @@ impl FieldsReader {
             _ => 0,
         };
         let rest = &rest.as_bytes()[markup..];
-        let text = self.field.types.only_string() && !form.json;
+        if form.yaml && rest.is_empty() && !on.last() {
+            return Break(ArgsProgress::More);
+        }
+        let text = self.field.types.only_string() && !form.json && !(form.yaml && yaml::is_marked(rest));
         let mut section = false;
         if text && form.xml {
             let blank = white_space(rest);
@@ -216,9 +219,14 @@ impl FieldsReader {
         }
         let text = if form.xml { Cow::Owned(unescaped(text)) } else { Cow::Borrowed(text) };
         let spelling = Spelling { python: form.python, max_depth: self.max_depth };
-        if (form.json || field.says_json)
-            && let Some(read) = as_json(text.trim(), spelling)?
+        if form.yaml
+            && !field.types.excludes_string()
+            && let Some(text) = yaml::text(&text)
         {
+            return Ok(Typed { json: quoted(&text), fits: true, mended: None });
+        }
+        let says_json = form.json || field.says_json || (form.yaml && text.trim_start().starts_with('"'));
+        if says_json && let Some(read) = as_json(text.trim(), spelling)? {
             return Ok(read);
         }
         let types = match () {

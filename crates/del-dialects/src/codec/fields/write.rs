@@ -7,6 +7,7 @@ use serde_json::{Value, from_str};
 
 use super::elements::{self, ElementMarks};
 use super::xml::ENTITIES;
+use super::yaml;
 use crate::codec::{attributes, members};
 use crate::dialect::{FieldForm, KeyKind, Loose, Nest, Slot};
 use crate::message::Tool;
@@ -95,6 +96,7 @@ fn fill(form: &FieldForm, parts: &[Slot], key: &str, value: &str, inside: &str, 
 fn plain(form: &FieldForm, value: &str, text: Option<&str>) -> String {
     match text {
         _ if form.json => value.to_owned(),
+        Some(text) if form.yaml && yaml::is_marked(text.as_bytes()) => value.to_owned(),
         Some(text) if form.xml => {
             let mut out = String::new();
             text.chars().for_each(|c| match ENTITIES[..3].iter().find(|(_, plain)| *plain == c) {

@@ -44,6 +44,11 @@ pub(super) fn site(
             if matches!(target, Target::Step(_)) {
                 tried.push((opening.walk, io.base + hit.start as u64));
             }
+            // The beginning of a field, or the end of a call without any.
+            let half = io.last() && hit.end == io.text.len() && site.goes_on(&io.text[hit.start..]);
+            if half && opening.name.is_some() && matches!(target, Target::Empty(_)) {
+                return Settled::More;
+            }
             passed(opening, walk, target, hit, io)
         }
         Anchored::Nothing => {
@@ -149,8 +154,6 @@ pub(super) fn passed(
         {
             Settled::Empty(step)
         }
-        // The beginning of a field, or the end of a call without any.
-        Target::Empty(_) if opening.name.is_some() && io.last() && hit.end == io.text.len() => Settled::More,
         Target::Field | Target::Closer(_) if opening.name.is_none() && walk.dialect.tool.is_none() => {
             Settled::Nameless
         }

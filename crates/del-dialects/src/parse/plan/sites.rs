@@ -112,6 +112,11 @@ impl Site {
         self.marks.spellings().filter(longer).map(str::to_owned)
     }
 
+    /// True when a mark goes on from this text.
+    pub(in crate::parse) fn goes_on(&self, text: &str) -> bool {
+        self.longer(text).next().is_some()
+    }
+
     /// True when a mark begins with such a character.
     fn begins(&self, is: impl Fn(char) -> bool) -> bool {
         self.marks.spellings().any(|spelling| spelling.starts_with(&is))

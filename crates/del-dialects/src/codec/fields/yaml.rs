@@ -1,0 +1,107 @@
+//! Texts as YAML writes them where JSON does not: between single quotes, and as indented blocks.
+
+/// True where a text begins as no plain one does.
+pub(super) fn is_marked(value: &[u8]) -> bool {
+    matches!(value.first(), Some(b'"' | b'\'' | b'|' | b'>'))
+}
+
+/// The text that `value` writes in one of these ways.
+pub(super) fn text(value: &str) -> Option<String> {
+    let value = value.trim_start_matches([' ', '\t']);
+    match value.as_bytes().first()? {
+        b'\'' => quoted(value.trim_end()),
+        b'|' => block(&value[1..], |lines| lines.join("\n")),
+        b'>' => block(&value[1..], folded),
+        _ => None,
+    }
+}
+
+/// A quote between quotes is doubled, and the end of a line is a space.
+fn quoted(value: &str) -> Option<String> {
+    let inner = value.strip_prefix('\'')?.strip_suffix('\'')?;
+    let plain = inner.replace("''", "\0");
+    if plain.contains('\'') || inner.contains('\0') {
+        return None;
+    }
+    let lines: Vec<&str> = plain.lines().map(str::trim).collect();
+    let text = if lines.len() > 1 { folded(&lines) } else { plain };
+    Some(text.replace('\0', "'"))
+}
+
+/// A block, behind its sign: how much its lines are indented and how it ends may stand there.
+fn block(value: &str, joined: impl Fn(&[&str]) -> String) -> Option<String> {
+    let (header, body) = value.split_once('\n')?;
+    let mut header = header.split('#').next()?.trim().to_owned();
+    let keeps = header.contains('+');
+    let strips = header.contains('-');
+    header.retain(|c| !matches!(c, '+' | '-'));
+    let indented = |line: &&str| !line.trim().is_empty();
+    let width = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let indent = match header.as_str() {
+        "" => body.lines().find(indented).map_or(0, width),
+        digit => digit.parse().ok()?,
+    };
+    let mut lines = Vec::new();
+    for line in body.lines() {
+        match line.get(indent..) {
+            Some(rest) if indent > 0 && width(line) >= indent => lines.push(rest),
+            _ if line.trim().is_empty() => lines.push(""),
+            _ => return None,
+        }
+    }
+    let blank = lines.iter().rev().take_while(|line| line.is_empty()).count();
+    let mut text = joined(&lines[..lines.len() - blank]);
+    let ends = if strips {
+        0
+    } else if keeps {
+        1 + blank
+    } else {
+        usize::from(!text.is_empty())
+    };
+    text.extend(std::iter::repeat_n('\n', ends));
+    Some(text)
+}
+
+/// Lines that are one, but where a blank line or an indented one stands between them.
+fn folded(lines: &[&str]) -> String {
+    let mut text = String::new();
+    let mut before = "";
+    for (place, line) in lines.iter().enumerate() {
+        let free = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
+        match (place, before.is_empty(), line.is_empty()) {
+            (0, ..) | (_, true, false) if place == 0 || !free(line) => {}
+            (_, _, true) => text.push('\n'),
+            _ if free(before) || free(line) => text.push('\n'),
+            _ => text.push(' '),
+        }
+        text.push_str(line);
+        before = line;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+
+    #[test]
+    fn texts_are_read_as_yaml_means_them() {
+        for (value, expected) in [
+            ("'it''s'", Some("it's")),
+            ("'a\n  b\n\n  c'", Some("a b\nc")),
+            ("'a' and 'b'", None),
+            ("|\n  a\n    b\n\n  c", Some("a\n  b\n\nc\n")),
+            ("|-\n  a\n  b\n", Some("a\nb")),
+            ("|+\n  a\n\n", Some("a\n\n")),
+            ("|2\n   a\n  b", Some(" a\nb\n")),
+            (">\n  a\n  b\n\n  c\n    d\n  e", Some("a b\nc\n  d\ne\n")),
+            (">- # why\n  a\n  b", Some("a b")),
+            ("|\n  a\nb", None),
+            ("| grep x", None),
+            ("plain", None),
+            ("\"double\"", None),
+        ] {
+            assert_eq!(text(value).as_deref(), expected, "{value:?}");
+        }
+    }
+}
