@@ -1,6 +1,7 @@
 //! A set of dialects, ready to be read all at once.
 
 mod alike;
+mod body;
 mod heading;
 mod mark;
 mod sites;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use crate::dialect::{Dialect, Frame, Mark, is_plain_tag, is_token};
 use crate::scan::{Automaton, SUFFIX, Scan};
+pub(super) use body::Body;
 pub(super) use heading::HeaderMark;
 pub(super) use mark::{Dropped, Headed, Opener, TextMark, ThoughtEnd, Wrapper, may_be_named};
 pub(super) use sites::{Expect, Site, Strict, Target, Then};
@@ -19,7 +21,7 @@ use spelling::{MIN_DISTINCT, framing, framings};
 pub(super) use spelling::{is_distinct, is_wordy};
 pub(super) use thought::Role;
 use thought::{EDGES, Thought};
-pub(super) use walk::{Body, MIN_NAMED, Step, Walk};
+pub(super) use walk::{MIN_NAMED, Step, Walk};
 
 /// A set of dialects, ready to be read all at once. Built once, shared by all parsers.
 #[derive(Debug)]

@@ -30,6 +30,9 @@ pub(super) struct Cursor<'a, 'e> {
     pub(super) emit: Emit<'e>,
 }
 
+/// What a window says, as far as it can be said, and how many bytes of it were looked at.
+type Question<'q, T> = &'q dyn Fn(&str, bool) -> (Option<T>, usize);
+
 /// How much longer a window is when it is looked at again.
 const GROWTH: usize = 3;
 
@@ -159,7 +162,7 @@ impl Reader {
         &mut self,
         on: &mut Cursor<'_, '_>,
         from: usize,
-        question: &dyn Fn(&str, bool) -> (Option<T>, usize),
+        question: Question<'_, T>,
     ) -> Option<T> {
         let text = on.given.text;
         let there = AHEAD.min(text.len() - from);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Member, member_of};
+use super::member::{Member, member_of};
 use crate::dialect::CallForm;
 use crate::value::{Keys, exact, exact_text, white_space};
 

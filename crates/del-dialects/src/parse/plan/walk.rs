@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use super::body::Body;
 use super::heading::Heading;
 use super::sites::{Expected, Then};
 use super::{MIN_DISTINCT, Opener, is_distinct, is_wordy};
-use crate::codec::fields::{Closers, FieldMarks};
+use crate::codec::fields::FieldMarks;
 use crate::dialect::{
     Block, Channels, Codec, Dialect, Frame, HeadForm, Literal, Mark, Need, Piece, Slot, is_plain_tag,
     is_token,
@@ -47,16 +48,6 @@ pub(in crate::parse) enum Step {
 
 /// A delimiter of fewer bytes opens a call only with the name of a declared tool behind it.
 pub(in crate::parse) const MIN_NAMED: usize = 3;
-
-/// How the arguments are read.
-#[derive(Debug)]
-pub(in crate::parse) enum Body {
-    /// With what ends a text that stands in its place, where one may.
-    Object(Option<Box<FieldMarks>>),
-    Literals,
-    Call,
-    Fields(Box<FieldMarks>),
-}
 
 impl Walk {
     pub(in crate::parse) fn new(dialect: Arc<Dialect>) -> Self {
@@ -296,95 +287,6 @@ impl Walk {
             Step::Mark(mark, _) => Some((place, mark)),
             _ => None,
         })
-    }
-
-    /// True where nothing escapes the markup that a value may hold.
-    pub(in crate::parse) fn writes_raw(&self) -> bool {
-        match self.dialect.codec() {
-            Codec::Fields(_) | Codec::Lines(_) | Codec::Raw { .. } => true,
-            Codec::Object(Literal::Loose(loose)) => !loose.quoted_keys,
-            Codec::Object(Literal::Json) | Codec::Call(_) => false,
-        }
-    }
-
-    /// What ends a value: all of the mark, or what stands in it before the key; where values have no mark of their own, or one
-    /// that is their key, what ends the call.
-    pub(in crate::parse) fn value_closers(&self) -> impl Iterator<Item = &str> {
-        let unclosed = matches!(self.dialect.codec(), Codec::Fields(form) if form.value_close.is_empty() || (form.repeats_key() && !form.xml));
-        let call = self.closers().filter(move |_| unclosed).flat_map(|(_, mark)| &mark.read);
-        let closers = match self.dialect.codec() {
-            Codec::Fields(form) => &form.value_close[..],
-            Codec::Object(Literal::Loose(loose)) if !loose.quoted_keys => &loose.quotes[..],
-            _ => &[],
-        };
-        let closers = closers.iter().chain(call);
-        closers.map(|mark| mark.split("{key}").next().unwrap_or(mark).trim())
-    }
-
-    pub(in crate::parse) fn body(&self) -> Body {
-        match self.dialect.codec() {
-            Codec::Object(Literal::Json) => {
-                Body::Object(self.dialect.takes_text.then(|| self.marks_of_text()))
-            }
-            Codec::Object(Literal::Loose(_)) => Body::Literals,
-            Codec::Call(_) => Body::Call,
-            Codec::Raw { close, .. } => {
-                // The line feed that a mark is written with belongs to it.
-                let own = |(place, mark): (usize, &Mark)| {
-                    let fed = mark.write.starts_with('\n').then(|| (place, format!("\n{close}")));
-                    fed.into_iter().chain([(place, close.clone())])
-                };
-                let closers: Vec<(usize, String)> = match self.channels() {
-                    None => self.closers().take(1).flat_map(own).collect(),
-                    Some(channels) => channels.ends.iter().map(|end| (self.args + 1, end.clone())).collect(),
-                };
-                let next = self.channels().map(|channels| channels.start.as_slice());
-                Body::Fields(Box::new(FieldMarks::raw(&closers, next.unwrap_or_default())))
-            }
-            Codec::Fields(form) | Codec::Lines(form) => {
-                let (openers, turns) = self.marks_of_fields();
-                Body::Fields(Box::new(FieldMarks::new(form, &self.closers_of_fields(), &openers, &turns)))
-            }
-        }
-    }
-
-    /// What ends a text in place of the arguments: the marks behind it, or a result that the model makes up.
-    fn marks_of_text(&self) -> Box<FieldMarks> {
-        let closers = self.closers().filter(|(place, _)| *place < self.close);
-        let closers: Vec<(usize, String)> = closers
-            .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())))
-            .collect();
-        let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
-        let others: Vec<String> = results.chain(self.dialect.ends.iter().cloned()).collect();
-        Box::new(FieldMarks::text(&closers, &others))
-    }
-
-    /// The marks behind the arguments.
-    fn closers_of_fields(&self) -> Closers {
-        let named = self.repeats_name(self.args + 2);
-        // What follows a name behind the arguments stands nowhere else.
-        let alone = self.closers().filter(|(place, _)| !(named && *place == self.args + 2));
-        let marks = alone.flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())));
-        let written = self.closers().filter(|(place, _)| self.is_written(*place));
-        Closers {
-            marks: marks.collect(),
-            last: written.map(|(place, _)| place).last().unwrap_or(0),
-            // The end of a message is as far from a value as that of a group.
-            group: self.close - usize::from(self.heading.is_some()),
-            named,
-        }
-    }
-
-    /// What else may stand behind fields: the marks that open the next call, and those that end the model's turn.
-    fn marks_of_fields(&self) -> (Vec<String>, Vec<String>) {
-        let mut openers: Vec<String> = Vec::new();
-        openers.extend(self.channels().into_iter().flat_map(Channels::openers).cloned());
-        for (_, mark) in self.marks_from(0).into_iter().chain(self.marks_from(self.call)) {
-            openers.extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
-        }
-        // A thought that ends behind a whole value ends the call in it.
-        let turns = self.dialect.ends.iter().chain(self.thought_ends()).map(|mark| mark.trim().to_owned());
-        (openers, turns.collect())
     }
 
     /// True where the name is the value of an attribute.

@@ -1,0 +1,89 @@
+//! What is known of an opening so far.
+
+use super::{From, Opening, Place};
+use crate::message::Tool;
+use crate::parse::Io;
+use crate::parse::plan::{Plan, Then, Walk, may_be_named};
+
+impl Opening {
+    /// The name from the head, if it is there.
+    pub(in crate::parse) fn name<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
+        self.name.map(|(from, to)| &io.text[io.at + from..io.at + to])
+    }
+
+    /// The tool that is called, where the head or the form of the call says it. No call begins without one.
+    pub(in crate::parse) fn called<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
+        let plan = io.plan;
+        self.name(io).or(plan.walks[self.walk].dialect.tool.as_deref())
+    }
+
+    /// The text behind the mark that was found.
+    pub(in crate::parse) fn behind<'t>(&self, io: &Io<'t>) -> &'t str {
+        &io.text[(io.at + self.found).min(io.text.len())..]
+    }
+
+    /// The id from the head, if it is there.
+    pub(in crate::parse) fn id<'t>(&self, io: &Io<'t>) -> Option<&'t str> {
+        self.id.map(|(from, to)| &io.text[io.at + from..io.at + to])
+    }
+
+    /// True where anything but a known name would more likely be data than a call.
+    pub(in crate::parse) fn is_doubtful(&self) -> bool {
+        !matches!(self.from, From::Text { fresh: true } | From::Gap)
+    }
+
+    /// True when the mark that was found is made of words, as text is, and the one before it is missing: what follows has
+    /// to prove that this is a call.
+    pub(in crate::parse) fn is_worded(&self, plan: &Plan) -> bool {
+        plan.walks[self.walk].is_worded(self.opened)
+    }
+
+    /// True when nothing but words was passed.
+    pub(in crate::parse) fn has_words_alone(&self, plan: &Plan) -> bool {
+        self.opened != 0 && plan.walks[self.walk].has_words_alone(self.opened)
+    }
+
+    /// True when a token of the model's markup was passed.
+    pub(in crate::parse) fn has_token(&self, plan: &Plan) -> bool {
+        plan.walks[self.walk].has_token(self.opened)
+    }
+
+    /// True behind the head, where only arguments or a closer are missing, and a line ended.
+    pub(in crate::parse) fn awaits_arguments(&self, walk: &Walk, io: &Io<'_>) -> bool {
+        let rest = &io.text[io.at + self.token..];
+        self.place == Place::Site
+            && walk.expected().sites[self.step].then == Then::Args
+            && rest.contains('\n')
+            && rest.trim().is_empty()
+    }
+
+    /// True when it was found behind a call.
+    pub(in crate::parse) fn is_behind_a_call(&self) -> bool {
+        self.from == From::Gap
+    }
+
+    /// True when it was found in thinking.
+    pub(in crate::parse) fn in_a_thought(&self) -> bool {
+        matches!(self.from, From::Thought(_))
+    }
+
+    /// Where reading goes on.
+    pub(in crate::parse) fn token(&self) -> usize {
+        self.token
+    }
+
+    /// Where the markup begins.
+    pub(in crate::parse) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// False where only the name of a declared tool makes it a call, and another stands there.
+    pub(in crate::parse) fn may_be_named(&self, io: &Io<'_>, tools: &[Tool]) -> bool {
+        let named = match (self.name(io), self.place) {
+            (Some(name), _) => tools.iter().any(|tool| tool.name == name),
+            (None, Place::Head(_)) => may_be_named(tools, &io.text[io.at + self.token..]) != Some(false),
+            _ => true,
+        };
+        named || !io.plan.walks[self.walk].needs_declared()
+    }
+}
