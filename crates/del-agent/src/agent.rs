@@ -218,7 +218,7 @@ impl Agent {
         let mut effect = if self.summing.is_some() {
             // What the model writes is no answer to anybody.
             self.take(input, &mut |view| match view {
-                View::Raw(_) | View::Notice(_) => watch(view),
+                View::Raw { .. } | View::Notice(_) => watch(view),
                 _ => {}
             })
         } else {

@@ -151,10 +151,11 @@ impl Reading {
     }
 
     fn delta(&mut self, delta: &Delta, watch: Watch<'_>) {
-        for raw in [&delta.reasoning, &delta.content].into_iter().flatten().filter(|raw| !raw.is_empty()) {
+        for (raw, apart) in [(&delta.reasoning, true), (&delta.content, false)] {
+            let Some(text) = raw.as_ref().filter(|text| !text.is_empty()) else { continue };
             self.shown = true;
-            self.circles.push(raw);
-            watch(View::Raw(raw));
+            self.circles.push(text);
+            watch(View::Raw { text, apart });
         }
         self.shown |= !delta.calls.is_empty();
         self.thinking_blocks.extend_from_slice(&delta.thinking_blocks);

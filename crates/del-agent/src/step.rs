@@ -106,7 +106,7 @@ pub struct Done {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// No connection.
-    #[error("the model server cannot be reached ({reason}); {tries} tries. Start it, or give its address")]
+    #[error("the model server cannot be reached ({reason}); {}. Start it, or give its address", counted(*.tries, "try"))]
     Unreachable {
         /// Why.
         reason: String,
@@ -134,7 +134,7 @@ pub enum Failure {
         error: ApiError,
     },
     /// The question cost more requests than it may.
-    #[error("no answer after {turns} turns, which is the limit. Raise it, or ask for less at once")]
+    #[error("no answer after {}, which is the limit. Raise it, or ask for less at once", counted(*.turns, "turn"))]
     TurnLimit {
         /// The limit.
         turns: u32,
@@ -188,6 +188,15 @@ fn advice(error: &ApiError) -> String {
         ApiErrorKind::NotFound => ". Check the name of the model and the address".to_owned(),
         ApiErrorKind::ToolsUnsupported => ". Put the tools into the prompt instead".to_owned(),
         ApiErrorKind::ContextExceeded { limit: Some(limit), sent: Some(sent) } => {
+/// `1 turn`, `2 turns`, `3 tries`
+fn counted(n: u32, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if n == 1 => format!("1 {noun}"),
+        Some(start) => format!("{n} {start}ies"),
+        None => format!("{n} {noun}s"),
+    }
+}
+
             format!(
                 ". {sent} tokens are too many for {limit}: begin anew, or start the server with a larger context"
             )

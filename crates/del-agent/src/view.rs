@@ -24,7 +24,12 @@ pub enum View<'a> {
     /// The model is asked for a summary of the conversation.
     Compacting,
     /// What the model wrote, before anything is read in it.
-    Raw(&'a str),
+    Raw {
+        /// As it came.
+        text: &'a str,
+        /// The server set it apart, as thinking.
+        apart: bool,
+    },
     /// Text for the user.
     Text(&'a str),
     /// Thinking.

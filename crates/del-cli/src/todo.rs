@@ -1,7 +1,7 @@
 //! The model's plan: a list that it keeps with the tool `plan`, for itself and for whoever watches.
 
 use del_dialects::{Call, Tool};
-use del_tools::{Code, Failure, ToolResult};
+use del_tools::{Code, Failure, ToolResult, counted};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -115,7 +115,7 @@ pub(crate) fn folded(plan: &str) -> String {
     let done = all.iter().filter(|(status, _)| *status == Status::Done).count();
     let now = first(Status::InProgress).or_else(|| first(Status::Pending));
     let now = now.map(|(_, step)| format!(": {}", step.trim())).unwrap_or_default();
-    format!("{done} of {} steps done{now} · /plan shows all", all.len())
+    format!("{done} of {} done{now} · /plan shows all", counted(all.len(), "step"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use del_dialects::description::Frame;
 use del_dialects::{Collect, Dialect, Dialects, End, Start, Turn};
 
 use crate::compare::{read, same_calls};
-use crate::report::{Basis, Report, Thinking};
+use crate::report::{Basis, Report, Thinking, counted};
 
 /// Reads an answer in whichever dialect it is.
 pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
@@ -17,7 +17,7 @@ pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
     let message = collect.into_message();
     let mut report = Report { source: Basis::Text, ..Report::default() };
     if !message.reasoning.is_empty() {
-        report.evidence.push(format!("{} bytes of thinking", message.reasoning.len()));
+        report.evidence.push(format!("{} of thinking", counted(message.reasoning.len(), "byte")));
         report.reasoning = marks_of_thinking(text, message.dialect.as_deref(), dialects);
     }
     let Some(dialect) = message.dialect.as_deref().and_then(|name| dialects.get(name)) else {
@@ -56,7 +56,7 @@ pub(crate) fn report(text: &str, dialects: &Dialects) -> Report {
         report.evidence.push(format!("{} read it the same", others.join(", ")));
     }
     if faults > 0 {
-        report.warnings.push(format!("{faults} faults in the answer; del parse shows them"));
+        report.warnings.push(format!("{} in the answer; del parse shows what", counted(faults, "fault")));
     }
     report.dialect = Some(dialect.name().to_owned());
     report

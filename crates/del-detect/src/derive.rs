@@ -7,7 +7,7 @@ use del_dialects::{Dialect, Tool};
 use crate::adapt;
 use crate::describe::{Reasoning, Results, Sketch};
 use crate::probe::{self, Findings, Shown, Turn, UNTOLD_END};
-use crate::report::Description;
+use crate::report::{Description, counted};
 use crate::source::Material;
 use crate::syntax::{self, Sample, Shape};
 use crate::text;
@@ -63,7 +63,7 @@ fn why_not(turns: &[Turn], read: usize) -> String {
         (None, 0) => {
             "no form that a description knows fits half of them and can be written and read again".to_owned()
         }
-        (None, _) => format!("the nearest form reads {read} of {} turns cleanly", turns.len()),
+        (None, _) => format!("the nearest form reads {read} of {} cleanly", counted(turns.len(), "turn")),
     }
 }
 

@@ -110,6 +110,11 @@ pub struct Thinking {
     pub prefilled_off: bool,
 }
 
+/// `1 turn`, `11 turns`
+pub(crate) fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 impl Thinking {
     /// How the prompt begins it, in words; empty where it does not.
     pub fn begun(&self) -> &'static str {

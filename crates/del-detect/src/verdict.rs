@@ -5,7 +5,7 @@ use del_dialects::{Dialect, Dialects, Tool};
 
 use crate::compare::{self, Fit};
 use crate::probe::{self, Findings, Probe};
-use crate::report::{Basis, Found, Instead, Report, Thinking};
+use crate::report::{Basis, Found, Instead, Report, Thinking, counted};
 use crate::rules::{self, Hit};
 use crate::source::Material;
 use crate::template::{RenderError, Template};
@@ -194,10 +194,10 @@ pub(crate) fn by_calls(
     report.confidence = confidence;
     report.dialect = Some(fit.dialect.name().to_owned());
     report.evidence.push(format!(
-        "{} reads {} of {} turns cleanly, and writes {} of them the same",
+        "{} reads {} of {} cleanly, and writes {} of them the same",
         fit.dialect.name(),
         fit.clean,
-        fit.turns,
+        counted(fit.turns, "turn"),
         fit.written
     ));
     let others: Vec<&str> = whole
@@ -231,10 +231,10 @@ fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[H
     if let Some((hit, fit)) = agreed {
         report.evidence.push(evidence(hit));
         report.evidence.push(format!(
-            "{} reads the calls of {} of {} turns",
+            "{} reads the calls of {} of {}",
             fit.dialect.name(),
             fit.read,
-            fit.turns
+            counted(fit.turns, "turn")
         ));
         report.dialect = Some(fit.dialect.name().to_owned());
         report.confidence = 0.7;
@@ -243,7 +243,7 @@ fn by_bad_fits(report: &mut Report, findings: &Findings, fits: &[Fit], hits: &[H
     }
     report.confidence = 0.8;
     let turns = findings.turns.len();
-    report.evidence.push(format!("no known dialect reads the {turns} turns"));
+    report.evidence.push(format!("no known dialect reads the {}", counted(turns, "turn")));
     if let Some(near) = fits.first() {
         report.evidence.push(format!(
             "the nearest is {}: it reads the calls of {}",

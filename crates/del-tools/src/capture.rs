@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::outcome::{grouped, sized};
+use crate::outcome::{counted, sized};
 
 /// More than this of one command's output is not kept, not even in a file.
 const MAX_FILE: u64 = 64 << 20;
@@ -202,9 +202,9 @@ impl Window {
         let tail = tail.trim_end_matches('\n');
         let line_end = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
         format!(
-            "{head}{line_end}... [{} lines, {} bytes omitted{rest}] ...\n{tail}",
-            grouped(lines),
-            grouped(omitted)
+            "{head}{line_end}... [{}, {} omitted{rest}] ...\n{tail}",
+            counted(lines, "line"),
+            counted(omitted, "byte")
         )
     }
 }

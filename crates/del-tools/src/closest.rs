@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use similar::TextDiff;
 
 use crate::edit::Lines;
+use crate::outcome::counted;
 
 /// Above this many lines to compare there is no hint.
 const MAX_COMPARISONS: usize = 2_000_000;
@@ -59,7 +60,7 @@ pub(crate) fn closest(text: &str, old: &str) -> Option<Closest> {
     };
     let mut numbered: Vec<_> = ours[at..at + size].iter().enumerate().take(MAX_SHOWN).map(number).collect();
     if size > MAX_SHOWN {
-        numbered.push(format!("... [{} more lines]", size - MAX_SHOWN));
+        numbered.push(format!("... [{}]", counted(size - MAX_SHOWN, "more line")));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 99")]
     let percent = (like * 100.0).floor().clamp(0.0, 99.0) as u8;

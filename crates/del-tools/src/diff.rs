@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::outcome::counted;
+
 /// A unified diff is found within this time; after it the diff is still right, only longer than need be.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -50,7 +52,7 @@ pub(crate) fn first_lines(text: &str, limit: usize) -> String {
         return text.trim_end_matches('\n').to_owned();
     }
     let mut shown: Vec<_> = text.lines().take(limit).map(str::to_owned).collect();
-    shown.push(format!("... [{} more lines of diff]", total - limit));
+    shown.push(format!("... [{} of diff]", counted(total - limit, "more line")));
     shown.join("\n")
 }
 

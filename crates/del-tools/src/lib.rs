@@ -97,7 +97,7 @@ pub use control::{Cancel, Control, Progress};
 pub use environment::looks_secret;
 pub use foreign::Foreign;
 pub use jobs::{JobState, Jobs, end_jobs};
-pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult};
+pub use outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted};
 pub use own::{Left, Own};
 pub use plan::{Advice, Plan};
 pub use policy::{Answer, Approval, Class, Consent, Gate, Grant, Permission, Verdict};

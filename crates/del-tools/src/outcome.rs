@@ -216,8 +216,9 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// `1 line`, `1,204 lines`: the noun takes its `-s` (or `-es`, or `-ies`) by itself.
-pub(crate) fn counted(n: usize, noun: &str) -> String {
-    let number = grouped(n as u64);
+pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    let number = grouped(n);
     match noun {
         _ if n == 1 => format!("1 {noun}"),
         noun if noun.ends_with("ch") => format!("{number} {noun}es"),

@@ -200,7 +200,7 @@ impl Question {
                 }
                 let more = arguments.lines().count().saturating_sub(lines);
                 if more > 0 {
-                    let _ = write!(text, "\n  ... [{more} more lines]");
+                    let _ = write!(text, "\n  ... [{}]", counted(more, "more line"));
                 }
                 text
             }

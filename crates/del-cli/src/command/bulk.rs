@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use del_bulk::{BulkError, Job, Progress, Report, Rows, Source, sources};
 use del_parallel::threads;
+use del_tools::counted;
 use sha2::{Digest, Sha256};
 
 use crate::catalog::Catalog;
@@ -46,7 +47,7 @@ pub(crate) fn run(
         done.rows += step.rows;
         done.rejected += step.rejected;
         progress.inc(step.bytes);
-        progress.set_message(format!("{} rows, {} bad", done.rows, done.rejected));
+        progress.set_message(format!("{}, {} bad", counted(done.rows, "row"), done.rejected));
     });
     progress.finish_and_clear();
     let report = report.map_err(|error| problem(&error))?;
@@ -88,12 +89,17 @@ fn tell(report: &Report) {
     };
     let before =
         if *finished_before > 0 { format!(", {finished_before} of them before") } else { String::new() };
-    say(format!("{files} files{before}: {} rows, {} calls", tally.rows, tally.calls));
+    say(format!(
+        "{}{before}: {}, {}",
+        counted(*files, "file"),
+        counted(tally.rows, "row"),
+        counted(tally.calls, "call")
+    ));
     if !tally.faults.is_empty() {
         say(format!("faults: {}", counts(&tally.faults)));
     }
     if tally.rejected() > 0 {
-        say(format!("{} rows have an `error`: {}", tally.rejected(), counts(&tally.rejects)));
+        say(format!("an `error` stands in {}: {}", counted(tally.rejected(), "row"), counts(&tally.rejects)));
     }
     for failure in failed {
         say(format!("{} has no output: {}", failure.file.display(), failure.reason));

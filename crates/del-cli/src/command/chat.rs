@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use del_agent::{Entry, Failure};
-use del_tools::{Approval, visible};
+use del_tools::{Approval, counted, visible};
 use line::{Lines, Read};
 use word::Word;
 
@@ -181,7 +181,7 @@ impl Chat {
         let Some(last) = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. })) else {
             return;
         };
-        say(&self.paint.dim(format!("goes on after {} steps; the last question:", entries.len())));
+        say(&self.paint.dim(format!("goes on after {}; the last question:", counted(entries.len(), "step"))));
         for entry in &entries[last..] {
             match entry {
                 Entry::User { text, .. } => say(&format!("> {}", visible(text))),

@@ -4,6 +4,7 @@ mod confined;
 mod served;
 pub(crate) mod written;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,8 @@ use crate::input::Input;
 use crate::screen::look::Look;
 use crate::screen::stage;
 use crate::server::ServerOptions;
-use crate::terminal::shown;
+use crate::terminal::{self, shown};
+use crate::wrap;
 use confined::{Question, Subject};
 
 /// Find out which dialect a chat template, a checkpoint, an answer or a served model is in
@@ -47,6 +49,9 @@ pub(crate) struct Options {
     confined: bool,
 }
 
+/// Names of dialects that a line begins with.
+const NAMED: usize = 5;
+
 pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let catalog = Catalog::load(common.dialect_dir.as_deref())?;
     if options.confined {
@@ -65,7 +70,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     if options.json {
         writeln!(out, "{}", shown(&format!("{:#}", serde_json::to_value(report)?)))?;
     } else {
-        out.write_all(visible(&text(report)).as_bytes())?;
+        out.write_all(visible(&text(report, terminal::stdout_width())).as_bytes())?;
     }
     match &options.write {
         Some(path) => written::write(path, &found, catalog),
@@ -105,21 +110,57 @@ pub(crate) fn verdict(report: &Report) -> String {
     }
 }
 
-/// The report for a person.
-fn text(report: &Report) -> String {
+/// The report for a person, in rows of so many columns: of many names the first.
+fn text(report: &Report, columns: Option<usize>) -> String {
     let mut lines = vec![verdict(report)];
-    lines.extend(report.evidence.iter().map(|line| format!("  - {line}")));
+    lines.extend(report.evidence.iter().map(|line| format!("  - {}", fewer(line))));
     if let Some(thinking) = &report.reasoning {
         let begun = if thinking.begun().is_empty() { "" } else { ", " };
         let begun = [begun, thinking.begun()].concat();
         lines.push(format!("  - thinking between {:?} and {:?}{begun}", thinking.begin, thinking.end));
     }
-    lines.extend(report.warnings.iter().map(|line| format!("  ! {line}")));
+    lines.extend(report.warnings.iter().map(|line| format!("  ! {}", fewer(line))));
     if let Some(instead) = &report.instead {
         lines.push(format!(
             "  > to call tools all the same: --tools-mode {} --dialect {}",
             instead.tools_mode, instead.dialect
         ));
     }
-    lines.join("\n") + "\n"
+    let rows = |line: &String| match columns {
+        Some(columns) => wrap::rows(line, columns, if line.starts_with(' ') { "  - ".len() } else { 0 }),
+        None => line.clone(),
+    };
+    lines.iter().map(rows).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// A line that begins with names, without most of them where there are many.
+fn fewer(line: &str) -> Cow<'_, str> {
+    let names: Vec<&str> = line.split(", ").collect();
+    match names.split_last() {
+        Some((last, others)) if others.len() > NAMED && others.iter().all(|name| !name.contains(' ')) => {
+            let said = last.split_once(' ').map_or("", |(_, said)| said);
+            format!("{} and {} more {said}", names[..NAMED].join(", "), names.len() - NAMED).into()
+        }
+        _ => line.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_names_the_first_are_shown() {
+        let names: Vec<String> = (1..=30).map(|number| format!("dialect-{number}")).collect();
+        let line = format!("{} read it the same", names.join(", "));
+        assert_eq!(
+            fewer(&line),
+            "dialect-1, dialect-2, dialect-3, dialect-4, dialect-5 and 25 more read it the same"
+        );
+        for line in
+            ["a, b and c", "a, b read it the same", "one, two, three, four, five six, seven, eight, nine"]
+        {
+            assert_eq!(fewer(line), line);
+        }
+    }
 }

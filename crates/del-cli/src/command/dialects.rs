@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use del_detect::response;
 use del_detect::{cases, trial};
 use del_dialects::{Dialect, Dialects};
+use del_tools::counted;
 use serde_json::{Value, json};
 
 use super::detect::written;
@@ -119,7 +120,7 @@ fn check(file: &Path, json: bool) -> Result<Exit> {
         writeln!(out, "{:#}", Value::Object(row_with(&dialect, cases)))?;
     } else {
         let held = if cases > 0 {
-            format!("; {cases} cases hold")
+            format!("; {} {}", counted(cases, "case"), if cases == 1 { "holds" } else { "hold" })
         } else {
             format!("; there are no cases: only {} samples of Del's own were tried", trial::SAMPLES)
         };

@@ -18,6 +18,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use del_proxy::{Engine, Executor, Lens, Proxy, Settings};
+use del_tools::counted;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -232,7 +233,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let plan = Plan::new(options, catalog)?;
     if options.check {
         let mut out = std::io::stdout();
-        writeln!(out, "{}, nothing is wrong", counted(plan.routes.len()))?;
+        writeln!(out, "{}, nothing is wrong", counted(plan.routes.len(), "route"))?;
         return Ok(Exit::Done);
     }
     let executor = options.execution.executor()?.map(|executor| Arc::new(executor) as Arc<dyn Executor>);
@@ -249,7 +250,8 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         })?;
         let address = listener.local_addr()?;
         let routes = plan.routes.len();
-        let behind = if routes == 1 { asked.first } else { format!("the servers of {}", counted(routes)) };
+        let behind =
+            if routes == 1 { asked.first } else { format!("the servers of {}", counted(routes, "route")) };
         let mut settings = options.complete(asked.settings, executor.as_ref(), common);
         settings.observers = observers(plan.log())?;
         let proxy = Proxy::new(settings, address);
@@ -305,7 +307,9 @@ impl Serving<'_> {
     /// Goes on with the file as it is now, if nothing is wrong with it.
     async fn read_anew(&mut self) {
         match self.anew().await {
-            Ok(()) => say(format!("the configuration was read anew: {}", counted(self.plan.routes.len()))),
+            Ok(()) => {
+                say(format!("the configuration was read anew: {}", counted(self.plan.routes.len(), "route")))
+            }
             Err(error) => say(format!("{error:#}; the old configuration goes on")),
         }
     }
@@ -346,9 +350,4 @@ impl Stop {
             _ = self.interrupt.recv() => Exit::Interrupted,
         }
     }
-}
-
-/// `1 route`, `2 routes`
-fn counted(routes: usize) -> String {
-    format!("{routes} route{}", if routes == 1 { "" } else { "s" })
 }

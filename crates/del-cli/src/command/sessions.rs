@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
-use del_tools::visible;
+use del_tools::{counted, visible};
 use serde_json::{Value, json};
 
 use crate::age::ago;
@@ -222,7 +222,7 @@ fn remove(store: &Store, ids: &[String], older_than: Option<u32>, json: bool) ->
     } else if let [only] = removed.as_slice() {
         format!("removed {only}")
     } else {
-        format!("removed {} sessions", removed.len())
+        format!("removed {}", counted(removed.len(), "session"))
     };
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(Exit::Done)

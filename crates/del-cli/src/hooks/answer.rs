@@ -2,7 +2,7 @@
 
 use std::io;
 
-use del_tools::Left;
+use del_tools::{Left, counted};
 use serde_json::Value;
 
 use super::{Event, Hook};
@@ -155,7 +155,7 @@ impl Reply {
     fn add(&mut self, context: &str) {
         if !context.is_empty() {
             let lines = context.lines().count();
-            self.shown.push(format!("told the model {lines} line{}", if lines == 1 { "" } else { "s" }));
+            self.shown.push(format!("told the model {}", counted(lines, "line")));
             self.context.push(context.to_owned());
         }
     }

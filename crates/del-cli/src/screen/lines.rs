@@ -1,7 +1,7 @@
 //! Calls and results in a few lines, for the eye. What comes from a model or a file cannot act on the terminal.
 
 use del_dialects::Call;
-use del_tools::{FileChange, ToolResult, visible};
+use del_tools::{FileChange, ToolResult, counted, visible};
 use serde_json::Value;
 
 use crate::consent::layout;
@@ -72,7 +72,7 @@ pub(crate) fn result(look: Look, result: &ToolResult, unfolds: bool) -> String {
     for (place, line) in all.iter().enumerate() {
         if left_out > 0 && place == first {
             out.push_str("\n    ");
-            out.push_str(&paint.dim(format!("… {left_out} more lines{hint}")));
+            out.push_str(&paint.dim(format!("… {}{hint}", counted(left_out, "more line"))));
         }
         if (first..first + left_out).contains(&place) {
             continue;
@@ -144,7 +144,7 @@ pub(crate) fn change(look: Look, change: &str, unfolds: bool) -> String {
     rows.remove(0);
     if shown < lines.len() {
         let hint = if unfolds { " · /diff shows all" } else { "" };
-        rows.push(look.paint.dim(format!("… {} more lines{hint}", lines.len() - shown)));
+        rows.push(look.paint.dim(format!("… {}{hint}", counted(lines.len() - shown, "more line"))));
     }
     rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join("\n")
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use del_dialects::{Collect, Dialect, End, Start, Tool, Turn};
+use del_tools::counted;
 
 /// The dialects that answers are read in.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Tried {
                 }
                 (true, _) => Some(format!("none of {count} dialects came near: all of it is text")),
                 (false, 0) => None,
-                (false, _) => Some(format!("none of the other {count} dialects came near")),
+                (false, _) => Some(format!("none of the {} came near", counted(count, "other dialect"))),
             };
         }
         let named: Vec<String> =

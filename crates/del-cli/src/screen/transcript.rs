@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use del_agent::{Mode, Notice, View};
 use del_dialects::{Call, FaultKind};
-use del_tools::{ToolResult, visible};
+use del_tools::{ToolResult, counted, visible};
 use text::{Flow, Safe};
 
 use crate::hands::Onlooker;
@@ -47,6 +47,8 @@ pub(crate) struct Transcript {
     tried: Tried,
     /// What the model wrote in this turn; for `debug`.
     raw: String,
+    /// The end of that came apart from the text.
+    apart: bool,
     /// What stands on the line of the cursor.
     open: Open,
     flow: Flow,
@@ -77,7 +79,7 @@ enum Open {
     Text,
     Reasoning,
     Folded,
-    Raw,
+    Raw { apart: bool },
 }
 
 impl Transcript {
@@ -92,6 +94,7 @@ impl Transcript {
                 .then(|| Markdown::new(look::columns(), look.paint.is_on()).spoken(look.spoken)),
             tried,
             raw: String::new(),
+            apart: false,
             open: Open::Nothing,
             flow: Flow::default(),
             safe: Safe::default(),
@@ -198,9 +201,10 @@ impl Transcript {
         let tokens = std::mem::take(&mut self.thought.tokens);
         let hint = if self.shown.unfolds { " · /thinking shows it" } else { "" };
         let said = format!(
-            "{} thought for {} s, about {tokens} tokens{hint}",
+            "{} thought for {} s, about {}{hint}",
             self.look.signs().thought,
-            since.elapsed().as_secs()
+            since.elapsed().as_secs(),
+            counted(tokens, "token")
         );
         if self.shown.reasoning {
             self.stage.line(&self.look.paint.dim(said));
@@ -208,11 +212,16 @@ impl Transcript {
         }
     }
 
-    fn raw(&mut self, piece: &str) {
+    fn raw(&mut self, piece: &str, apart: bool) {
+        let kind = Open::Raw { apart };
+        let first = self.open != kind;
+        if std::mem::replace(&mut self.apart, apart) != apart && !self.raw.is_empty() {
+            self.raw.push('\n');
+        }
         self.raw.push_str(piece);
-        let first = self.open != Open::Raw;
-        self.begin(Open::Raw);
-        let bar = self.look.paint.dim("│ ");
+        self.begin(kind);
+        let bar = if apart { format!("{} ", self.look.signs().thought) } else { "│ ".to_owned() };
+        let bar = self.look.paint.dim(bar);
         let text = visible(piece).replace('\n', &format!("\n{bar}"));
         self.stage.aside(&if first { format!("{bar}{text}") } else { text });
     }
@@ -234,7 +243,7 @@ impl Transcript {
             }
             Open::Reasoning if self.flow.started => self.stage.aside("\n"),
             Open::Folded => self.folded(),
-            Open::Raw => self.stage.aside("\n"),
+            Open::Raw { .. } => self.stage.aside("\n"),
             _ => {}
         }
     }
@@ -316,10 +325,10 @@ impl Screen for Transcript {
     fn view(&mut self, view: View<'_>) {
         match view {
             View::Turn { turn, mode, dialect, constrained } => self.turn(turn, mode, dialect, constrained),
-            View::Raw(text) => {
+            View::Raw { text, apart } => {
                 self.stage.count(1);
                 if self.shown.debug {
-                    self.raw(text);
+                    self.raw(text, apart);
                 }
             }
             View::Compacting => self.stage.doing("summing the conversation up"),
@@ -327,7 +336,7 @@ impl Screen for Transcript {
             View::Reasoning(text) => self.reasoning(text),
             View::CallStart { name, dialect, span, .. } => {
                 // The model's raw text goes on.
-                if self.open != Open::Raw {
+                if !matches!(self.open, Open::Raw { .. }) {
                     self.close();
                 }
                 self.stage.doing(&format!("writing a call of {name}"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use del_agent::{Agent, Done, Effect, Failure, Input, Mode, Notice, Settings, ToolsMode, View};
 use del_dialects::{Call, ReadCall, Tool};
-use del_tools::{Cancel, Class, Code, ToolResult};
+use del_tools::{Cancel, Class, Code, ToolResult, counted};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -116,7 +116,7 @@ impl Session {
             let mut folded = Folded { screen, task: call, name, calls: 0, turns: 0 };
             let outcome = self.work_on(&mut agent, &task.prompt, cancel, asked, &mut folded);
             self.delegated += agent.usage();
-            let counts = format!("[{} calls in {} turns]", folded.calls, folded.turns);
+            let counts = format!("[{} in {}]", counted(folded.calls, "call"), counted(folded.turns, "turn"));
             (outcome, counts)
         });
         self.hands.end_task(before);
@@ -235,7 +235,7 @@ impl Screen for Folded<'_> {
                 self.turns = turn;
                 self.doing("reading the prompt");
             }
-            View::Raw(_) | View::Args { .. } => {
+            View::Raw { .. } | View::Args { .. } => {
                 stage::current().inspect(|stage| stage.count(1));
             }
             View::Text(_) => self.doing("writing"),

@@ -37,9 +37,9 @@ fn files_and_directories_go_through_once() {
     });
     assert_eq!(first.json(), report);
     for said in [
-        "3 files: 4 rows, 1 calls",
+        "3 files: 4 rows, 1 call\n",
         "faults: 1 repaired, 1 unclosed_call",
-        "1 rows have an `error`: 1 invalid_json",
+        "an `error` stands in 1 row: 1 invalid_json",
     ] {
         assert!(first.err.contains(said), "{said}: {}", first.err);
     }
@@ -198,5 +198,5 @@ fn what_is_cut_off_is_told_of() {
     fs::write(path("in/b.parquet"), whole).unwrap();
     let again = plain(&parse);
     assert_eq!((again.code, fs::read(path("out/a.parquet")).unwrap() == output), (0, true), "{again:#?}");
-    assert!(again.err.contains("2 files: 4000 rows"), "{}", again.err);
+    assert!(again.err.contains("2 files: 4,000 rows"), "{}", again.err);
 }

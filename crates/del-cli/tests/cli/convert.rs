@@ -77,7 +77,7 @@ fn records_keep_their_order_and_no_bad_one_is_lost() {
         }
         assert!(done.err.contains("line 8: expected a JSON object"), "{}", done.err);
         assert!(
-            done.err.contains("4998 records rewritten, 4998 calls in them, 0 records mended, 2 bad"),
+            done.err.contains("4,998 records rewritten, 4,998 calls in them, 0 records mended, 2 bad"),
             "{}",
             done.err
         );

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use del_parallel::threads;
+use del_tools::counted;
 use del_wire::convert::Converter;
 use del_wire::records::RecordError;
 
@@ -70,14 +71,19 @@ pub(super) fn run(
         total.calls += done.calls;
         total.mended += done.mended;
         progress.inc(done.read);
-        progress.set_message(format!("{} records, {told} bad", total.records));
+        progress.set_message(format!("{}, {told} bad", counted(total.records, "record")));
         Ok(())
     });
     progress.finish_and_clear();
     through?;
     let aside = rejects.map(Rejects::finish).transpose()?;
     let Done { records, calls, mended, .. } = total;
-    say(format!("{records} records rewritten, {calls} calls in them, {mended} records mended, {told} bad"));
+    say(format!(
+        "{} rewritten, {} in them, {} mended, {told} bad",
+        counted(records, "record"),
+        counted(calls, "call"),
+        counted(mended, "record")
+    ));
     match aside {
         _ if told == 0 => Ok(Exit::Done),
         Some(path) => {

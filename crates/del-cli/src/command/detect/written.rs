@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use del_detect::cases::WRITTEN;
 use del_detect::{Description, Found};
+use del_tools::counted;
 
 use crate::catalog::Catalog;
 use crate::exit::Exit;
@@ -60,7 +61,7 @@ fn tell(path: &Path, description: &Description) {
         0 => "there are no cases, as none of them is read with nothing left over".to_owned(),
         _ => format!("cases are in {}", cases(path).display()),
     };
-    say(format!("{}: {copy}reads {read} of {turns} turns cleanly; {cases}", path.display()));
+    say(format!("{}: {copy}reads {read} of {} cleanly; {cases}", path.display(), counted(turns, "turn")));
     if !description.missed.is_empty() {
         say(format!("not read cleanly: {}", description.missed.join(", ")));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use del_dialects::{Collect, End, Event, Message, Sink, Span, Start, Turn};
 use del_parallel::threads;
+use del_tools::counted;
 use del_wire::records::{RecordError, RecordErrorCode, Request};
 use del_wire::tools::KnownTools;
 use del_wire::{Ids, native};
@@ -38,7 +39,7 @@ pub(super) fn run(reader: &Reader, input: Input) -> Result<()> {
         Ok(show_lines(&done.answers, &mut out)?)
     })?;
     if bad > 0 {
-        say(format!("{bad} of {lines} lines had no answer; their lines say why"));
+        say(format!("{bad} of {} had no answer; the lines say why", counted(lines, "line")));
     }
     Ok(())
 }

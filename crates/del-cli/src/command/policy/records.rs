@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use del_parallel::threads;
+use del_tools::counted;
 use serde_json::{Map, Value, json};
 
 use super::Checker;
@@ -30,7 +31,7 @@ pub(super) fn run(checker: &Checker, input: Input) -> Result<Exit> {
         Ok(show_lines(done.answers.as_bytes(), &mut out)?)
     })?;
     if bad > 0 {
-        say(format!("{bad} of {lines} lines had no answer; their lines say why"));
+        say(format!("{bad} of {} had no answer; the lines say why", counted(lines, "line")));
     }
     Ok(Exit::Done)
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use del_tools::visible;
+use del_tools::{counted, visible};
 use unicode_width::UnicodeWidthStr;
 
 use crate::screen::look::Look;
@@ -62,7 +62,7 @@ impl Doing {
             ),
             None => format!(" · {} s", self.since.elapsed().as_secs()),
         };
-        if self.tokens > 0 { format!("{time} · {} tokens", self.tokens) } else { time }
+        if self.tokens > 0 { format!("{time} · {}", counted(self.tokens, "token")) } else { time }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use del_agent::Entry;
-use del_tools::{Cancel, visible};
+use del_tools::{Cancel, counted, visible};
 use serde_json::json;
 
 use crate::command::chat::{Chat, say};
@@ -38,7 +38,7 @@ impl Chat {
     fn servers(&self) {
         for state in self.session.hands.servers() {
             let count = match &state.outcome {
-                Ok(_) => format!("{} tools", state.tools.len()),
+                Ok(_) => counted(state.tools.len(), "tool"),
                 Err(why) => visible(why).into_owned(),
             };
             say(&format!("MCP server {}: {count}", visible(&state.name)));
@@ -124,7 +124,8 @@ impl Chat {
         match back.ok().and_then(|back| results.len().checked_sub(back)).and_then(|place| results.get(place))
         {
             Some(text) => self.stage.line(&visible(text)),
-            None => say(&format!("there are {} results; `/show 1` shows the last", results.len())),
+            None if results.is_empty() => say("no tool was called yet"),
+            None => say(&format!("expected a number from 1, which is the last result, to {}", results.len())),
         }
     }
 
