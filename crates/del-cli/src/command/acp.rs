@@ -9,6 +9,7 @@ mod editor;
 mod prompt;
 mod setup;
 mod shown;
+mod worker;
 
 use std::io::{BufRead, Write};
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ContentBlock, InitializeRequest, LoadSessionRequest, McpServer, McpServerStdio,
-    NewSessionRequest, PromptRequest, RequestPermissionOutcome, RequestPermissionRequest,
+    CancelNotification, CloseSessionRequest, ContentBlock, InitializeRequest, LoadSessionRequest, McpServer,
+    McpServerStdio, NewSessionRequest, PromptRequest, RequestPermissionOutcome, RequestPermissionRequest,
     RequestPermissionResponse, SelectedPermissionOutcome, SessionConfigOptionValue, SessionId,
     SessionNotification, SessionUpdate, SetSessionConfigOptionRequest, SetSessionModeRequest, StopReason,
     ToolCallContent, ToolCallStatus,
@@ -297,6 +297,35 @@ fn a_conversation_is_taken_up_with_another_model_and_the_editors_own_servers() {
         })
         .collect();
     assert_eq!(again[0], ("read_file a.txt".to_owned(), ToolCallStatus::Completed));
+}
+
+#[test]
+fn a_conversation_that_is_open_is_taken_up_once_more_by_the_same_editor() {
+    let (files, home) = (directory(&[]), tempfile::tempdir().unwrap());
+    let server =
+        Server::new(vec![says("Red."), Reply::Silence(words("Let me ")), says("Blue."), says("Green.")]);
+    let (stopped, seen) = drive(start(&server, home.path(), &[]), "no", async |agent, seen| {
+        let session = open(&agent, &files).await?;
+        ask(&agent, &session, "A colour?").await?;
+        // While an answer comes.
+        let request = PromptRequest::new(session.clone(), vec![ContentBlock::from("Another?")]);
+        let asked = agent.send_request(request);
+        while !seen.said().contains("Let me") {
+            agent.send_request(InitializeRequest::new(ProtocolVersion::V1)).block_task().await?;
+        }
+        let load = || LoadSessionRequest::new(session.clone(), files.path());
+        agent.send_request(load()).block_task().await?;
+        let stopped = asked.block_task().await?.stop_reason;
+        ask(&agent, &session, "And now?").await?;
+        agent.send_request(CloseSessionRequest::new(session.clone())).block_task().await?;
+        agent.send_request(load()).block_task().await?;
+        ask(&agent, &session, "And then?").await?;
+        Ok(stopped)
+    });
+    assert_eq!(stopped, StopReason::Cancelled);
+    assert!(seen.said().ends_with("Green."), "{}", seen.said());
+    let told = server.completions().last().unwrap().body["messages"].to_string();
+    assert!(told.contains("A colour?") && told.contains("Blue."), "{told}");
 }
 
 #[test]

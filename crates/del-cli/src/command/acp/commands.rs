@@ -5,7 +5,7 @@ use agent_client_protocol::v1::schema::{
 };
 use anyhow::Result;
 
-use super::desk::{Worker, stop_reason};
+use super::worker::{Worker, stop_reason};
 use crate::colour::Paint;
 use crate::command::undo;
 use crate::instructions::INIT;

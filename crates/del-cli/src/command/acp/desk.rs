@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use agent_client_protocol::v1::schema::{
     ClientCapabilities, CurrentModeUpdate, ListSessionsRequest, ListSessionsResponse, LoadSessionRequest,
     LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse,
-    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SessionInfoUpdate,
-    SessionNotification, SessionUpdate, SetSessionConfigOptionRequest, SetSessionConfigOptionResponse,
-    SetSessionModeRequest, SetSessionModeResponse, StopReason, UsageUpdate,
+    ResumeSessionRequest, ResumeSessionResponse, SessionId, SessionInfo, SessionNotification, SessionUpdate,
+    SetSessionConfigOptionRequest, SetSessionConfigOptionResponse, SetSessionModeRequest,
+    SetSessionModeResponse,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Client, Error};
 use anyhow::Result;
-use del_agent::{Done, Failure};
 
 use super::editor::{Editor, Stop};
-use super::{commands, prompt, setup, shown};
+use super::worker::Worker;
+use super::{commands, setup};
 use crate::age::stamp;
 use crate::arguments::{Cli, Common};
 use crate::consent::Asked;
@@ -28,12 +28,13 @@ use crate::exit::{self, Exit};
 use crate::hands::Switch;
 use crate::interrupt::Interrupt;
 use crate::keeping;
-use crate::prompts;
 use crate::record::Store;
 use crate::session::Session;
 
 /// Requests that one question may cost.
 const MAX_TURNS: u32 = 50;
+/// What a conversation does has so long to stop before another one takes it up.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// All conversations of one editor.
 #[derive(Clone)]
@@ -44,6 +45,8 @@ pub(super) struct Desks {
 struct Shared {
     common: Common,
     open: Mutex<HashMap<String, Desk>>,
+    /// Those that stop, until they are gone.
+    leaving: Mutex<HashMap<String, Receiver<()>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     editor: Mutex<ClientCapabilities>,
 }
@@ -54,6 +57,8 @@ struct Desk {
     interrupt: Interrupt,
     stop: Stop,
     switch: Switch,
+    /// Hangs up once nobody sits there any more.
+    gone: Receiver<()>,
 }
 
 /// How a conversation begins.
@@ -73,8 +78,13 @@ pub(super) enum Job {
 
 impl Desks {
     pub(super) fn new(common: Common) -> Self {
-        let shared =
-            Shared { common, open: Mutex::default(), threads: Mutex::default(), editor: Mutex::default() };
+        let shared = Shared {
+            common,
+            open: Mutex::default(),
+            leaving: Mutex::default(),
+            threads: Mutex::default(),
+            editor: Mutex::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -148,6 +158,17 @@ impl Desks {
     pub(super) fn close(&self, session: &SessionId) {
         if let Some(desk) = lock(&self.shared.open).remove(session.0.as_ref()) {
             desk.stop();
+            lock(&self.shared.leaving).insert(session.0.as_ref().to_owned(), desk.gone);
+        }
+    }
+
+    /// The same, and waits until it has let go of what is kept.
+    fn take_from_desk(&self, session: &SessionId) {
+        self.close(session);
+        let leaving = lock(&self.shared.leaving).remove(session.0.as_ref());
+        if let Some(gone) = leaving {
+            // Nothing is ever sent. Where it takes longer, the conversation is found to be busy.
+            let _ = gone.recv_timeout(PATIENCE);
         }
     }
 
@@ -232,6 +253,7 @@ impl Desks {
         let options = Cli::for_host(directory)?.for_a_host(directory, more, servers);
         let mut session = Session::open(&options, common, MAX_TURNS)?;
         if let Some(id) = kept {
+            self.take_from_desk(id);
             let store =
                 Store::find().ok_or_else(|| Exit::Configuration.because("there is no home directory"))?;
             let (kept, record) = store.take_up(&id.0).map_err(|trouble| keeping::refused(&trouble))?;
@@ -246,9 +268,10 @@ impl Desks {
         session.let_host_ask(Asked::host(editor.clone()));
         let (jobs, received) = mpsc::channel();
         let switch = session.hands.switch.clone();
-        let desk = Desk { jobs, interrupt: session.interrupt.clone(), stop, switch };
+        let (here, gone) = mpsc::channel();
+        let desk = Desk { jobs, interrupt: session.interrupt.clone(), stop, switch, gone };
         lock(open).insert(id.0.as_ref().to_owned(), desk);
-        Ok((Worker { session, editor }, received))
+        Ok((Worker { session, editor, _here: here }, received))
     }
 }
 
@@ -282,108 +305,7 @@ impl Desk {
     }
 }
 
-/// One conversation, and the editor that it is with.
-pub(super) struct Worker {
-    pub(super) session: Session,
-    pub(super) editor: Editor,
-}
-
-impl Worker {
-    fn serve(&mut self, jobs: &Receiver<Job>) {
-        while let Ok(job) = jobs.recv() {
-            let answered = match job {
-                Job::Prompt(request, responder) => {
-                    let outcome = self.prompt(&request);
-                    let context = self.session.context();
-                    if let Some(limit) = context.limit {
-                        self.editor.update(SessionUpdate::UsageUpdate(UsageUpdate::new(context.used, limit)));
-                    }
-                    responder.respond_with_result(outcome.map(PromptResponse::new))
-                }
-                Job::Option(request, responder) => responder.respond_with_result(self.set(&request)),
-            };
-            if answered.is_err() {
-                break;
-            }
-        }
-    }
-
-    fn prompt(&mut self, request: &PromptRequest) -> Result<StopReason, Error> {
-        if self.editor.stop.begin() {
-            return Ok(StopReason::Cancelled);
-        }
-        let (text, images) =
-            prompt::read(&request.prompt).map_err(|problem| Error::invalid_params().data(problem))?;
-        self.session.attach(images).map_err(|error| refusal(&error))?;
-        let first = self.session.entries().is_empty();
-        let outcome = match commands::read(&text) {
-            Some(command) => self.command(command),
-            None => self.ask_what(&text),
-        };
-        if first && let Some(title) = text.lines().map(str::trim).find(|line| !line.is_empty()) {
-            let title: String = title.chars().take(80).collect();
-            self.editor.update(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title)));
-        }
-        outcome.map_err(|error| refusal(&error))
-    }
-
-    /// Asks, or asks what a command in a file says.
-    fn ask_what(&mut self, text: &str) -> Result<StopReason> {
-        let prompts = Arc::clone(self.session.prompts());
-        let Some((prompt, rest)) = prompts::named(&prompts, text) else { return self.ask(text) };
-        self.session.hands.let_only_those_of(prompt);
-        let outcome = self.ask(&prompt.filled(rest));
-        self.session.hands.only = None;
-        outcome
-    }
-
-    pub(super) fn ask(&mut self, text: &str) -> Result<StopReason> {
-        if !self.session.gather()? {
-            return Ok(StopReason::Cancelled);
-        }
-        let outcome = self.session.ask(text, &mut self.editor.clone())?;
-        stop_reason(outcome)
-    }
-
-    fn set(
-        &mut self,
-        request: &SetSessionConfigOptionRequest,
-    ) -> Result<SetSessionConfigOptionResponse, Error> {
-        let value = request.value.as_value_id().filter(|_| request.config_id.0.as_ref() == setup::MODEL);
-        let Some(model) = value else {
-            return Err(
-                Error::invalid_params().data(format!("expected `{}` and the name of a model", setup::MODEL))
-            );
-        };
-        self.session.take_model(&model.0).map_err(|error| refusal(&error))?;
-        Ok(SetSessionConfigOptionResponse::new(setup::options(&self.session)))
-    }
-
-    /// Tells what was said before.
-    fn recall(&self) {
-        let directory = self.session.hands.toolbox.directory();
-        for update in shown::entries(self.session.entries(), directory) {
-            self.editor.update(update);
-        }
-    }
-
-    fn approval(&self) -> del_tools::Approval {
-        self.session.hands.gate.approval()
-    }
-}
-
-/// How a question ended, as the protocol has it.
-pub(super) fn stop_reason(outcome: Result<Done, Failure>) -> Result<StopReason> {
-    match outcome {
-        Ok(done) if done.cut => Ok(StopReason::MaxTokens),
-        Ok(_) => Ok(StopReason::EndTurn),
-        Err(Failure::Cancelled) => Ok(StopReason::Cancelled),
-        Err(Failure::TurnLimit { .. }) => Ok(StopReason::MaxTurnRequests),
-        Err(failure) => Err(crate::session::exit(&failure).because(failure.to_string())),
-    }
-}
-
-fn refusal(error: &anyhow::Error) -> Error {
+pub(super) fn refusal(error: &anyhow::Error) -> Error {
     let message = exit::line(error);
     match Exit::of(error) {
         Exit::Authentication => Error::auth_required().data(message),

@@ -1,0 +1,121 @@
+//! One conversation of an editor at work.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::{
+    PromptRequest, PromptResponse, SessionInfoUpdate, SessionUpdate, SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse, StopReason, UsageUpdate,
+};
+use anyhow::Result;
+use del_agent::{Done, Failure};
+
+use super::desk::{Job, refusal};
+use super::editor::Editor;
+use super::{commands, prompt, setup, shown};
+use crate::prompts;
+use crate::session::Session;
+
+/// One conversation, and the editor that it is with.
+pub(super) struct Worker {
+    pub(super) session: Session,
+    pub(super) editor: Editor,
+    /// Is dropped last: who waits for it finds the conversation let go.
+    pub(super) _here: Sender<()>,
+}
+
+impl Worker {
+    pub(super) fn serve(&mut self, jobs: &Receiver<Job>) {
+        while let Ok(job) = jobs.recv() {
+            let answered = match job {
+                Job::Prompt(request, responder) => {
+                    let outcome = self.prompt(&request);
+                    let context = self.session.context();
+                    if let Some(limit) = context.limit {
+                        self.editor.update(SessionUpdate::UsageUpdate(UsageUpdate::new(context.used, limit)));
+                    }
+                    responder.respond_with_result(outcome.map(PromptResponse::new))
+                }
+                Job::Option(request, responder) => responder.respond_with_result(self.set(&request)),
+            };
+            if answered.is_err() {
+                break;
+            }
+        }
+    }
+
+    fn prompt(&mut self, request: &PromptRequest) -> Result<StopReason, Error> {
+        if self.editor.stop.begin() {
+            return Ok(StopReason::Cancelled);
+        }
+        let (text, images) =
+            prompt::read(&request.prompt).map_err(|problem| Error::invalid_params().data(problem))?;
+        self.session.attach(images).map_err(|error| refusal(&error))?;
+        let first = self.session.entries().is_empty();
+        let outcome = match commands::read(&text) {
+            Some(command) => self.command(command),
+            None => self.ask_what(&text),
+        };
+        if first && let Some(title) = text.lines().map(str::trim).find(|line| !line.is_empty()) {
+            let title: String = title.chars().take(80).collect();
+            self.editor.update(SessionUpdate::SessionInfoUpdate(SessionInfoUpdate::new().title(title)));
+        }
+        outcome.map_err(|error| refusal(&error))
+    }
+
+    /// Asks, or asks what a command in a file says.
+    fn ask_what(&mut self, text: &str) -> Result<StopReason> {
+        let prompts = Arc::clone(self.session.prompts());
+        let Some((prompt, rest)) = prompts::named(&prompts, text) else { return self.ask(text) };
+        self.session.hands.let_only_those_of(prompt);
+        let outcome = self.ask(&prompt.filled(rest));
+        self.session.hands.only = None;
+        outcome
+    }
+
+    pub(super) fn ask(&mut self, text: &str) -> Result<StopReason> {
+        if !self.session.gather()? {
+            return Ok(StopReason::Cancelled);
+        }
+        let outcome = self.session.ask(text, &mut self.editor.clone())?;
+        stop_reason(outcome)
+    }
+
+    fn set(
+        &mut self,
+        request: &SetSessionConfigOptionRequest,
+    ) -> Result<SetSessionConfigOptionResponse, Error> {
+        let value = request.value.as_value_id().filter(|_| request.config_id.0.as_ref() == setup::MODEL);
+        let Some(model) = value else {
+            return Err(
+                Error::invalid_params().data(format!("expected `{}` and the name of a model", setup::MODEL))
+            );
+        };
+        self.session.take_model(&model.0).map_err(|error| refusal(&error))?;
+        Ok(SetSessionConfigOptionResponse::new(setup::options(&self.session)))
+    }
+
+    /// Tells what was said before.
+    pub(super) fn recall(&self) {
+        let directory = self.session.hands.toolbox.directory();
+        for update in shown::entries(self.session.entries(), directory) {
+            self.editor.update(update);
+        }
+    }
+
+    pub(super) fn approval(&self) -> del_tools::Approval {
+        self.session.hands.gate.approval()
+    }
+}
+
+/// How a question ended, as the protocol has it.
+pub(super) fn stop_reason(outcome: Result<Done, Failure>) -> Result<StopReason> {
+    match outcome {
+        Ok(done) if done.cut => Ok(StopReason::MaxTokens),
+        Ok(_) => Ok(StopReason::EndTurn),
+        Err(Failure::Cancelled) => Ok(StopReason::Cancelled),
+        Err(Failure::TurnLimit { .. }) => Ok(StopReason::MaxTurnRequests),
+        Err(failure) => Err(crate::session::exit(&failure).because(failure.to_string())),
+    }
+}
