@@ -138,6 +138,11 @@ impl Record {
         std::fs::write(place.file(&self.id).with_extension(NAMED), title)
     }
 
+    /// The title that the user gave the conversation.
+    pub(crate) fn given_title(&self) -> Option<String> {
+        given_title(&self.path().filter(|_| self.is_kept())?)
+    }
+
     /// What was read is not what the conversation goes on from: the file says it once more.
     pub(crate) fn rewrite(&mut self) {
         self.written = 0;

@@ -46,8 +46,10 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     pub(crate) interrupt: Interrupt,
     pub(crate) record: Record,
-    /// Requests that the last question cost, retries not counted.
+    /// Requests that the questions so far cost, retries not counted.
     pub(crate) turns: u32,
+    /// Those before the question that is worked on.
+    turns_before: u32,
     /// What the user and the project want models to know.
     pub(crate) memory: Memory,
     /// The program that asks its user, in place of the person at the terminal.
@@ -238,7 +240,7 @@ impl Session {
         asked: &mut Asked,
         screen: &mut dyn Screen,
     ) -> Result<Result<Done, Failure>> {
-        self.turns = 0;
+        self.turns_before = self.turns;
         let (mut objections, mut stopped) = (0, None);
         let mut effect = self.step(input, screen);
         loop {
@@ -338,13 +340,14 @@ impl Session {
     }
 
     fn step(&mut self, input: Input<'_>, screen: &mut dyn Screen) -> Effect {
-        let turns = &mut self.turns;
-        self.agent.step(input, &mut |view| watch(view, turns, screen))
+        let (turns, before) = (&mut self.turns, self.turns_before);
+        self.agent.step(input, &mut |view| watch(view, turns, before, screen))
     }
 
     fn exchange(&mut self, body: &Value, screen: &mut dyn Screen) -> Effect {
-        let Self { runtime, server, agent, interrupt, turns, .. } = self;
-        let mut step = |input: Input<'_>| agent.step(input, &mut |view| watch(view, turns, screen));
+        let Self { runtime, server, agent, interrupt, turns, turns_before, .. } = self;
+        let mut step =
+            |input: Input<'_>| agent.step(input, &mut |view| watch(view, turns, *turns_before, screen));
         runtime.block_on(exchange(server, body, interrupt, &mut step))
     }
 
@@ -393,9 +396,9 @@ impl Session {
     }
 }
 
-fn watch(view: View<'_>, turns: &mut u32, screen: &mut dyn Screen) {
+fn watch(view: View<'_>, turns: &mut u32, before: u32, screen: &mut dyn Screen) {
     if let View::Turn { turn, .. } = view {
-        *turns = turn;
+        *turns = before + turn;
     }
     screen.view(view);
 }

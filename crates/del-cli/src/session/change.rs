@@ -1,5 +1,7 @@
 //! What can be set otherwise in the middle of a conversation.
 
+use std::io;
+
 use anyhow::Result;
 use del_agent::{Constrain, Image, Settings};
 use serde_json::Value;
@@ -52,10 +54,15 @@ impl Session {
         self.configure(Settings { dialect, ..self.settings.clone() })
     }
 
-    /// Goes on with the conversation as another one: what was kept so far stays as it is.
-    pub(crate) fn fork(&mut self) {
+    /// Goes on with the conversation as another one: what was kept so far stays as it is. Its title tells the two apart.
+    pub(crate) fn fork(&mut self) -> io::Result<()> {
+        const FORK: &str = " (fork)";
+        let title = self.record.given_title();
         self.record.begin_anew();
         self.keep();
+        title.map_or(Ok(()), |title| {
+            self.record.rename(&format!("{}{FORK}", title.strip_suffix(FORK).unwrap_or(&title)))
+        })
     }
 
     /// Adds to what the model is told first, in place of what was added before.

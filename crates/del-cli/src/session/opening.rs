@@ -97,6 +97,7 @@ impl Session {
             interrupt,
             record,
             turns: 0,
+            turns_before: 0,
             memory,
             host,
             added: options.appended().to_owned(),

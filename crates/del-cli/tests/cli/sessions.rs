@@ -342,7 +342,8 @@ fn a_conversation_branches_and_is_named_and_models_are_picked() {
     assert_eq!(code, 0, "{seen:?}");
     let titles: Vec<_> = place.list().iter().map(|row| row["title"].clone()).collect();
     assert!(
-        titles.len() == 2 && titles.contains(&json!("Colours")) && titles.contains(&json!("first colour?"))
+        titles.len() == 2 && titles.contains(&json!("Colours")) && titles.contains(&json!("Colours (fork)")),
+        "{titles:?}"
     );
     let named = place.list().into_iter().find(|row| row["title"] == "Colours").unwrap();
     assert_eq!(place.run(&["sessions", "rm", id(&named)]).code, 0);

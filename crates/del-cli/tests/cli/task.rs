@@ -410,6 +410,9 @@ fn an_answer_is_asked_for_until_it_fits_the_schema() {
     }
     let last = requests[3].body["messages"].as_array().unwrap().last().unwrap().to_string();
     assert!(last.contains("/n"), "it is told what was wrong: {last}");
+    let server = Server::new(vec![says("forty-two"), says("{\"n\": 42}")]);
+    let got = run_in(&files, task(&server, &["--schema", "n.json", "--output-format", "json"]));
+    assert_eq!(got.json()["num_turns"], 2, "every time it is asked counts: {got:#?}");
 }
 
 #[test]

@@ -48,7 +48,9 @@ impl Chat {
             return say("there is nothing to go on from yet");
         }
         let before = self.session.record.id()[..8].to_owned();
-        self.session.fork();
+        if let Err(error) = self.session.fork() {
+            self.fail(&format!("it has no title any more: {}", crate::input::plain(&error)));
+        }
         let now = &self.session.record.id()[..8];
         say(&format!(
             "this goes on as the conversation {now}; {before} stays as it is, `/resume {before}` goes back"
