@@ -114,22 +114,32 @@ impl Terminal {
         Some(Self { tty: terminal::open()?, paint, cancel: cancel.clone() })
     }
 
-    /// Shows `text` and asks for a plain yes.
-    pub(crate) fn agrees(&mut self, text: &str, question: &str) -> bool {
+    /// Shows `text` and asks for a plain yes; `whole` is shown on demand, where it says more.
+    pub(crate) fn agrees(&mut self, text: &str, whole: &str, question: &str) -> bool {
         let _held = stage::hold();
-        self.confirm(text, question).unwrap_or(false)
+        self.confirm(text, whole, question).unwrap_or(false)
     }
 
-    fn confirm(&mut self, text: &str, question: &str) -> io::Result<bool> {
-        self.show(text)?;
-        for _ in 0..TRIES {
-            match self.answer(&format!("{question} [y]es [n]o:"), false)? {
+    fn confirm(&mut self, text: &str, whole: &str, question: &str) -> io::Result<bool> {
+        let lines = |text: &str| layout::told(text, terminal::size(&self.tty).0, self.paint);
+        self.say(&format!("\n{}", lines(text).join("\n")))?;
+        let view = if text == whole { "" } else { " [v]iew all" };
+        let mut unclear = 0;
+        while unclear < TRIES {
+            unclear += 1;
+            match self.answer(&format!("{question} [y]es [n]o{view}:"), false)? {
                 Given::Stop => {
                     self.stop()?;
                     return Ok(false);
                 }
                 Given::Word(Word::Answer(Answer::Yes)) => return Ok(true),
                 Given::Word(Word::Answer(Answer::No { .. })) => return Ok(false),
+                Given::Word(Word::View) if !view.is_empty() => {
+                    if self.view(&lines(whole))?.is_some() {
+                        return Ok(false);
+                    }
+                    unclear = 0;
+                }
                 _ => {}
             }
         }
@@ -185,7 +195,10 @@ impl Terminal {
                     break;
                 }
                 Given::Word(Word::Answer(answer)) => Some(answer),
-                Given::Word(Word::View) => self.view(&question.whole())?,
+                Given::Word(Word::View) => {
+                    let columns = terminal::size(&self.tty).0;
+                    self.view(&layout::lines(&question.whole(), columns, self.paint))?
+                }
                 Given::Word(Word::Pattern) => self.pattern(question)?,
                 Given::Word(Word::Edit) => self.edit(question)?,
                 Given::Unclear => {
@@ -201,10 +214,8 @@ impl Terminal {
     }
 
     /// All of a text, a page at a time; an answer only when the user wants to stop.
-    fn view(&mut self, text: &str) -> io::Result<Option<Answer>> {
-        let size = terminal::size(&self.tty);
-        let lines = layout::lines(text, size.0, self.paint);
-        let page = size.1.saturating_sub(2).max(5);
+    fn view(&self, lines: &[String]) -> io::Result<Option<Answer>> {
+        let page = terminal::size(&self.tty).1.saturating_sub(2).max(5);
         let mut pages = lines.chunks(page).peekable();
         while let Some(lines) = pages.next() {
             self.say(&lines.join("\n"))?;
@@ -255,7 +266,8 @@ impl Terminal {
         }
         let covered: Vec<String> =
             rules.iter().map(|rule| format!("It covers {}.", rule.meaning())).collect();
-        let taken = self.confirm(&visible(&covered.join("\n")), "Take it, for this session?")?;
+        let covered = visible(&covered.join("\n")).into_owned();
+        let taken = self.confirm(&covered, &covered, "Take it, for this session?")?;
         Ok(taken.then_some(Answer::Allow(rules)))
     }
 

@@ -19,6 +19,7 @@ use crate::hooks::Hook;
 use crate::prompts::{self, Prompt};
 use crate::say;
 use crate::trust::Trust;
+pub(crate) use question::Length;
 
 /// What a directory, and those above it up to the repository's root, bring along.
 #[derive(Debug, Default)]
@@ -63,7 +64,7 @@ pub(crate) const SERVERS: &str = ".mcp.json";
 const LONGEST: u64 = 1 << 20;
 
 impl Project {
-    /// What `directory` (absolute and without links) brings along. A file that cannot be read is said and left.
+    /// What `directory` (absolute and without links) brings along. A file that is wrong is left out.
     pub(crate) fn find(directory: &Path) -> Self {
         let root = root(directory);
         let mut project = Self { root: root.to_owned(), ..Self::default() };
@@ -71,7 +72,7 @@ impl Project {
         for find in [settings, servers] {
             match up(directory, root).find_map(|folder| find(folder, directory).transpose()) {
                 Some(Ok(part)) => project.parts.push(part.judged(trust.as_ref())),
-                Some(Err(wrong)) => project.leave_out(wrong),
+                Some(Err(wrong)) => project.wrong.push(wrong),
                 None => {}
             }
         }
@@ -91,15 +92,26 @@ impl Project {
         let mut project = Self { root: root.to_owned(), ..Self::default() };
         match up(directory, root).find_map(|folder| servers(folder, directory).transpose()) {
             Some(Ok(part)) => project.parts.push(part.judged(Trust::find().as_ref())),
-            Some(Err(wrong)) => project.leave_out(wrong),
+            Some(Err(wrong)) => project.wrong.push(wrong),
             None => {}
         }
         project
     }
 
-    fn leave_out(&mut self, wrong: String) {
-        say(format!("left out: {wrong}"));
-        self.wrong.push(wrong);
+    /// Says what is wrong with files.
+    pub(crate) fn complain(&self) {
+        self.wrong.iter().for_each(|wrong| say(format!("left out: {wrong}")));
+    }
+
+    /// Whether no file was left out.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.wrong.is_empty()
+    }
+
+    /// What is wrong with files ends the run.
+    pub(crate) fn whole(self) -> Result<Self> {
+        let wrong = self.wrong.join("; ");
+        if wrong.is_empty() { Ok(self) } else { Err(Exit::Configuration.because(wrong)) }
     }
 
     /// The settings that the user trusts.
@@ -157,8 +169,9 @@ impl Project {
         if self.parts.iter().all(|part| part.said.is_some()) {
             return;
         }
-        let text = self.question(layers, |part| part.said.is_none());
-        let agreed = terminal.agrees(&text, "Trust this, until it changes?");
+        let text = |length| self.question(layers, length, |part| part.said.is_none());
+        let (short, whole) = (text(Length::Short), text(Length::Whole));
+        let agreed = terminal.agrees(&short, &whole, "Trust this, until it changes?");
         if !cancel.is_cancelled() {
             self.keep(agreed);
         }
@@ -244,9 +257,8 @@ fn found(directory: &Path, given: &ArgMatches, layers: &Layers) -> (Project, Fol
 
 /// The project without doubt: what is not trusted is said, or ends the run.
 fn settled(project: Project, follow: Follow) -> Result<Project> {
-    if let (Follow::Require, Some(wrong)) = (follow, project.wrong.first()) {
-        return Err(Exit::Configuration.because(wrong.clone()));
-    }
+    let project = if follow == Follow::Require { project.whole()? } else { project };
+    project.complain();
     let open = project.names(|part| !part.is_trusted());
     if open.is_empty() {
         return Ok(project);

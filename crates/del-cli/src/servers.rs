@@ -80,6 +80,7 @@ impl ServerTools {
 /// The servers that a directory brings along; the person at the terminal, if there is one, is asked about new ones.
 pub(crate) fn of_project(directory: &Path, asked: &mut Asked, cancel: &Cancel) -> Project {
     let mut project = Project::find_servers(directory);
+    project.complain();
     project.ask(&Layers::default(), asked, cancel);
     if !project.is_trusted() {
         say(format!(

@@ -98,6 +98,7 @@ fn print_path(json: bool) -> Result<Exit> {
 fn show(json: bool, common: &Common) -> Result<Exit> {
     let mut layers = Config::load()?.layers(common.profile.as_deref())?;
     let project = Path::new(".").canonicalize().map(|here| Project::find(&here)).unwrap_or_default();
+    project.complain();
     for refused in layers.refused(&project.settings()) {
         let Refused { key, line, why } = refused;
         say(format!("{}:{line}: {key} does not count: {why}", project::SETTINGS));
@@ -187,7 +188,8 @@ fn edit(common: &Common) -> Result<Exit> {
         let Err(wrong) = Config::parse(&text, &path, Whose::User) else { break };
         let again = match Asked::find(false, common.color, &Cancel::new()) {
             Asked::Terminal(mut terminal) => {
-                terminal.agrees(&visible(&wrong.to_string()), "Edit it again? Otherwise it stays as it was.")
+                let wrong = visible(&wrong.to_string()).into_owned();
+                terminal.agrees(&wrong, &wrong, "Edit it again? Otherwise it stays as it was.")
             }
             _ => false,
         };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use del_mcp::{Launch, Server, Servers, Source, State};
-use del_tools::visible;
+use del_tools::{counted, visible};
 use serde_json::{Value, json};
 
 use crate::arguments::Common;
@@ -238,7 +238,7 @@ fn report(state: &State, json: bool, common: &Common) -> Result<Exit> {
             );
         }
     };
-    say(format!("{title}: {} tools", state.tools.len()));
+    say(format!("{title}: {}", counted(state.tools.len(), "tool")));
     let mut table = Table::new(&["NAME", "DESCRIPTION"]);
     for tool in &state.tools {
         let first = tool.description.lines().next().unwrap_or_default().to_owned();
@@ -250,7 +250,7 @@ fn report(state: &State, json: bool, common: &Common) -> Result<Exit> {
 }
 
 fn trust(listed: &Listed, common: &Common) -> Result<Exit> {
-    let mut project = Project::find_servers(&directory(listed)?);
+    let mut project = Project::find_servers(&directory(listed)?).whole()?;
     if project.parts.is_empty() {
         return Err(Exit::Failed.because("there is no .mcp.json here that can be read"));
     }
@@ -271,7 +271,9 @@ fn rows(listed: &Listed) -> Result<Vec<Row>> {
     let state = |server: &Server, state| if server.disabled { "off" } else { state };
     let mut rows: Vec<Row> =
         own.servers.into_iter().map(|server| Row { state: state(&server, "on"), server }).collect();
-    if let Some((part, config)) = Project::find_servers(&directory(listed)?).servers() {
+    let project = Project::find_servers(&directory(listed)?);
+    project.complain();
+    if let Some((part, config)) = project.servers() {
         config.warnings.iter().for_each(say);
         for server in config.servers.iter().cloned() {
             let taken = rows.iter().any(|row| row.server.name == server.name);

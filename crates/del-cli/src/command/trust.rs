@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::input::plain;
-use crate::project::{self, Project};
+use crate::project::{self, Length, Project};
 use crate::say;
 use crate::table::Table;
 use crate::terminal::{self, shown};
@@ -54,14 +54,21 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
             plain(&error)
         ))
     })?;
+    if !directory.is_dir() {
+        return Err(
+            Exit::BadInput.because(format!("expected a directory, got the file {}", directory.display()))
+        );
+    }
     if options.revoke {
         return revoke(project::root(&directory), options.json);
     }
     let mut project = Project::find(&directory);
     if project.parts.is_empty() {
+        project.whole()?;
         let here = directory.display();
         return Err(Exit::Failed.because(format!("{here} brings nothing along that could be trusted")));
     }
+    project.complain();
     settle(&mut project, options.yes, common)?;
     if options.json {
         let file = |part| json!({"file": project.name(part), "trusted": part.is_trusted()});
@@ -71,7 +78,11 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
         let done = if project.is_trusted() { "trusted" } else { "not trusted" };
         print(&format!("{done}: {}", project.names(|_| true).join(", ")))?;
     }
-    Ok(if project.is_trusted() { Exit::Done } else { Exit::Untrusted })
+    Ok(match project.is_whole() {
+        _ if !project.is_trusted() => Exit::Untrusted,
+        false => Exit::Configuration,
+        true => Exit::Done,
+    })
 }
 
 /// Shows what is not trusted and asks, also about what the user said no to before; without a terminal it ends with what
@@ -89,7 +100,7 @@ pub(crate) fn settle(project: &mut Project, yes: bool, common: &Common) -> Resul
     let cancel = Cancel::new();
     let mut asked = Asked::find(false, common.color, &cancel);
     if matches!(asked, Asked::Nobody) {
-        say(project.question(&layers, |part| !part.is_trusted()));
+        say(project.question(&layers, Length::Whole, |part| !part.is_trusted()));
         return Err(Exit::Untrusted.because("there is no terminal to ask on"));
     }
     project.ask(&layers, &mut asked, &cancel);

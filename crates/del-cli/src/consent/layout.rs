@@ -10,6 +10,8 @@ use diff::Line;
 
 /// What begins a line that goes on from the one above: nothing that is asked about can look like a line of its own.
 const GOES_ON: &str = "  ↪ ";
+/// What begins a line that is quoted.
+pub(crate) const QUOTED: &str = "│ ";
 const TAB: usize = 8;
 
 /// The lines of a question on a terminal of this width, in their colours; those of a diff behind their numbers.
@@ -49,6 +51,25 @@ pub(crate) fn lines(text: &str, columns: usize, paint: Paint) -> Vec<String> {
     out
 }
 
+/// The lines of what somebody else wrote and is to be agreed to: broken between words, each row as far to the right as
+/// its line, behind a mark where it goes on.
+pub(super) fn told(text: &str, columns: usize, paint: Paint) -> Vec<String> {
+    let mut out = Vec::new();
+    for (place, line) in text.split('\n').enumerate() {
+        let inside = line.trim_start_matches(' ');
+        let inside = inside.strip_prefix(QUOTED).unwrap_or(inside);
+        let lead = &line[..line.len() - inside.len()];
+        let mark = format!("{lead}↪ ");
+        let words = wrap::rows(inside, columns.max(20).saturating_sub(wrap::width(&mark)).max(10), 0);
+        for (row, words) in words.lines().chain(words.is_empty().then_some("")).enumerate() {
+            let begin = if row == 0 { lead } else { &mark };
+            let rows = rows_behind(&format!("{begin}{words}"), columns, &mark);
+            out.extend(rows.into_iter().map(|row| if place == 0 { paint.bold(row) } else { row }));
+        }
+    }
+    out
+}
+
 /// Phrases beside each other, in rows that are not wider than the terminal.
 pub(super) fn words(phrases: &[&str], columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
@@ -76,14 +97,19 @@ fn sentence(line: &str, columns: usize) -> Vec<String> {
 
 /// One line as the rows that it takes.
 fn rows(line: &str, columns: usize) -> Vec<String> {
+    rows_behind(line, columns, GOES_ON)
+}
+
+/// The same, with what begins the rows that go on.
+fn rows_behind(line: &str, columns: usize, mark: &str) -> Vec<String> {
     let columns = columns.max(20);
     let mut rows = Vec::new();
     let (mut row, mut used) = (String::new(), 0);
     for c in line.chars() {
         let wide = if c == '\t' { TAB - used % TAB } else { c.width().unwrap_or(0) };
         if used + wide > columns {
-            rows.push(std::mem::replace(&mut row, GOES_ON.to_owned()));
-            used = GOES_ON.chars().count();
+            rows.push(std::mem::replace(&mut row, mark.to_owned()));
+            used = wrap::width(mark);
         }
         if c == '\t' {
             row.extend(std::iter::repeat_n(' ', wide));
@@ -130,6 +156,28 @@ mod tests {
             plain(&text.replace("and more", "and many more"), 24)[3..5],
             [" 9 +2 and many more word", "     ↪ s"]
         );
+    }
+
+    #[test]
+    fn what_is_told_is_broken_between_words_and_stays_in_its_column() {
+        let told = |text: &str| told(text, 24, Paint::for_terminal(When::Never, false));
+        assert_eq!(
+            told("here\n    words = one two three four five\n    │ quoted text goes on here\n    │ "),
+            [
+                "here",
+                "    words = one two",
+                "    ↪ three four five",
+                "    │ quoted text goes",
+                "    │ ↪ on here",
+                "    │ ",
+            ]
+        );
+        assert_eq!(
+            told(&format!("here\n  {}", "x".repeat(40))),
+            ["here".to_owned(), format!("  {}", "x".repeat(22)), format!("  ↪ {}", "x".repeat(18))]
+        );
+        let hidden = format!("here\n  $ ls{}rm", " ".repeat(60));
+        assert_eq!(told(&hidden)[2..], ["  ↪ rm"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::consent::{Terminal, unbroken};
+use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{Server, says};
 
@@ -14,6 +14,11 @@ fn at(files: &TempDir, home: &TempDir, folder: &str, arguments: &[&str]) -> Run 
 
 fn model(server: &Server, request: usize) -> String {
     server.completions()[request].body["model"].as_str().unwrap().to_owned()
+}
+
+/// What a question says, its rows joined.
+fn joined(question: &str) -> String {
+    question.replace("\r\n    ↪ ", " ").replace("\r\n    │ ↪ ", " ")
 }
 
 const PROJECT: &str = "model = \"theirs\"\nmax_turns = 7\nallow_tool = [\"run_command\"]\napproval_mode = \"yolo\"\n\
@@ -36,7 +41,7 @@ fn a_projects_settings_count_once_they_are_trusted_and_never_loosen() {
     assert!(at(&files, &home, "inner", &["trust", "--list"]).err.contains("not been asked"));
 
     let mut terminal = Terminal::with(&files, &["trust"], 100, &[("HOME", &text(home.path()))]);
-    let question = unbroken(&terminal.until("[y]es [n]o:"));
+    let question = joined(&terminal.until("[y]es [n]o:"));
     for said in
         ["max_turns = 7", "without allow_tool (line 3)", "without approval_mode (line 4): you have it at ask"]
     {
@@ -62,7 +67,9 @@ fn a_projects_settings_count_once_they_are_trusted_and_never_loosen() {
     ask(&["--project", "require"]).fails(55, "you have not agreed");
 
     std::fs::write(files.path().join(".del/config.toml"), "max_turns = \n").unwrap();
-    ask(&["--project", "require"]).fails(52, ".del/config.toml");
+    let got = ask(&["--project", "require"]);
+    got.fails(52, ".del/config.toml");
+    assert_eq!(got.err.matches("config.toml").count(), 1, "it is said once: {got:#?}");
     assert!(ask(&[]).err.contains("left out: "));
 }
 
@@ -125,6 +132,40 @@ fn the_assistant_asks_once_and_remembers_a_no() {
 }
 
 #[test]
+fn the_words_that_a_model_would_get_are_seen_before_they_are_trusted() {
+    let home = directory(&[]);
+    let body: String =
+        (1..=40).map(|line| format!("Step {line} does something to some of the files here.\n")).collect();
+    let files = directory(&[
+        (".del/config.toml", "[[hooks.PreToolUse]]\ncommand = \"echo one two three four five six seven\"\n"),
+        (".claude/commands/long.md", &body),
+        (".del/skills/release/SKILL.md", "---\nname: release\n---\nBump the version, then tag.\n"),
+    ]);
+    let mut terminal =
+        Terminal::with(&files, &["trust", "--color", "never"], 46, &[("HOME", &text(home.path()))]);
+    let question = terminal.until("[y]es [n]o [v]iew all:");
+    assert!(
+        question.contains("    │ Step 11 does something to some of the\r\n    │ ↪ files here.\r\n"),
+        "{question}"
+    );
+    assert!(question.contains("    … 29 more lines\r\n") && !question.contains("Step 12"), "{question}");
+    assert!(question.contains("│ Bump the version, then tag."), "{question}");
+    let words = joined(&question.replace("\r\n      ↪ ", " "));
+    assert!(words.contains("echo one two three four five six seven"), "{words}");
+    terminal.write("v");
+    let mut seen = terminal.until("More: Enter goes on");
+    terminal.write("\r");
+    seen += &terminal.until("More: Enter goes on");
+    terminal.write("\r");
+    seen += &terminal.until("[y]es [n]o [v]iew all:");
+    assert!(seen.contains("Step 12") && seen.contains("Step 40"), "{seen}");
+    terminal.write("n");
+    assert_eq!(terminal.end().1, 55);
+    let shown = at(&files, &home, "", &["trust"]);
+    assert!(shown.err.contains("Step 40"), "{shown:#?}");
+}
+
+#[test]
 fn a_link_is_no_file_of_the_projects_and_a_mistake_is_said() {
     let home = directory(&[]);
     let files = directory(&[("elsewhere.toml", "max_turns = 7\n"), (".del/x", "")]);
@@ -133,7 +174,14 @@ fn a_link_is_no_file_of_the_projects_and_a_mistake_is_said() {
     std::fs::remove_file(files.path().join(".del/config.toml")).unwrap();
     std::fs::write(files.path().join(".del/config.toml"), "\nmodle = 5\n").unwrap();
     let got = at(&files, &home, "", &["trust", "-y"]);
-    assert!(got.err.contains(".del/config.toml:2: expected one of base_url"), "{got:#?}");
+    got.fails(52, ".del/config.toml:2: expected one of base_url");
+    at(&files, &home, "", &["trust", "elsewhere.toml"]).fails(42, "expected a directory, got the file");
+    // What else there is can be trusted all the same.
+    std::fs::write(files.path().join(".mcp.json"), "{\"mcpServers\": {\"x\": {\"command\": \"nosuch\"}}}")
+        .unwrap();
+    let got = at(&files, &home, "", &["trust", "-y"]);
+    assert!(got.code == 52 && got.out.contains("trusted: .mcp.json"), "{got:#?}");
+    assert_eq!(got.err.matches("expected one of base_url").count(), 1, "{got:#?}");
 }
 
 #[test]

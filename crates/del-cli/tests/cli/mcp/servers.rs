@@ -284,7 +284,7 @@ fn what_a_directory_brings_does_not_run_unless_the_user_agreed_to_it() {
     // So narrow that every path is broken.
     let mut terminal = Terminal::with(&place.files, &["mcp", "trust"], 20, &[("HOME", &home)]);
     let question = unbroken(&terminal.until("[y]es [n]o:"));
-    assert!(question.contains("python3") && question.contains(" honest "), "{question:?}");
+    assert!(question.contains("python3") && question.contains("↪ honest"), "{question:?}");
     terminal.write("y\r");
     assert_eq!(terminal.end().1, 0);
     let got = call();
