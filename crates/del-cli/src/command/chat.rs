@@ -106,7 +106,6 @@ impl Chat {
     /// Takes line after line until the user has had enough.
     fn talk(&mut self, lines: &mut Lines) -> Result<Exit> {
         let mut interrupted = false;
-        let mut goes_on = false;
         loop {
             let read = match self.ahead.pop_front() {
                 Some(question) => {
@@ -115,20 +114,15 @@ impl Chat {
                     Read::Line(self.pastes.unfold(&question))
                 }
                 None => {
-                    if !std::mem::take(&mut goes_on) {
-                        self.session.hands.hear_jobs();
-                        self.space();
-                    }
-                    lines.read(&self.status(), &std::mem::take(&mut self.begun))?
+                    self.session.hands.hear_jobs();
+                    self.space();
+                    let (read, presses) = lines.read(self.statuses(), &std::mem::take(&mut self.begun))?;
+                    (0..presses).for_each(|_| self.next_mode());
+                    read
                 }
             };
             self.stage.follow();
             match read {
-                Read::Mode => {
-                    // The status above the line says so.
-                    self.next_mode();
-                    goes_on = true;
-                }
                 Read::Line(line) => {
                     interrupted = false;
                     if !line.trim().is_empty() {

@@ -224,6 +224,27 @@ fn shift_tab_takes_the_next_mode_and_keeps_what_was_typed() {
 }
 
 #[test]
+fn what_is_typed_behind_a_burst_of_shift_tab_is_not_lost() {
+    let files = directory(&[("a.txt", "x\n")]);
+    let server = Server::new(vec![
+        calls("c1", "write_file", &json!({"file_path": "a.txt", "content": "y"})),
+        says("Hello."),
+    ]);
+    let mut terminal = start(&files, &server, &[]);
+    terminal.write("he\u{1b}[Z\u{1b}[Z\u{1b}[Z\u{1b}[Z\u{1b}[Zllo");
+    terminal.until("scripted · plan ·");
+    terminal.until("> hello");
+    terminal.write("\u{1b}[Z\u{1b}[Z\u{1b}[Z there\r");
+    terminal.until("Hello.");
+    terminal.until("scripted · plan ·");
+    end(terminal);
+    let asked = server.completions();
+    assert_eq!(asked[0].body["messages"][1]["content"], "hello there");
+    let told = asked[1].body["messages"].to_string();
+    assert!(told.contains("only reading is allowed in plan mode"), "{told}");
+}
+
+#[test]
 fn commands_and_files_are_offered_and_tab_takes_them() {
     let files = directory(&[("src/engine.rs", "fn main() {}\n")]);
     let server = Server::new(vec![says("A file.")]);

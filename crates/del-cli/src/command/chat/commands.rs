@@ -9,7 +9,7 @@ use del_agent::{Entry, Failure};
 use del_tools::{Approval, Rule, visible};
 
 use super::word::Name;
-use super::{Chat, Next, help, say};
+use super::{Chat, Next, help, say, status};
 use crate::clipboard;
 use crate::consent::editing::{self, Edited};
 use crate::exit;
@@ -86,14 +86,9 @@ impl Chat {
         self.say_mode();
     }
 
-    /// The modes in turn, without the one in which nothing asks.
     pub(super) fn next_mode(&mut self) {
         let gate = &mut self.session.hands.gate;
-        gate.set_approval(match gate.approval() {
-            Approval::Ask => Approval::AutoEdit,
-            Approval::AutoEdit => Approval::Plan,
-            Approval::Plan | Approval::Yolo => Approval::Ask,
-        });
+        gate.set_approval(status::next(gate.approval()));
     }
 
     fn mode(&mut self, mode: &str) {

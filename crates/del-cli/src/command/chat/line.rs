@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use complete::Words;
@@ -20,7 +21,6 @@ use reedline::{
     Color, EditCommand, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineMenu, Signal,
     ValidationResult, Validator,
 };
-use tempfile::TempDir;
 
 use crate::consent::editing;
 use crate::prompts;
@@ -44,6 +44,9 @@ struct Drawn {
     editor: Reedline,
     pastes: Pastes,
     kitty: bool,
+    /// How often Shift-Tab was pressed since the line began. It does not end the line: what is typed behind it in one go
+    /// would be lost.
+    presses: Arc<AtomicUsize>,
     /// Where the user's editor finds the text.
     _folder: Option<TempDir>,
 }
@@ -51,8 +54,6 @@ struct Drawn {
 /// What was read.
 pub(super) enum Read {
     Line(String),
-    /// Shift-Tab; the line that was begun stays.
-    Mode,
     /// Ctrl-C.
     Interrupted,
     /// Ctrl-D, or the end of the input.
@@ -60,8 +61,11 @@ pub(super) enum Read {
 }
 
 /// The status above the line; it is gone once the line is sent.
+#[derive(Default)]
 struct Above {
-    status: String,
+    /// As it is now, and as it is after each Shift-Tab, in a circle that leaves the first out.
+    statuses: Vec<String>,
+    presses: Arc<AtomicUsize>,
 }
 
 /// A line that ends so goes on in the next.
@@ -85,11 +89,12 @@ impl Lines {
         Self { reader, history }
     }
 
-    /// Reads one, below `status`, beginning with what was `typed` before.
-    pub(super) fn read(&mut self, status: &str, typed: &str) -> Result<Read> {
+    /// Reads one, below a status, beginning with what was `typed` before. The first of the statuses is that of now, the
+    /// others are those after each press of Shift-Tab, in a circle. What was read, and how often that was pressed.
+    pub(super) fn read(&mut self, statuses: Vec<String>, typed: &str) -> Result<(Read, usize)> {
         match &mut self.reader {
-            Reader::Drawn(drawn) => drawn.read(status, typed),
-            Reader::Plain { prompt } => plain(*prompt, status),
+            Reader::Drawn(drawn) => drawn.read(statuses, typed),
+            Reader::Plain { prompt } => Ok((plain(*prompt, statuses.first().map_or("", String::as_str))?, 0)),
         }
     }
 
@@ -110,7 +115,8 @@ impl Drawn {
         history: Option<&History>,
     ) -> Self {
         let shared = Arc::new(Shared::default());
-        let keys = Keys::new(pastes.clone(), Arc::clone(&shared));
+        let presses = Arc::default();
+        let keys = Keys::new(pastes.clone(), Arc::clone(&shared), Arc::clone(&presses));
         let mut editor = Reedline::create()
             .use_bracketed_paste(true)
             .with_ansi_colors(look.paint.is_on())
@@ -118,7 +124,7 @@ impl Drawn {
             .with_completer(Box::new(Words::new(directory, Arc::clone(prompts))))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(Popup::new(look, shared))))
             .with_edit_mode(Box::new(keys))
-            .with_transient_prompt(Box::new(Above { status: String::new() }));
+            .with_transient_prompt(Box::new(Above::default()));
         if let Some(lines) = history.and_then(|history| history.lines(&pastes)) {
             editor = editor.with_history(lines);
         }
@@ -132,27 +138,27 @@ impl Drawn {
             editor = editor.with_buffer_editor(command, path);
             folder = Some(place);
         }
-        Self { editor, pastes, kitty: speaks_kitty(), _folder: folder }
+        Self { editor, pastes, kitty: speaks_kitty(), presses, _folder: folder }
     }
 
-    fn read(&mut self, status: &str, typed: &str) -> Result<Read> {
+    fn read(&mut self, statuses: Vec<String>, typed: &str) -> Result<(Read, usize)> {
         if !typed.is_empty() {
             self.editor.run_edit_commands(&[EditCommand::InsertString(typed.to_owned())]);
         }
         if self.kitty {
             put("\u{1b}[>1u");
         }
-        let status = if status.is_empty() { String::new() } else { format!("{status}\n") };
-        let read = self.editor.read_line(&Above { status });
+        self.presses.store(0, Ordering::Relaxed);
+        let read = self.editor.read_line(&Above { statuses, presses: Arc::clone(&self.presses) });
         if self.kitty {
             put("\u{1b}[<u");
         }
-        Ok(match read? {
+        let read = match read? {
             Signal::Success(line) => Read::Line(self.pastes.unfold(&line.replace("\\\n", "\n"))),
-            Signal::HostCommand(_) => Read::Mode,
             Signal::CtrlC => Read::Interrupted,
             _ => Read::End,
-        })
+        };
+        Ok((read, self.presses.load(Ordering::Relaxed)))
     }
 }
 
@@ -196,7 +202,14 @@ fn speaks_kitty() -> bool {
 
 impl Prompt for Above {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.status)
+        let place = match (self.presses.load(Ordering::Relaxed), self.statuses.len()) {
+            (pressed, 2..) if pressed > 0 => 1 + (pressed - 1) % (self.statuses.len() - 1),
+            _ => 0,
+        };
+        match self.statuses.get(place).filter(|status| !status.is_empty()) {
+            Some(status) => Cow::Owned(format!("{status}\n")),
+            None => Cow::Borrowed(""),
+        }
     }
 
     fn render_prompt_right(&self) -> Cow<'_, str> {

@@ -14,12 +14,30 @@ use crate::terminal;
 
 /// Columns of a model's name.
 const MODEL: usize = 28;
+/// Modes that Shift-Tab takes in turn.
+const MODES: usize = 3;
+
+/// The modes in turn, without the one in which nothing asks.
+pub(super) const fn next(mode: Approval) -> Approval {
+    match mode {
+        Approval::Ask => Approval::AutoEdit,
+        Approval::AutoEdit => Approval::Plan,
+        Approval::Plan | Approval::Yolo => Approval::Ask,
+    }
+}
 
 impl Chat {
+    /// The status now, and as it would be after each Shift-Tab, until the modes come round.
+    pub(super) fn statuses(&self) -> Vec<String> {
+        let now = self.session.hands.gate.approval();
+        let modes = std::iter::successors(Some(now), |mode| Some(next(*mode)));
+        modes.take(1 + MODES).map(|mode| self.status(mode)).collect()
+    }
+
     /// Model, way of calling tools, what asks, how full the context is, and the branch; as much of it as fits.
-    pub(super) fn status(&self) -> String {
+    fn status(&self, approval: Approval) -> String {
         let width = terminal::width().saturating_sub(1);
-        let mut parts = self.parts();
+        let mut parts = self.parts(approval);
         while parts.len() > 2 && wide(&parts) > width {
             parts.pop();
         }
@@ -32,13 +50,12 @@ impl Chat {
     }
 
     /// The most important first, and whether it is one to look out for.
-    fn parts(&self) -> Vec<(String, bool)> {
+    fn parts(&self, approval: Approval) -> Vec<(String, bool)> {
         let session = &self.session;
         let model = match session.settings.model.as_str() {
             "" => "the server's model",
             name => name,
         };
-        let approval = session.hands.gate.approval();
         let mut parts = vec![
             (cut(&visible(model), MODEL), false),
             (name(approval).to_owned(), approval == Approval::Yolo),

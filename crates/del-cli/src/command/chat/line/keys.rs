@@ -1,6 +1,7 @@
 //! What keys do, besides those that everybody knows from Emacs and the shell.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossterm::event::{Event, KeyEvent};
 use reedline::{
@@ -15,12 +16,14 @@ pub(super) struct Keys {
     usual: Emacs,
     pastes: Pastes,
     popup: Arc<Shared>,
+    /// How often Shift-Tab was pressed.
+    presses: Arc<AtomicUsize>,
     /// Ctrl-X was pressed, and waits for its second key.
     chord: bool,
 }
 
 impl Keys {
-    pub(super) fn new(pastes: Pastes, popup: Arc<Shared>) -> Self {
+    pub(super) fn new(pastes: Pastes, popup: Arc<Shared>, presses: Arc<AtomicUsize>) -> Self {
         let mut bindings = default_emacs_keybindings();
         let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
         bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
@@ -30,7 +33,7 @@ impl Keys {
         let next =
             ReedlineEvent::UntilFound(vec![ReedlineEvent::MenuAccept, ReedlineEvent::Menu(NAME.to_owned())]);
         bindings.add_binding(KeyModifiers::NONE, KeyCode::Tab, next);
-        Self { usual: Emacs::new(bindings), pastes, popup, chord: false }
+        Self { usual: Emacs::new(bindings), pastes, popup, presses, chord: false }
     }
 
     fn key(&mut self, key: KeyEvent) -> Option<ReedlineEvent> {
@@ -53,7 +56,10 @@ impl Keys {
             }
             KeyCode::BackTab if self.popup.is_open() => Some(ReedlineEvent::MenuPrevious),
             // As in other assistants.
-            KeyCode::BackTab => Some(ReedlineEvent::ExecuteHostCommand(String::new())),
+            KeyCode::BackTab => {
+                self.presses.fetch_add(1, Ordering::Relaxed);
+                Some(ReedlineEvent::Repaint)
+            }
             KeyCode::Char(c @ ('/' | '@')) if !control => Some(ReedlineEvent::Multiple(vec![
                 ReedlineEvent::Edit(vec![EditCommand::InsertChar(c)]),
                 ReedlineEvent::Menu(NAME.to_owned()),
