@@ -98,6 +98,11 @@ impl ServerOptions {
         (base, api.or(anthropic.then_some(ServerApi::Anthropic)))
     }
 
+    /// Whether they, or the environment, name a server.
+    pub(crate) fn names_a_server(&self) -> bool {
+        self.address().0.is_some()
+    }
+
     /// The key that they name, or else the `usual` one of the API.
     pub(super) fn key(&self, usual: bool, api: ServerApi) -> Result<Option<String>> {
         match &self.api_key_env {

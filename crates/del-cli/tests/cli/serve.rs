@@ -45,6 +45,15 @@ impl Proxy {
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
+    /// All of an answer.
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
     /// Sends a signal: how the program ends.
     pub(crate) fn end(mut self, signal: &str) -> Option<i32> {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
@@ -130,9 +139,39 @@ fn what_cannot_be_served_is_said() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     serve(&["--listen", &address]).fails(1, "--listen takes another address");
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let run = plain(&["serve", "--upstream", &format!("http://{free}/v1")]);
-    run.fails(1, "another address with --upstream");
+}
+
+#[test]
+fn it_waits_for_a_model_server_that_is_away() {
+    let place = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let upstream = format!("http://{place}/v1");
+    let mut command = del(&["serve", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+    let mut proxy = Proxy::start(command.stderr(Stdio::piped()));
+    assert!(proxy.line.contains(&format!("in front of {upstream}")), "{}", proxy.line);
+    let mut warning = String::new();
+    BufReader::new(proxy.child.stderr.take().unwrap()).read_line(&mut warning).unwrap();
+    assert!(
+        warning.contains("cannot reach the model server at") && warning.contains("asked again"),
+        "{warning}"
+    );
+    assert!(proxy.get("/ready").starts_with("HTTP/1.1 503 "), "{}", proxy.get("/ready"));
+    assert!(proxy.get("/health").starts_with("HTTP/1.1 200 "), "it lives all the same");
+
+    let listener = TcpListener::bind(place).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            BufReader::new(&stream).lines().map_while(Result::ok).find(String::is_empty);
+            let body = "{\"data\":[{\"id\":\"small\"}]}";
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    assert!(proxy.get("/ready").starts_with("HTTP/1.1 200 "), "{}", proxy.get("/ready"));
+    assert!(proxy.get("/v1/models").contains("small"), "{}", proxy.get("/v1/models"));
 }
 
 #[test]

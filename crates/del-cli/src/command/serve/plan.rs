@@ -82,7 +82,7 @@ impl Plan {
     /// The settings of the proxy, with what the servers say of themselves.
     ///
     /// # Errors
-    /// When the only server does not answer, or a chat template cannot be used.
+    /// When no server is named and none is found, the only one wants another key, or a chat template cannot be used.
     pub(super) async fn ask(&self, catalog: Catalog, common: &Common) -> Result<Asked> {
         let (mut routes, mut away, mut first) = (Vec::new(), Vec::new(), None);
         for route in &self.routes {
@@ -138,22 +138,33 @@ impl Plan {
         self.listening.log
     }
 
-    /// The servers of a route. Several, and those of a file, may come later.
+    /// The servers of a route. Those that are named may come later.
     async fn servers(&self, options: &RouteOptions, away: &mut Vec<String>) -> Result<Vec<Server>> {
+        let names = ["--upstream", "--upstream-key-env"];
         let asked = |base_url: Option<&String>| ServerOptions {
             base_url: base_url.cloned(),
             model: options.model.clone(),
             api_key_env: options.upstream_key_env.clone(),
-            names: ["--upstream", "--upstream-key-env"],
+            names,
             api: Some(options.upstream_api),
         };
         if options.upstream.len() < 2 && !(self.patient && options.upstream.len() == 1) {
-            return Ok(vec![Server::find(&asked(options.upstream.first())).await?]);
+            let only = asked(options.upstream.first());
+            if !only.names_a_server() {
+                return Ok(vec![Server::find(&only).await?]);
+            }
+            let mut server = Server::named(&only, true)?;
+            match server.meet(names).await {
+                Err(error) if Exit::of(&error) != Exit::Failed => return Err(error),
+                Err(error) => away.push(error.to_string()),
+                Ok(()) => {}
+            }
+            return Ok(vec![server]);
         }
         let mut servers = Vec::new();
         for base in &options.upstream {
             let mut server = Server::named(&asked(Some(base)), !self.patient)?;
-            if let Err(error) = server.meet(["--upstream", "--upstream-key-env"]).await {
+            if let Err(error) = server.meet(names).await {
                 away.push(error.to_string());
             }
             servers.push(server);
