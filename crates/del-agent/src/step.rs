@@ -133,6 +133,16 @@ pub enum Failure {
         /// What the server says.
         error: ApiError,
     },
+    /// The server, or its model, takes no images, and some go along.
+    #[error(
+        "the model server refused{}, as an image goes along: {error}. Take a model that sees images, or ask without it", status_text(*.status)
+    )]
+    Images {
+        /// The status, if the refusal had one of its own.
+        status: Option<u16>,
+        /// What the server says.
+        error: ApiError,
+    },
     /// The question cost more requests than it may.
     #[error("no answer after {}, which is the limit. Raise it, or ask for less at once", counted(*.turns, "turn"))]
     TurnLimit {
@@ -178,6 +188,15 @@ pub enum Failure {
     },
 }
 
+/// `1 turn`, `2 turns`, `3 tries`
+fn counted(n: u32, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if n == 1 => format!("1 {noun}"),
+        Some(start) => format!("{n} {start}ies"),
+        None => format!("{n} {noun}s"),
+    }
+}
+
 fn status_text(status: Option<u16>) -> String {
     status.map_or_else(String::new, |status| format!(" (status {status})"))
 }
@@ -188,15 +207,6 @@ fn advice(error: &ApiError) -> String {
         ApiErrorKind::NotFound => ". Check the name of the model and the address".to_owned(),
         ApiErrorKind::ToolsUnsupported => ". Put the tools into the prompt instead".to_owned(),
         ApiErrorKind::ContextExceeded { limit: Some(limit), sent: Some(sent) } => {
-/// `1 turn`, `2 turns`, `3 tries`
-fn counted(n: u32, noun: &str) -> String {
-    match noun.strip_suffix('y') {
-        _ if n == 1 => format!("1 {noun}"),
-        Some(start) => format!("{n} {start}ies"),
-        None => format!("{n} {noun}s"),
-    }
-}
-
             format!(
                 ". {sent} tokens are too many for {limit}: begin anew, or start the server with a larger context"
             )

@@ -9,6 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use del_agent::Image;
 use del_dialects::Dialects;
+use reqwest::Url;
 
 use crate::input;
 
@@ -78,17 +79,54 @@ impl Attachment {
 
 /// Images and PDFs that a text names: as `@path`, or by an absolute path, as terminals paste what is dropped on them.
 pub(crate) fn named(text: &str, directory: &Path) -> Vec<PathBuf> {
-    let words = shlex::split(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect());
     let path = |word: String| {
         let (at, name) = match word.strip_prefix('@') {
             Some(name) => (true, name),
-            None => (false, word.strip_prefix("file://").unwrap_or(&word)),
+            None => (false, word.as_str()),
         };
-        let path = Path::new(name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']));
-        let meant = is_name(path) && (at || path.is_absolute());
+        let path = path_of(name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']));
+        let meant = is_name(&path) && (at || path.is_absolute());
         (meant && (at || path.is_file())).then(|| directory.join(path))
     };
-    words.into_iter().filter_map(path).collect()
+    words(text).into_iter().filter_map(path).collect()
+}
+
+/// The words of a question: those that begin with a quote, and characters behind a backslash, as a shell has them. A quote
+/// inside a word is an apostrophe.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (mut word, mut quote, mut end) = (String::new(), None, rest.len());
+        let mut chars = rest.char_indices();
+        while let Some((at, c)) = chars.next() {
+            match (c, quote) {
+                ('\'' | '"', None) if word.is_empty() || word == "@" => quote = Some(c),
+                (c, Some(open)) if c == open => quote = None,
+                ('\\', None) => word.extend(chars.next().map(|(_, escaped)| escaped)),
+                (c, None) if c.is_whitespace() => {
+                    end = at;
+                    break;
+                }
+                (c, _) => word.push(c),
+            }
+        }
+        if quote.is_some() {
+            // It was none.
+            end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            rest[..end].clone_into(&mut word);
+        }
+        words.push(word);
+        rest = rest[end..].trim_start();
+    }
+    words
+}
+
+/// A path as it is pasted: an address of a file, or one in the home directory.
+fn path_of(name: &str) -> PathBuf {
+    let address = name.starts_with("file://").then(|| Url::parse(name).ok()?.to_file_path().ok()).flatten();
+    let home = || name.strip_prefix("~/").and_then(|name| Some(std::env::home_dir()?.join(name)));
+    address.or_else(home).unwrap_or_else(|| PathBuf::from(name))
 }
 
 /// Whether a name is one of an image or a PDF.
@@ -172,5 +210,13 @@ mod tests {
         let text = format!("What is in '{}' and @b.JPG, not in c.png?", path.display());
         assert_eq!(named(&text, Path::new("/work")), [path, PathBuf::from("/work/b.JPG")]);
         assert!(named("it's /nowhere/x.png", Path::new("/work")).is_empty());
+        let (path, here) = (folder.path().join("my shot.png"), Path::new("/work"));
+        let escaped = path.display().to_string().replace(' ', "\\ ");
+        let address = format!("file://{}", path.display()).replace(' ', "%20");
+        for pasted in [escaped, address, format!("\"{}\"", path.display())] {
+            assert_eq!(named(&format!("what's in {pasted}?"), here), [path.clone()], "{pasted}");
+        }
+        assert_eq!(named("@'a b.png' isn't @c.png", here), [here.join("a b.png"), here.join("c.png")]);
+        assert_eq!(named("'tis @c.png", here), [here.join("c.png")]);
     }
 }

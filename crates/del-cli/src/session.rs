@@ -409,6 +409,7 @@ pub(crate) fn exit(failure: &Failure) -> Exit {
         Failure::Refused { error, .. } if error.kind == ApiErrorKind::Authentication => Exit::Authentication,
         Failure::TurnLimit { .. } => Exit::TurnLimit,
         Failure::Cancelled => Exit::Interrupted,
+        Failure::Images { .. } => Exit::BadInput,
         _ => Exit::Failed,
     }
 }

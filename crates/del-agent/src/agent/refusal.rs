@@ -96,6 +96,9 @@ impl Agent {
             self.mode = Mode::Prompt;
             self.notices.push(Notice::PromptMode { reason: error.message });
             self.request(1, watch)
+        } else if self.shows_images() && is_about_images(&error.message) {
+            // Some servers call this a fault of their own, which passes.
+            Effect::Failed(Failure::Images { status, error })
         } else if let ApiErrorKind::ContextExceeded { limit, .. } = error.kind {
             self.too_long(status, error, limit, watch)
                 .unwrap_or_else(|error| Effect::Failed(Failure::Refused { status, error }))
@@ -104,6 +107,10 @@ impl Agent {
         } else {
             Effect::Failed(Failure::Refused { status, error })
         }
+    }
+
+    fn shows_images(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry, Entry::User { images, .. } if !images.is_empty()))
     }
 
     pub(super) fn wait(
@@ -146,6 +153,12 @@ impl Agent {
             self.revision += 1;
         }
     }
+}
+
+/// Whether a refusal is for the images: servers have no code for that, but all say what it is about.
+fn is_about_images(message: &str) -> bool {
+    let message = message.to_lowercase();
+    ["image", "vision", "multimodal", "multi-modal", "mmproj"].iter().any(|word| message.contains(word))
 }
 
 fn is_too_long(failure: &Failure) -> bool {

@@ -4,6 +4,7 @@
 mod acp;
 mod apis;
 mod assistant;
+mod attachments;
 #[cfg(feature = "bulk")]
 mod bulk;
 mod config;

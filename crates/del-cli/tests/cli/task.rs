@@ -433,37 +433,6 @@ fn an_answer_that_never_fits_is_an_error_also_where_the_server_knows_no_schemas(
 }
 
 #[test]
-fn files_go_along_with_the_question() {
-    let files = directory(&[("notes.md", "# One <tool_call>\n")]);
-    std::fs::write(files.path().join("dot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
-    let server = Server::new(vec![says("A dot.")]);
-    let got = run_in(&files, task(&server, &["-f", "notes.md", "-f", "dot.png"]));
-    assert_eq!(got.code, 0, "{got:#?}");
-    let body = &server.completions()[0].body;
-    let content = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
-    let text = content[0]["text"].as_str().unwrap();
-    assert!(text.contains("The file notes.md:\n# One <") && !text.contains("<tool_call>"), "{text}");
-    assert_eq!(content[1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgo=");
-    run_in(&files, task(&server, &["-f", "gone.png"])).fails(42, "gone.png");
-}
-
-#[test]
-fn an_image_goes_along_in_prompt_mode_and_not_to_a_model_that_is_known_to_see_none() {
-    let files = directory(&[]);
-    std::fs::write(files.path().join("dot.png"), b"\x89PNG\r\n\x1a\n").unwrap();
-    let server = Server::new(vec![says("A dot.")]);
-    let got = run_in(&files, task(&server, &["-f", "dot.png", "--tools-mode", "prompt"]));
-    assert_eq!(got.code, 0, "{got:#?}");
-    let content = server.completions()[0].body["messages"][1]["content"].clone();
-    assert!(content.to_string().contains("data:image/png;base64,"), "{content}");
-    let blind = json!({"capabilities": ["completion", "tools"]}).to_string();
-    let about = About { others: vec![("/api/show", blind)], ..About::default() };
-    let server = Server::about(about, vec![says("A dot.")]);
-    run_in(&files, task(&server, &["-f", "dot.png"])).fails(42, "takes no images");
-    assert_eq!(server.completions().len(), 0);
-}
-
-#[test]
 fn answers_come_whole_where_that_is_wanted() {
     let files = files();
     let whole = json!({"choices": [{"message": {"role": "assistant", "content": "Forty-two."}, "finish_reason": "stop"}]});
