@@ -4,6 +4,7 @@ mod heeding;
 mod jobs;
 mod narrow;
 mod running;
+mod unasked;
 mod workplace;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use del_tools::{
 use similar::TextDiff;
 
 pub(crate) use narrow::Only;
+use unasked::Unasked;
 pub(crate) use workplace::{Confining, Consenting, Workplace};
 
 use crate::consent::Asked;
@@ -60,6 +62,8 @@ pub(crate) struct Hands {
     pub(crate) hooks: Hooks,
     /// Why nothing more is to be done, where a hook wants that.
     stopped: Option<String>,
+    /// What was denied because nobody was there to ask.
+    unasked: Unasked,
     /// Jobs that have ended, of which the model knows nothing yet.
     over: Vec<JobState>,
 }
@@ -129,6 +133,7 @@ impl Hands {
             before: BTreeMap::new(),
             hooks: Hooks::default(),
             stopped: None,
+            unasked: Unasked::default(),
             over: Vec::new(),
         };
         hands.offer();

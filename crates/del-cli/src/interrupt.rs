@@ -47,6 +47,7 @@ impl Interrupt {
                 }
                 if let Some(code) = heard.hear(signal) {
                     del_tools::end_jobs();
+                    del_tools::remove_scratch();
                     stage::leave();
                     modes.iter().for_each(Modes::put_back);
                     std::process::exit(code);

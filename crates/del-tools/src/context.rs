@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::PermissionsExt;
 use del_judge::Judge;
-use tempfile::TempDir;
 
 use crate::jobs::Jobs;
 use crate::outcome::{Code, Failure, sized};
 use crate::process::Background;
 use crate::sandbox::Sandbox;
+use crate::scratch::Scratch;
 use crate::suggest;
 use crate::text;
 use crate::undo::UndoStore;
@@ -49,7 +49,7 @@ pub(crate) struct Context {
     pub(crate) only: Option<Vec<&'static str>>,
     seen: Mutex<HashMap<Place, Stamp>>,
     /// A private directory for output that is too long to show.
-    pub(crate) scratch: Option<TempDir>,
+    pub(crate) scratch: Option<Scratch>,
     /// Processes that commands left running; they end with the context.
     pub(crate) background: Mutex<Vec<Background>>,
     /// Commands that run in the background, where they may.
@@ -78,7 +78,7 @@ pub(crate) struct Loaded {
 impl Context {
     pub(crate) fn new(workspace: Workspace, names: Vec<(&'static str, &'static str)>) -> Self {
         let mut workspace = workspace;
-        let scratch = tempfile::Builder::new().prefix("del-").tempdir().ok();
+        let scratch = Scratch::new("del-").ok();
         let readable = scratch.as_ref().is_some_and(|dir| workspace.admit(dir.path(), Access::Read).is_ok());
         Self {
             workspace,

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::control::{Cancel, Control};
 use crate::outcome::{Code, Failure, ToolResult, sized};
 use crate::process::{How, Running, Spec, Stream};
+use crate::scratch::Scratch;
 use crate::session::Session;
 
 /// The commands of one toolbox that run in the background, or did.
@@ -99,7 +100,7 @@ impl Jobs {
             return Err(Failure::new(Code::Failed, cause));
         }
         let id = u32::try_from(list.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let scratch = context.scratch.as_ref().map(tempfile::TempDir::path);
+        let scratch = context.scratch.as_ref().map(Scratch::path);
         let scratch = scratch.ok_or_else(|| system("there is no place for its output.".to_owned()))?;
         let file = scratch.join(format!("job-{id}.txt"));
         let log = File::create_new(&file).map_err(|error| system(format!("{}: {error}.", file.display())))?;

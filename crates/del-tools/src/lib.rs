@@ -70,6 +70,7 @@ mod registry;
 mod rule;
 mod sandbox;
 #[cfg(feature = "code")]
+mod scratch;
 mod security;
 mod session;
 mod shell;
@@ -105,6 +106,7 @@ pub use question::{Action, Editable, Part, Question, Subject};
 pub use registry::{Definition, Toolset, UnknownToolset};
 pub use rule::{Rule, RuleError};
 pub use sandbox::{Confinement, Level, Need, Sandbox, SandboxError, launch};
+pub use scratch::{Scratch, remove_scratch};
 pub use spelt::Spelt;
 pub use toolbox::Toolbox;
 pub use undo::{Selection, Undo, UndoError, UndoState, UndoStore, Undoable};

@@ -6,6 +6,7 @@ use crate::capture::{Cleaner, Spill, Window, elsewhere};
 use crate::context::Context;
 use crate::control::{Control, Progress};
 use crate::process::Stream;
+use crate::scratch::Scratch;
 
 /// What a program writes.
 pub(crate) struct Output {
@@ -29,7 +30,7 @@ impl Output {
         Self {
             stdout: (Cleaner::default(), Window::new(chars)),
             stderr: (Cleaner::default(), Window::new(chars)),
-            spill: Spill::new(context.scratch.as_ref().map(tempfile::TempDir::path), chars),
+            spill: Spill::new(context.scratch.as_ref().map(Scratch::path), chars),
         }
     }
 

@@ -60,7 +60,8 @@ impl Plan {
         self.advice = advice;
     }
 
-    pub(crate) fn advice(&self) -> &Advice {
+    /// What others say of it, besides the policy.
+    pub fn advice(&self) -> &Advice {
         &self.advice
     }
 
@@ -70,7 +71,7 @@ impl Plan {
     }
 
     /// True where the arguments may not be what the model meant, and the call does more than read.
-    pub(crate) fn is_doubtful(&self) -> bool {
+    pub fn is_doubtful(&self) -> bool {
         self.doubted && self.class != Class::Read
     }
 

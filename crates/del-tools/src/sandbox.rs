@@ -20,10 +20,10 @@ use std::thread;
 use del_judge::git_attributes;
 use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::io::{FdFlags, fcntl_setfd};
-use tempfile::TempDir;
 
 use crate::guardian;
 use crate::limits::{self, Limits};
+use crate::scratch::Scratch;
 use kernel::{Bubble, Hold, Launcher, sealed};
 
 /// How commands are to be confined.
@@ -98,7 +98,7 @@ pub struct Sandbox {
     writable: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     /// For the temporary files of commands that only look.
-    scratch: Option<TempDir>,
+    scratch: Option<Scratch>,
     /// Attributes that keep git from showing secrets: a file that no command can change. Who holds the lock starts a
     /// command that has it.
     attributes: Option<Mutex<File>>,
@@ -184,7 +184,7 @@ impl Sandbox {
                 place.display()
             )));
         }
-        let scratch = tempfile::Builder::new().prefix("del-look-").tempdir().ok();
+        let scratch = Scratch::new("del-look-").ok();
         if let Some(scratch) = scratch.as_ref().filter(|_| attributes.is_none()) {
             // Without it git shows what is committed, as it always does.
             let _ = std::fs::write(scratch.path().join(ATTRIBUTES), git_attributes());
@@ -260,7 +260,7 @@ impl Sandbox {
 
     /// Where commands that only look have their temporary files, and find what is said to them.
     pub(crate) fn scratch(&self) -> Option<&Path> {
-        self.scratch.as_ref().map(TempDir::path)
+        self.scratch.as_ref().map(Scratch::path)
     }
 
     /// A command that will run `program`, to be started with the same reach and limits. Arguments, directory and

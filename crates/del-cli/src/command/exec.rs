@@ -73,6 +73,7 @@ pub(crate) fn run(options: &Options, common: &Common) -> Result<Exit> {
     let mut watch = Watch { look: Look::find(common.color) };
     let results = hands.run(&message.read_calls(), &cancel, &mut asked, &mut watch);
     print(options.json, catalog, &message, &results)?;
+    hands.advice("--yes").into_iter().for_each(say);
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use del_agent::{Done, Failure, Image};
+use del_agent::{Done, Entry, Failure, Image};
 use schema::Schema;
 use serde_json::{Value, json};
 
@@ -75,8 +75,10 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
         (Some(schema), Ok(done)) => fitted(&mut session, schema, done, &mut *screen)?,
         (_, outcome) => outcome,
     };
+    let outcome = outcome.and_then(|done| something(done, &session));
     drop(screen);
     session.hands.end_jobs();
+    session.hands.advice("--unsafe").into_iter().for_each(crate::say);
     if let (Format::StreamJson, Err((exit, why))) = (format, &outcome) {
         Events::default().print(&error_event(*exit, why));
     }
@@ -96,6 +98,16 @@ pub(crate) fn run(prompt: &str, options: &Assistant, common: &Common) -> Result<
 
 fn told(outcome: Result<Done, Failure>) -> Outcome {
     outcome.map_err(|failure| (session::exit(&failure), failure.to_string()))
+}
+
+/// The answer. Without a word, a task has failed, unless something was done for it.
+fn something(done: Done, session: &Session) -> Outcome {
+    let last = session.entries().iter().rposition(|entry| matches!(entry, Entry::User { .. }));
+    let mut since = session.entries().iter().skip(last.unwrap_or_default());
+    if done.answer.trim().is_empty() && !since.any(|entry| matches!(entry, Entry::Results { .. })) {
+        return Err((Exit::Failed, "there is no answer. Ask again, or take another model".to_owned()));
+    }
+    Ok(done)
 }
 
 /// Has the answer fit: as it is, or as it is given again, without tools and held to the schema where the server can.

@@ -152,6 +152,7 @@ fn call(options: &CallOptions, toolset: Toolset, json: bool, common: &Common) ->
     } else {
         writeln!(out, "{}", shown(&result.text))?;
     }
+    hands.advice("--yes").into_iter().for_each(crate::say);
     if cancel.is_cancelled() {
         return Ok(Exit::Interrupted);
     }

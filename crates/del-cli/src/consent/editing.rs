@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use del_tools::visible;
+use del_tools::{Scratch, visible};
 use rustyline::config::{Behavior, Config};
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
@@ -69,7 +69,7 @@ pub(crate) fn editor() -> Option<Vec<String>> {
 /// Lets the user change a text in their editor, which has the terminal meanwhile.
 pub(crate) fn text(tty: &File, editor: &[String], name: &str, text: &str) -> io::Result<Edited> {
     let (program, options) = editor.split_first().ok_or_else(|| io::Error::other("no editor is named"))?;
-    let folder = tempfile::Builder::new().prefix("del-").tempdir()?;
+    let folder = Scratch::new("del-")?;
     let path = folder.path().join(name);
     std::fs::write(&path, text)?;
     let status = Command::new(program)

@@ -1,7 +1,9 @@
 //! Running calls: asking first where the gate says so, in their order, and with somebody watching.
 
 use del_dialects::{Call, ReadCall};
-use del_tools::{Cancel, Class, Code, Control, Failure, Level, Plan, Progress, ToolResult, Toolbox, Verdict};
+use del_tools::{
+    Cancel, Class, Code, Control, Failure, Level, Plan, Progress, ToolResult, Toolbox, Verdict, counted,
+};
 
 use super::{Hands, Onlooker, jobs};
 use crate::consent::Asked;
@@ -106,6 +108,7 @@ impl Hands {
         if plan.class() == Class::Write && !(asked.sees() && self.gate.verdict(&plan) == Verdict::Ask) {
             watch.change(&plan.question().text());
         }
+        self.note_unasked(&plan, asked);
         match self.gate.settle(&self.toolbox, plan, asked.consent()) {
             Ok(plan) => {
                 stage::current().inspect(|stage| stage.again());
@@ -197,8 +200,8 @@ fn control<'a>(status: &'a Status, tool: &str, cancel: &Cancel) -> Control<'a> {
     let tool = tool.to_owned();
     Control::new(cancel.clone()).with_progress(move |progress| match progress {
         Progress::Files(count) => match stage::current() {
-            Some(stage) => stage.progress(&format!("{count} files")),
-            None => status.show(&format!("{tool}: {count} files")),
+            Some(stage) => stage.progress(&counted(count, "file")),
+            None => status.show(&format!("{tool}: {}", counted(count, "file"))),
         },
         Progress::Output(text) => {
             if let Some(stage) = stage::current() {

@@ -52,6 +52,13 @@ impl Terminal {
         self.child.wait().unwrap();
     }
 
+    /// Closes the window, and waits for the program to end.
+    pub(crate) fn hang_up(self) {
+        let Self { pty, mut child, .. } = self;
+        drop(pty);
+        child.wait().unwrap();
+    }
+
     /// Stops the program and lets it go on, as a shell does, which has the terminal meanwhile.
     pub(crate) fn suspend(&mut self) {
         let program = Pid::from_child(&self.child);

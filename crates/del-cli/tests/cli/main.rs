@@ -16,6 +16,7 @@ mod delegate;
 mod detect;
 mod dialects;
 mod doctor;
+mod endings;
 mod exec;
 mod grammar;
 mod hooks;

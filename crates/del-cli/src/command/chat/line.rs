@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use complete::Words;
+use del_tools::Scratch;
 use history::History;
 use keys::Keys;
 use popup::{Popup, Shared};
@@ -48,7 +49,7 @@ struct Drawn {
     /// would be lost.
     presses: Arc<AtomicUsize>,
     /// Where the user's editor finds the text.
-    _folder: Option<TempDir>,
+    _folder: Option<Scratch>,
 }
 
 /// What was read.
@@ -129,9 +130,7 @@ impl Drawn {
             editor = editor.with_history(lines);
         }
         let mut folder = None;
-        if let (Some(words), Ok(place)) =
-            (editing::editor(), tempfile::Builder::new().prefix("del-").tempdir())
-        {
+        if let (Some(words), Ok(place)) = (editing::editor(), Scratch::new("del-")) {
             let path = place.path().join("question.md");
             let mut command = std::process::Command::new(&words[0]);
             command.args(&words[1..]).arg(&path);
