@@ -29,7 +29,7 @@ pub(crate) struct Server {
     /// Without a slash at the end.
     pub(crate) base: String,
     /// It is on this machine, and no other stands between.
-    direct: bool,
+    way: Way,
     key: Option<String>,
     /// The API in which it is asked for answers.
     pub(crate) api: ServerApi,
@@ -164,15 +164,15 @@ impl Server {
     /// The same server, for a proxy in front of it. Keys of its clients go only to a server that somebody named. A
     /// connection has to stand within `connect`.
     pub(crate) fn into_upstream(self, connect: Duration) -> Result<Upstream> {
-        let Self { base, direct, key, given, engine, takes_tools, .. } = self;
-        let pooled = client(direct)
+        let Self { base, way, key, given, engine, takes_tools, .. } = self;
+        let pooled = client(way)
             .connect_timeout(connect)
             .pool_max_idle_per_host(MOST_IDLE)
             .pool_idle_timeout(IDLE)
             .build()?;
-        let fresh = client(direct).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
+        let fresh = client(way).connect_timeout(connect).pool_max_idle_per_host(0).build()?;
         let mut upstream = Upstream::new(pooled, base, key).retrying_on(fresh);
-        if direct || !PROXIES.iter().any(|name| variable(name).is_some()) {
+        if way != Way::Any || !PROXIES.iter().any(|name| variable(name).is_some()) {
             upstream = upstream.direct(connect);
         }
         upstream.passes_keys = given;
@@ -232,16 +232,19 @@ impl Server {
             Some(host) if matches!(url.scheme(), "http" | "https") => host,
             _ => return Err(wrong("no http address")),
         };
-        // No proxy of the environment stands before this machine.
-        let direct = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        let way = match (host, url.scheme()) {
+            ("localhost" | "127.0.0.1" | "[::1]", "http") => Way::Plain,
+            ("localhost" | "127.0.0.1" | "[::1]", _) => Way::Here,
+            _ => Way::Any,
+        };
         let base = base.trim_end_matches("/chat/completions").to_owned();
         let (models, engine) = (Vec::new(), None);
-        let client = client(direct).connect_timeout(CONNECT).read_timeout(SILENCE).pool_max_idle_per_host(0);
+        let client = client(way).connect_timeout(CONNECT).read_timeout(SILENCE).pool_max_idle_per_host(0);
         let client = client.build()?;
         Ok(Self {
             client,
             base,
-            direct,
+            way,
             key,
             api: ServerApi::default(),
             given: false,
@@ -289,11 +292,27 @@ impl Server {
     }
 }
 
+/// How a server is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Perhaps through a proxy that the environment names.
+    Any,
+    /// On this machine, where no such proxy stands before it.
+    Here,
+    /// So, and without encryption.
+    Plain,
+}
+
 /// What every client of a model server has. One that lies idle while a tool runs may find its connection dead, so only
 /// a proxy, which sends such a request once more, keeps connections.
-pub(crate) fn client(direct: bool) -> ClientBuilder {
+pub(crate) fn client(way: Way) -> ClientBuilder {
     let client = Client::builder().user_agent(concat!("del/", env!("CARGO_PKG_VERSION")));
-    if direct { client.no_proxy() } else { client }
+    match way {
+        Way::Any => client,
+        Way::Here => client.no_proxy(),
+        // To read the certificates of the system is most of what a start costs.
+        Way::Plain => client.no_proxy().tls_certs_only([]),
+    }
 }
 
 /// The JSON of an answer; null where it is none, ends too early, or is longer than any server's.

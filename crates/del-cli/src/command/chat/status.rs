@@ -26,18 +26,24 @@ pub(super) const fn next(mode: Approval) -> Approval {
     }
 }
 
+/// A part of the status, and whether it is one to look out for. The most important stand first.
+type Part = (String, bool);
+
 impl Chat {
     /// The status now, and as it would be after each Shift-Tab, until the modes come round.
     pub(super) fn statuses(&self) -> Vec<String> {
         let now = self.session.hands.gate.approval();
-        let modes = std::iter::successors(Some(now), |mode| Some(next(*mode)));
-        modes.take(1 + MODES).map(|mode| self.status(mode)).collect()
+        let (before, behind) = self.parts();
+        let status = |mode| {
+            let mode = (name(mode).to_owned(), mode == Approval::Yolo);
+            self.line(before.iter().cloned().chain([mode]).chain(behind.iter().cloned()).collect())
+        };
+        std::iter::successors(Some(now), |mode| Some(next(*mode))).take(1 + MODES).map(status).collect()
     }
 
-    /// Model, way of calling tools, what asks, how full the context is, and the branch; as much of it as fits.
-    fn status(&self, approval: Approval) -> String {
+    /// As many of the parts as fit.
+    fn line(&self, mut parts: Vec<Part>) -> String {
         let width = terminal::width().saturating_sub(1);
-        let mut parts = self.parts(approval);
         while parts.len() > 2 && wide(&parts) > width {
             parts.pop();
         }
@@ -49,19 +55,15 @@ impl Chat {
         if self.look.unicode { line } else { in_ascii(&line) }
     }
 
-    /// The most important first, and whether it is one to look out for.
-    fn parts(&self, approval: Approval) -> Vec<(String, bool)> {
+    /// What stands before the mode, and behind it: how full the context is, the way of calling tools, and the branch.
+    fn parts(&self) -> ([Part; 1], Vec<Part>) {
         let session = &self.session;
         let model = match session.settings.model.as_str() {
             "" => "the server's model",
             name => name,
         };
-        let mut parts = vec![
-            (cut(&visible(model), MODEL), false),
-            (name(approval).to_owned(), approval == Approval::Yolo),
-        ];
         let context = session.context();
-        parts.push((context.short(), context.is_nearly_full()));
+        let mut parts = vec![(context.short(), context.is_nearly_full())];
         let mode = match session.mode() {
             Mode::Native => "native".to_owned(),
             Mode::Prompt => format!("prompt, {}", session.dialect()),
@@ -70,7 +72,7 @@ impl Chat {
         if let Some(branch) = branch(session.hands.toolbox.directory()) {
             parts.push((cut(&visible(&branch), MODEL), false));
         }
-        parts
+        ([(cut(&visible(model), MODEL), false)], parts)
     }
 
     pub(super) fn tell_status(&self) {

@@ -37,7 +37,7 @@ pub(super) fn observers(log: LogOption) -> Result<Vec<Arc<dyn Observer>>> {
     let collector = CollectorConfig::of(&|name| std::env::var(name).ok());
     if let Some(config) = collector.map_err(|error| Exit::Configuration.because(error))? {
         tls::prepare();
-        observers.push(Arc::new(Collector::start(config, server::client(false).build()?)));
+        observers.push(Arc::new(Collector::start(config, server::client(server::Way::Any).build()?)));
     }
     Ok(observers)
 }
