@@ -214,7 +214,7 @@ mod tests {
         let escaped = path.display().to_string().replace(' ', "\\ ");
         let address = format!("file://{}", path.display()).replace(' ', "%20");
         for pasted in [escaped, address, format!("\"{}\"", path.display())] {
-            assert_eq!(named(&format!("what's in {pasted}?"), here), [path.clone()], "{pasted}");
+            assert_eq!(named(&format!("what's in {pasted}?"), here), std::slice::from_ref(&path), "{pasted}");
         }
         assert_eq!(named("@'a b.png' isn't @c.png", here), [here.join("a b.png"), here.join("c.png")]);
         assert_eq!(named("'tis @c.png", here), [here.join("c.png")]);

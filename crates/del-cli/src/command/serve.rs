@@ -308,7 +308,7 @@ impl Serving<'_> {
     async fn read_anew(&mut self) {
         match self.anew().await {
             Ok(()) => {
-                say(format!("the configuration was read anew: {}", counted(self.plan.routes.len(), "route")))
+                say(format!("the configuration was read anew: {}", counted(self.plan.routes.len(), "route")));
             }
             Err(error) => say(format!("{error:#}; the old configuration goes on")),
         }

@@ -134,11 +134,11 @@ fn the_assistant_asks_once_and_remembers_a_no() {
 #[test]
 fn the_words_that_a_model_would_get_are_seen_before_they_are_trusted() {
     let home = directory(&[]);
-    let body: String =
-        (1..=40).map(|line| format!("Step {line} does something to some of the files here.\n")).collect();
+    let body: Vec<String> =
+        (1..=40).map(|line| format!("Step {line} does something to some of the files here.")).collect();
     let files = directory(&[
         (".del/config.toml", "[[hooks.PreToolUse]]\ncommand = \"echo one two three four five six seven\"\n"),
-        (".claude/commands/long.md", &body),
+        (".claude/commands/long.md", &body.join("\n")),
         (".del/skills/release/SKILL.md", "---\nname: release\n---\nBump the version, then tag.\n"),
     ]);
     let mut terminal =
