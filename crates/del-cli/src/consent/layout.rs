@@ -177,7 +177,9 @@ mod tests {
             ["here".to_owned(), format!("  {}", "x".repeat(22)), format!("  ↪ {}", "x".repeat(18))]
         );
         let hidden = format!("here\n  $ ls{}rm", " ".repeat(60));
-        assert_eq!(told(&hidden)[2..], ["  ↪ rm"]);
+        let rows = told(&hidden);
+        assert!(rows[2..].iter().all(|row| row.starts_with("  ↪ ")), "{rows:?}");
+        assert!(rows[rows.len() - 1].ends_with("rm"), "{rows:?}");
     }
 
     #[test]
