@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::consent::Terminal;
-use crate::del::{Run, del, directory, run};
+use crate::del::{Run, del, directory, run, text};
 use crate::server::{Reply, Server, calls, says};
 
 /// Does what the script says, with nothing to ask; what was told to the model last.
@@ -53,7 +53,9 @@ fn a_session_that_is_killed_leaves_nothing_running() {
     let home = directory(&[]);
     let folder = home.path().to_str().unwrap();
     let arguments = ["--base-url", server.url(), "--color", "never", "--working-dir", folder];
-    let mut terminal = Terminal::with(&home, &arguments, 100, &[]);
+    // Who is killed removes nothing.
+    let left = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::with(&home, &arguments, 100, &[("TMPDIR", &text(left.path()))]);
     terminal.until("> ");
     // One of them leaves the session of the command.
     let apart = "setsid sh -c 'echo $$ > apart; echo ready; exec sleep 1000' &";

@@ -19,15 +19,19 @@ pub(crate) struct Proxy {
     address: String,
     /// What requests show.
     pub(crate) key: Option<&'static str>,
+    /// Its temporary files: who is killed removes nothing.
+    _left: tempfile::TempDir,
 }
 
 impl Proxy {
     pub(crate) fn start(command: &mut Command) -> Self {
+        let left = tempfile::tempdir().unwrap();
+        command.env("TMPDIR", left.path());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.split(['/', ',']).nth(2).unwrap_or_default().to_owned();
-        Self { child, line, address, key: None }
+        Self { child, line, address, key: None, _left: left }
     }
 
     pub(crate) fn post(&self, body: &Value) -> Value {

@@ -137,8 +137,11 @@ fn what_was_done_is_known_after_a_sudden_death() {
         Reply::Silence(words("It says ")),
         says("Forty-two, as it was."),
     ]);
+    // Who is killed removes nothing.
+    let left = tempfile::tempdir().unwrap();
     let mut child = del(&["-p", "What is in a.txt?", "--base-url", server.url()])
         .current_dir(place.files.path())
+        .env("TMPDIR", left.path())
         .env("HOME", place.home.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -206,8 +206,15 @@ impl<'a> Play<'a> {
         let arguments =
             [&self.arguments(&["-p", "Do it."], false)[..], &["--output-format", "stream-json"]].concat();
         let mut command = self.command(&arguments);
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // Who is killed removes nothing.
+        let place = tempfile::tempdir().unwrap();
+        let mut child = command
+            .env("TMPDIR", place.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut said = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         while !said.contains(begun.trim_end()) {
