@@ -22,8 +22,9 @@ use crate::trust::{Said, Trust};
 
 /// Agree to what a directory brings along, or take that back
 ///
-/// A project's settings (.del/config.toml) and MCP servers (.mcp.json) do nothing until you have seen them and agreed, here or
-/// when `del` asks. The answer is to their content: when a file changes, you are asked again.
+/// A project's settings and hooks (.del/config.toml), MCP servers (.mcp.json), commands and skills (in .del and .claude) do
+/// nothing until you have seen them and agreed, here or when `del` asks. The answer is to their content: when a file
+/// changes, you are asked again.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The directory [default: the current one]
