@@ -95,6 +95,8 @@ fn a_killed_process_leaves_whole_files_and_can_be_taken_back_or_finished() {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture", "crash::child"])
             .env(DIRECTORY, root.path())
+            // Who is killed removes nothing.
+            .env("TMPDIR", root.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
