@@ -134,7 +134,7 @@ impl Terminal {
                 }
                 Given::Word(Word::Answer(Answer::Yes)) => return Ok(true),
                 Given::Word(Word::Answer(Answer::No { .. })) => return Ok(false),
-                Given::Word(Word::View) if !view.is_empty() => {
+                Given::Word(Word::View) => {
                     if self.view(&lines(whole))?.is_some() {
                         return Ok(false);
                     }

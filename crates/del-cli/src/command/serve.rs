@@ -332,7 +332,10 @@ impl Serving<'_> {
         let away = asked.away.len();
         let settings = self.options.complete(asked.settings, self.executor.as_ref(), self.common);
         if away < self.away && self.proxy.reload(settings).is_ok() {
-            say(format!("{} model servers that were away answer now", self.away - away));
+            say(match self.away - away {
+                1 => "a model server that was away answers now".to_owned(),
+                more => format!("{more} model servers that were away answer now"),
+            });
         }
         self.away = away;
     }
