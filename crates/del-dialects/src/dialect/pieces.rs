@@ -193,7 +193,9 @@ fn mark(
     let mut read = table.source.cores(&spellings);
     table.close()?;
     read.retain(|spelling| !spelling.trim().is_empty());
-    if read.is_empty() && (spellings.is_empty() || need != Need::Soft) {
+    // White space is free everywhere: alone it is written, and no mark to be read.
+    let blank = spellings.iter().any(|spelling| spelling.trim().is_empty());
+    if spellings.is_empty() || (blank && (spellings.len() > 1 || need != Need::Soft)) {
         return Err(field.wrong("more than white space, or need = \"soft\" beside it,"));
     }
     field.limit(&read)?;

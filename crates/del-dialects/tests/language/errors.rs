@@ -89,6 +89,7 @@ fn what_is_wrong_in_a_piece_is_named_with_its_line() {
         ("mark = '<b>', need = 'stop'", "\"id\" for `need`, got \"stop\""),
         ("mark = '<b>', line_start = true", "got `line_start`"),
         ("mark = ' '", "more than white space"),
+        ("mark = ['', '<b>']", "more than white space"),
         ("mark = []", "got an empty list"),
         ("", "a piece with mark, head or args"),
         (&format!("mark = '{}'", "x".repeat(129)), "at most 128 bytes for `mark`, got 129"),

@@ -196,6 +196,8 @@ impl Engine {
             let same = |opener: &Opener| opener.step.is_none() && python(&walks[opener.walk]) == own;
             let behind = opening.behind(io);
             self.candidates.retain(|opener| !same(opener) && opener.may_go_on(io.plan, behind));
+            // Nor is it an object without the marks before it.
+            self.tried.bare = self.tried.bare.max(io.base + (io.at + opening.token()) as u64 + 1);
         }
         let opening = *opening;
         let name = opening.called(io);
