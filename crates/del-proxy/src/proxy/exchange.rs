@@ -1,5 +1,6 @@
 //! One request for an answer of a model, from the client to the model server and back.
 
+mod asking;
 mod outcome;
 mod through;
 
@@ -9,29 +10,26 @@ use axum::body::{Body, Bytes};
 use axum::http::request::Parts;
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
-use del_agent::{Constrain, Mode, ToolsMode};
-use del_wire::{ApiError, ApiErrorKind, Mendings, ServerApi};
+use del_agent::{Mode, ToolsMode};
+use del_wire::{Mendings, ServerApi};
 use serde_json::{Map, Value, json};
 
 use super::injected::{Injected, recall};
-use super::streamed::{Coming, Next};
-use super::{Proxy, Setup, insert, query, text};
+use super::{Proxy, Setup, insert};
 use crate::account::{Account, Record};
-use crate::answer::Asking;
 use crate::api::Api;
 use crate::held::Held;
 use crate::inspector::Entry;
 use crate::patient::{Manner, patiently};
-use crate::pool::{Question, Turn};
 use crate::refusal::Refusal;
-use crate::request::{Hold, Request, Writing, no_object};
+use crate::request::{Request, no_object};
 use crate::route::Route;
-use crate::timed::Timed;
 
+pub(super) use self::asking::Way;
+use self::outcome::Outcome;
 pub(super) use self::outcome::{
     BROKEN_OFF, DIALECT, DROPPED, LONGEST_ANSWER, answer_headers, ids, no_answer, no_call,
 };
-use self::outcome::{LONGEST_ERROR, Outcome, refused};
 
 /// A request and what is known of it.
 #[derive(Debug)]
@@ -57,19 +55,8 @@ pub(super) struct Exchange {
     rounds: u32,
 }
 
-/// How the server is asked.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
-    pub(super) mode: Mode,
-    pub(super) constrain: Constrain,
-    /// How the server takes the grammar, where calls are held to one.
-    pub(super) hold: Option<Hold>,
-}
-
 /// A model that does not call although it has to is asked so often.
 pub(super) const MOST_TRIES: u32 = 3;
-/// A model may ask for definitions so often before it is told all of them.
-const MOST_ROUNDS: u32 = 5;
 /// Says what was wrong with the conversation so far, and how often.
 const MENDED: &str = "x-del-mended-history";
 
@@ -244,143 +231,10 @@ impl Exchange {
         }
     }
 
-    pub(super) fn way(&self) -> Way {
-        Way {
-            mode: self.route.mode(self.request.model()),
-            constrain: self.route.constrain(),
-            hold: self.route.engine.map(Hold::of),
-        }
-    }
-
-    /// What a server answers, asked in the `way` that it can be.
-    pub(super) async fn ask(&self, way: &mut Way, turn: &mut Turn<'_>) -> Result<Response<Timed>, Refusal> {
-        let route = &self.route;
-        loop {
-            let response = self.send(turn, *way).await?;
-            if response.status().is_success() {
-                return Ok(response);
-            }
-            let (head, said) = response.into_parts();
-            let said = text(said, LONGEST_ERROR).await?;
-            let error = ApiError::from_response(head.status.as_u16(), &said);
-            if way.mode == Mode::Native
-                && error.kind == ApiErrorKind::ToolsUnsupported
-                && route.refused_tools(self.request.model())
-            {
-                way.mode = Mode::Prompt;
-            } else if way.mode == Mode::Prompt
-                && way.constrain != Constrain::Off
-                && Hold::is_meant_by(&error.message)
-            {
-                way.hold = way.hold.and_then(Hold::next);
-                if way.hold.is_none() {
-                    way.constrain = Constrain::Off;
-                }
-            } else {
-                let headers = answer_headers(&head.headers);
-                return Err(Refusal::of_server(head.status, headers, &error.message, &said));
-            }
-            turn.anew();
-        }
-    }
-
-    /// What the model server is asked.
-    fn written(&self, way: Way) -> Result<Bytes, Refusal> {
-        let settings = &self.route.settings;
-        let of_tools = self.request.offers_tools() || self.request.speaks_of_tools();
-        let written = if way.mode == Mode::Prompt && of_tools {
-            let dialect = self.route.dialect(self.request.model());
-            self.request.in_prompt(Writing {
-                dialect: &dialect,
-                constrain: way.constrain,
-                hold: way.hold,
-                begun: self.begun(way).as_deref(),
-                words: settings.words.as_ref(),
-                detail: settings.detail,
-            })?
-        } else {
-            self.request.natively(self.route.chats())?
-        };
-        Ok(written.into_bytes(self.route.api))
-    }
-
-    /// What the answer is begun with, for a model that has to call and is not held to it.
-    pub(super) fn begun(&self, way: Way) -> Option<String> {
-        let held = way.hold.is_some() && way.constrain != Constrain::Off;
-        if !self.route.settings.prefill || way.mode != Mode::Prompt || held || !self.request.demands_call() {
-            return None;
-        }
-        let tools = self.request.tools();
-        let named = match &*tools {
-            [only] => Some(only),
-            all => all.iter().find(|tool| self.request.names(&tool.name)),
-        };
-        self.route.dialect(self.request.model()).opening(named)
-    }
-
-    /// The model asks for definitions: it gets them, or all of them where it asked too often.
-    pub(super) fn define(&mut self, asking: Asking) -> Result<(), Refusal> {
-        if !asking.said.is_empty() {
-            let between = if self.said.is_empty() { "" } else { "\n\n" };
-            self.said = [&self.said, between, &asking.said].concat();
-        }
-        self.request.define(asking, &mut ids())?;
-        self.rounds += 1;
-        self.request.set_hybrid(self.rounds < MOST_ROUNDS);
-        Ok(())
-    }
-
-    /// A stream asks for definitions: what it goes on with.
-    fn further(mut self: Box<Self>, asking: Asking, way: Way) -> Coming {
-        Box::pin(async move {
-            self.define(asking)?;
-            let (proxy, route) = (Arc::clone(&self.proxy), Arc::clone(&self.route));
-            let mut turn = route.pool.turn(&proxy.metrics);
-            let response = self.send(&mut turn, way).await?;
-            let (head, body) = response.into_parts();
-            if !head.status.is_success() {
-                return Err(refused(head, body).await?);
-            }
-            Ok(Next {
-                body,
-                reader: self.reader(way),
-                server: route.api.reader(),
-                further: Box::new(move |asking| self.further(asking, way)),
-            })
-        })
-    }
-
-    async fn send(&self, turn: &mut Turn<'_>, way: Way) -> Result<Response<Timed>, Refusal> {
-        let body = self.written(way)?;
-        let read = || (way.mode, self.reader(way));
-        let tap = self.entry.as_ref().map(|entry| entry.ask(&body, self.route.api, Some(read())));
-        let sent = self.setup.sent(&self.parts.headers, body);
-        // What another API has there means nothing to the server.
-        let query = if self.api == Api::Chat { query(&self.parts) } else { String::new() };
-        self.sends(way.mode);
-        let response = turn.ask(Question::Answer(&query), &sent).await;
-        if let Ok(response) = &response {
-            self.note(|record| record.upstream = Some(response.body().place().to_owned()));
-        }
-        if let Some(tap) = &tap {
-            match &response {
-                Ok(response) => tap.head(response.status()),
-                Err(_) => tap.end(false),
-            }
-        }
-        Ok(response?.map(|body| body.watched_by(tap)))
-    }
-
     /// Notes something for those who are told of requests.
     pub(super) fn note(&self, note: impl FnOnce(&mut Record)) {
         if let Some(account) = Account::of(&self.parts) {
             account.note(note);
-        }
-    }
-
-    fn sends(&self, mode: Mode) {
-        if let Some(account) = Account::of(&self.parts) {
-            account.sends(mode, self.route.api);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! client's.
 
 mod heard;
+mod work;
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,19 +11,20 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use del_agent::Mode;
-use del_agent::guard::{Guard, Verdict};
-use del_agent::prompt::{broken_calls, repeated};
-use del_dialects::{Call, CallResult, ReadCall};
+use del_agent::guard::Guard;
+use del_agent::prompt::broken_calls;
+use del_dialects::ReadCall;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use self::heard::{Heard, calls_of};
+use self::work::failed;
 use super::driven::Driven;
 use super::exchange::{
     BROKEN_OFF, DIALECT, DROPPED, Exchange, LONGEST_ANSWER, MOST_TRIES, Way, answer_headers, ids, no_answer,
     no_call,
 };
-use super::injected::{Injected, message_of, place};
+use super::injected::{Injected, place};
 use super::insert;
 use super::runs::Runs;
 use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, translate_between};
@@ -37,8 +39,6 @@ const EXECUTED: &str = "x-del-executed";
 const NOT_INJECTED: &str = "x-del-not-injected";
 /// The result of a call at which it ended.
 const NOT_RUN: &str = "Not run, for there were too many turns already.";
-/// The result of a call that has none.
-const NO_RESULT: &str = "The tool gave no result.";
 /// How often in a row the model is told that it wrote no call that can be read.
 const REPAIRS: u32 = 3;
 
@@ -354,59 +354,6 @@ impl Turns {
         self.exchange.setup.settings.max_turns.max(1)
     }
 
-    /// Runs calls, and adds their results. Gives back why to stop, if the model makes the same call without end.
-    async fn work(&mut self, own: &[ReadCall]) -> Result<Option<String>, Refusal> {
-        self.guard.next_turn();
-        let verdicts: Vec<Verdict> = own.iter().map(|read| self.guard.judge(&read.call)).collect();
-        for (read, verdict) in own.iter().zip(&verdicts) {
-            if let Verdict::Stop { times } = verdict {
-                self.add_results(own.iter().map(|read| failed(read, NOT_RUN)));
-                let name = &read.call.name;
-                return Ok(Some(format!(
-                    "`{name}` was called {times} times in a row with the same arguments"
-                )));
-            }
-        }
-        let wanted: Vec<ReadCall> = own
-            .iter()
-            .zip(&verdicts)
-            .filter(|(_, verdict)| **verdict == Verdict::Run)
-            .map(|(read, _)| read.clone())
-            .collect();
-        let mut done = self.run_calls(wanted).await?.into_iter();
-        self.add_results(own.iter().zip(&verdicts).map(|(read, verdict)| match verdict {
-            Verdict::Tell { times } => failed(read, &repeated(*times)),
-            _ => done.next().unwrap_or_else(|| failed(read, NO_RESULT)),
-        }));
-        Ok(None)
-    }
-
-    /// Runs calls, and tells meanwhile what is done.
-    async fn run_calls(&mut self, calls: Vec<ReadCall>) -> Result<Vec<CallResult>, Refusal> {
-        if calls.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.executed.extend(calls.iter().map(|read| read.call.name.clone()));
-        self.exchange.note(|record| record.executed.clone_from(&self.executed));
-        let mut at_work = self.runs.start(calls);
-        while let Some(line) = at_work.next_line().await {
-            let mut out = std::mem::take(&mut self.pending);
-            self.series().progress(&line, &mut out);
-            self.send(&mut out).await;
-        }
-        let results = at_work.results(&mut self.runs).await.map_err(|reason| {
-            let message = format!("no calls can be run here: {reason}");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "api_error", message)
-        })?;
-        let failed = results.iter().filter(|result| !result.ok).count();
-        self.exchange.proxy.metrics.executed(results.len(), failed);
-        Ok(results)
-    }
-
-    fn add_results(&mut self, results: impl Iterator<Item = CallResult>) {
-        self.added.extend(results.map(|result| message_of(&result)));
-    }
-
     /// What headers say of an answer that comes at once.
     fn remarks(&self) -> Vec<(&'static str, String)> {
         let lists = [(CHANGED, &self.changed), (REFUSED, &self.refused), (EXECUTED, &self.executed)];
@@ -426,10 +373,4 @@ impl Turns {
             self.exchange.proxy.memory.put(response_id(&self.id), conversation, items);
         }
     }
-}
-
-/// The result of a call that did not run.
-fn failed(read: &ReadCall, text: &str) -> CallResult {
-    let Call { id, name, .. } = &read.call;
-    CallResult { id: id.clone(), name: name.clone(), text: text.to_owned(), ok: false }
 }
