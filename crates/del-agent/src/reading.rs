@@ -151,7 +151,7 @@ impl Reading {
     }
 
     fn delta(&mut self, delta: &Delta, watch: Watch<'_>) {
-        for (raw, apart) in [(&delta.reasoning, true), (&delta.content, false)] {
+        for (raw, apart) in [(&delta.reasoning, true), (&delta.content, false), (&delta.refusal, false)] {
             let Some(text) = raw.as_ref().filter(|text| !text.is_empty()) else { continue };
             self.shown = true;
             self.circles.push(text);
@@ -160,6 +160,9 @@ impl Reading {
         self.shown |= !delta.calls.is_empty();
         self.thinking_blocks.extend_from_slice(&delta.thinking_blocks);
         self.choice.push(delta, &mut Tee { collect: &mut self.collect, watch });
+        if let Some(refusal) = &delta.refusal {
+            Tee { collect: &mut self.collect, watch }.event(Event::Text(refusal), 0..0);
+        }
         self.finish = delta.finish.or(self.finish);
     }
 

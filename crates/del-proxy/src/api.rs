@@ -12,7 +12,7 @@ use del_wire::responses::{self, to_client::Responses};
 use del_wire::{Asked, ToClient, WireError};
 use serde_json::{Map, Value};
 
-use crate::memory::Memory;
+use crate::memory::Shelf;
 use crate::refusal::Refusal;
 
 /// An endpoint that gives answers of a model.
@@ -61,7 +61,7 @@ impl Family {
 
 impl Api {
     /// Reads the body of a request. The memory has what it goes on with or refers to.
-    pub(crate) fn take(self, body: Map<String, Value>, memory: &Memory) -> Result<Taken, Refusal> {
+    pub(crate) fn take(self, body: Map<String, Value>, memory: &Shelf<'_>) -> Result<Taken, Refusal> {
         let asked = match self {
             Self::Chat if body.get("messages").is_some_and(Value::is_array) => Asked::of(body),
             Self::Chat => return Err(Refusal::bad_request("expected a list as `messages`")),
@@ -71,7 +71,9 @@ impl Api {
             Self::Responses => {
                 let earlier = match body.get("previous_response_id") {
                     None | Some(Value::Null) => Vec::new(),
-                    Some(id) => id.as_str().and_then(|id| memory.get(id)).ok_or_else(|| forgotten(id))?,
+                    Some(id) => {
+                        id.as_str().and_then(|id| memory.conversation(id)).ok_or_else(|| forgotten(id))?
+                    }
                 };
                 let kept = |id: &str| memory.item(id);
                 let read = responses::from_client::read(body, earlier, &kept).map_err(wrong)?;
@@ -91,8 +93,15 @@ impl Api {
         let model = || request.get("model").and_then(Value::as_str).unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         match self {
-            Self::Chat => Box::new(Chat::new(now.as_secs(), request.contains_key("functions"))),
-            Self::Messages => Box::new(Messages::new(format!("msg_{id}"), model())),
+            Self::Chat => {
+                let counts = request.get("stream_options").is_some_and(|told| told["include_usage"] == true);
+                Box::new(Chat::new(now.as_secs(), request.contains_key("functions")).counting(counts))
+            }
+            Self::Messages => {
+                let stops = request.get("stop_sequences").and_then(Value::as_array).into_iter().flatten();
+                let stops = stops.filter_map(Value::as_str).map(str::to_owned).collect();
+                Box::new(Messages::new(format!("msg_{id}"), model()).stopping_at(stops))
+            }
             Self::Responses => Box::new(Responses::new(&response_id(id), now.as_secs(), request)),
             Self::OllamaChat | Self::OllamaGenerate => {
                 Box::new(Ollama::new(model(), rfc3339(now.as_secs()), self == Self::OllamaGenerate))

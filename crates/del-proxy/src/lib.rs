@@ -13,6 +13,7 @@ pub mod answer;
 mod api;
 mod coming;
 mod document;
+mod earlier;
 mod execution;
 mod gate;
 mod held;

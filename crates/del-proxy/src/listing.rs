@@ -8,6 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response};
 use axum::response::IntoResponse;
 use del_wire::Asked;
+use del_wire::anthropic::plain;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
@@ -132,7 +133,8 @@ pub(crate) async fn count_tokens(State(proxy): Shared, request: Request<Body>) -
         let bytes = if renamed { Value::Object(body).to_string().into() } else { bytes };
         return proxy.pass(&setup, &route, &parts, "/messages/count_tokens", bytes).await;
     }
-    let taken = Api::Messages.take(body, &proxy.memory)?;
+    let mut taken = Api::Messages.take(body, &proxy.memory.of(&parts.extensions))?;
+    plain::make(&mut taken.asked.body, false);
     if let Some(count) = counted(&proxy, &setup, &route, &parts.headers, &taken.asked).await {
         return Ok(Document(json!({"input_tokens": count})).into_response());
     }

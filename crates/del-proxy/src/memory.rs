@@ -1,17 +1,37 @@
-//! Earlier answers, for requests that go on with one by its id, or refer to what is in one.
+//! Earlier answers, for requests that go on with one by its id, refer to what is in one, or ask for one again.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use del_wire::responses::to_client::response_of;
-
+use axum::http::Extensions;
+use del_wire::responses::past::{items, response_of};
 use serde_json::Value;
+
+use crate::keys::Holder;
 
 /// Conversations by the id of their last answer. The oldest go when there are too many bytes.
 #[derive(Debug)]
 pub(crate) struct Memory {
     limit: usize,
     kept: Mutex<Kept>,
+}
+
+/// The memory as those see it who have one key: what others said is not there.
+#[derive(Debug)]
+pub(crate) struct Shelf<'m> {
+    memory: &'m Memory,
+    owner: Option<Arc<Holder>>,
+}
+
+/// What is kept of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    /// The conversation up to it.
+    pub(crate) messages: Vec<Value>,
+    /// So many of these came before it.
+    pub(crate) asked: usize,
+    /// All of it, where its client may ask for it again.
+    pub(crate) answer: Option<Value>,
 }
 
 #[derive(Debug, Default)]
@@ -24,9 +44,11 @@ struct Kept {
 #[derive(Debug)]
 struct Entry {
     id: String,
+    /// The name of the key that it was asked with.
+    owner: Option<Box<str>>,
     messages: Box<str>,
-    /// What the answer consists of, where its client knows the parts by ids.
-    items: Box<str>,
+    asked: usize,
+    answer: Box<str>,
 }
 
 impl Memory {
@@ -35,35 +57,9 @@ impl Memory {
         Self { limit, kept: Mutex::default() }
     }
 
-    /// The conversation up to this answer.
-    pub(crate) fn get(&self, id: &str) -> Option<Vec<Value>> {
-        serde_json::from_str(&self.kept().of(id)?.messages).ok()
-    }
-
-    /// A part of an answer.
-    pub(crate) fn item(&self, id: &str) -> Option<Value> {
-        let items: Vec<Value> = serde_json::from_str(&self.kept().of(&response_of(id)?)?.items).ok()?;
-        items.into_iter().find(|item| item["id"] == id)
-    }
-
-    /// Remembers the conversation up to an answer, and the parts of that.
-    pub(crate) fn put(&self, id: String, messages: Vec<Value>, items: Vec<Value>) {
-        if self.limit == 0 {
-            return;
-        }
-        let text = |values| Value::Array(values).to_string().into_boxed_str();
-        let entry = Entry { id, messages: text(messages), items: text(items) };
-        let size = entry.size();
-        if size > self.limit {
-            return;
-        }
-        let mut kept = self.kept();
-        kept.bytes += size;
-        kept.list.push_back(entry);
-        while kept.bytes > self.limit {
-            let Some(oldest) = kept.list.pop_front() else { break };
-            kept.bytes -= oldest.size();
-        }
+    /// What is there for whoever sent the request with these extensions.
+    pub(crate) fn of(&self, request: &Extensions) -> Shelf<'_> {
+        Shelf { memory: self, owner: request.get::<Arc<Holder>>().cloned() }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -71,42 +67,125 @@ impl Memory {
     }
 }
 
-impl Entry {
-    /// What it takes in memory.
-    fn size(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.messages.len() + self.items.len()
+impl Shelf<'_> {
+    /// The conversation up to this answer.
+    pub(crate) fn conversation(&self, id: &str) -> Option<Vec<Value>> {
+        self.look(id, |entry| serde_json::from_str(&entry.messages).ok())
+    }
+
+    /// This answer.
+    pub(crate) fn answer(&self, id: &str) -> Option<Value> {
+        self.look(id, |entry| serde_json::from_str(&entry.answer).ok())
+    }
+
+    /// The items that this answer was given to.
+    pub(crate) fn asked(&self, id: &str) -> Option<Vec<Value>> {
+        let (mut messages, asked) = self.look(id, |entry| {
+            let messages: Vec<Value> = serde_json::from_str(&entry.messages).ok()?;
+            (!entry.answer.is_empty()).then_some((messages, entry.asked))
+        })?;
+        messages.truncate(asked);
+        Some(items(&messages, id))
+    }
+
+    /// An item of an answer, or one that an answer was given to.
+    pub(crate) fn item(&self, id: &str) -> Option<Value> {
+        let response = response_of(id)?;
+        let answer = self.answer(&response)?;
+        let said = answer["output"].as_array().into_iter().flatten().cloned();
+        let is_it = |item: &Value| item["id"] == id;
+        // A call that broke off is none.
+        let whole = |item: &Value| item["type"] != "function_call" || item["status"] == "completed";
+        said.filter(whole).find(is_it).or_else(|| self.asked(&response).into_iter().flatten().find(is_it))
+    }
+
+    /// Keeps an answer, where there is room for it.
+    pub(crate) fn put(&self, id: String, past: &Past) {
+        let memory = self.memory;
+        if memory.limit == 0 {
+            return;
+        }
+        let text = |value: String| value.into_boxed_str();
+        let entry = Entry {
+            id,
+            owner: self.owner.as_ref().map(|holder| holder.name.as_str().into()),
+            messages: text(serde_json::to_string(&past.messages).unwrap_or_default()),
+            asked: past.asked,
+            answer: text(past.answer.as_ref().map(Value::to_string).unwrap_or_default()),
+        };
+        let size = entry.size();
+        if size > memory.limit {
+            return;
+        }
+        let mut kept = memory.kept();
+        kept.bytes += size;
+        kept.list.push_back(entry);
+        while kept.bytes > memory.limit {
+            let Some(oldest) = kept.list.pop_front() else { break };
+            kept.bytes -= oldest.size();
+        }
+    }
+
+    /// Forgets an answer that its client may ask for. False where there is none.
+    pub(crate) fn forget(&self, id: &str) -> bool {
+        let mut kept = self.memory.kept();
+        let is_it = |entry: &Entry| self.is(entry, id) && !entry.answer.is_empty();
+        let Some(place) = kept.list.iter().position(is_it) else { return false };
+        let gone = kept.list.remove(place);
+        kept.bytes -= gone.map_or(0, |entry| entry.size());
+        true
+    }
+
+    fn look<T>(&self, id: &str, read: impl FnOnce(&Entry) -> Option<T>) -> Option<T> {
+        read(self.memory.kept().list.iter().rev().find(|entry| self.is(entry, id))?)
+    }
+
+    fn is(&self, entry: &Entry, id: &str) -> bool {
+        entry.id == id && entry.owner.as_deref() == self.owner.as_ref().map(|holder| holder.name.as_str())
     }
 }
 
-impl Kept {
-    fn of(&self, id: &str) -> Option<&Entry> {
-        self.list.iter().rev().find(|entry| entry.id == id)
+impl Entry {
+    /// What it takes in memory.
+    fn size(&self) -> usize {
+        let owner = self.owner.as_ref().map_or(0, |owner| owner.len());
+        size_of::<Self>() + self.id.len() + owner + self.messages.len() + self.answer.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use axum::http::Extensions;
+    use serde_json::{Value, json};
 
-    use super::Memory;
+    use super::{Memory, Past};
+
+    fn past(messages: &Value, output: &Value) -> Past {
+        let messages = messages.as_array().cloned().unwrap_or_default();
+        Past { asked: messages.len(), messages, answer: Some(json!({"output": output})) }
+    }
 
     #[test]
     fn the_oldest_go_first_and_none_is_larger_than_the_limit() {
         // Room for two.
-        let memory = Memory::new(200);
+        let memory = Memory::new(300);
+        let shelf = memory.of(&Extensions::new());
         for id in ["a", "b", "c"] {
-            memory.put(id.to_owned(), vec![json!("0123456789ab")], Vec::new());
+            shelf.put(id.to_owned(), &past(&json!(["0123456789ab"]), &json!([])));
         }
-        assert_eq!(memory.get("a"), None);
-        assert_eq!((memory.get("b"), memory.get("c")), (Some(vec![json!("0123456789ab")]), memory.get("b")));
-        memory.put("d".to_owned(), vec![json!("x".repeat(200))], Vec::new());
-        assert!(memory.get("d").is_none() && memory.get("c").is_some());
-        let items = json!([{"id": "msg_e_0", "text": "Hi."}, {"id": "fc_e_1"}]);
-        memory.put("resp_e".to_owned(), Vec::new(), items.as_array().cloned().unwrap_or_default());
-        assert_eq!(memory.item("fc_e_1"), Some(items[1].clone()));
-        assert_eq!(memory.item("fc_e_2"), None);
+        assert_eq!(shelf.conversation("a"), None);
+        assert_eq!(shelf.conversation("b"), Some(vec![json!("0123456789ab")]));
+        assert_eq!(shelf.conversation("c"), shelf.conversation("b"));
+        shelf.put("d".to_owned(), &past(&json!(["x".repeat(300)]), &json!([])));
+        assert!(shelf.conversation("d").is_none() && shelf.conversation("c").is_some());
+        let output = json!([{"id": "msg_e_0", "text": "Hi."}, {"id": "fc_e_1"}]);
+        shelf.put("resp_e".to_owned(), &past(&json!([]), &output));
+        assert_eq!(shelf.item("fc_e_1"), Some(output[1].clone()));
+        assert_eq!(shelf.item("fc_e_2"), None);
+        assert!(shelf.forget("resp_e") && !shelf.forget("resp_e"));
+        assert_eq!(shelf.item("fc_e_1"), None);
         let off = Memory::new(0);
-        off.put("a".to_owned(), Vec::new(), Vec::new());
-        assert_eq!(off.get("a"), None);
+        off.of(&Extensions::new()).put("a".to_owned(), &Past::default());
+        assert_eq!(off.of(&Extensions::new()).conversation("a"), None);
     }
 }

@@ -18,6 +18,7 @@ use tower::ServiceExt as _;
 use crate::account::Account;
 use crate::api::{Api, Family, unique};
 use crate::document::Document;
+use crate::earlier;
 use crate::held::Held;
 use crate::inspector;
 use crate::listing;
@@ -58,6 +59,9 @@ impl Paths {
         let pages = if proxy.inspector.is_some() { inspector::router() } else { Router::new() };
         let others = Router::new()
             .merge(pages)
+            .route("/v1/responses/{id}", get(earlier::response).delete(earlier::delete))
+            .route("/v1/responses/{id}/input_items", get(earlier::input_items))
+            .route("/v1/responses/{id}/cancel", post(earlier::cancel))
             .route("/v1/messages/count_tokens", post(listing::count_tokens))
             .route("/api/tags", get(listing::tags))
             .route("/api/show", post(listing::show))

@@ -10,8 +10,9 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Bytes;
 use del_dialects::{CallResult, Tool};
+use del_wire::anthropic::plain;
 use del_wire::tools::{self, ToolsError};
-use del_wire::{Asked, ChatMessage, Hybrid, Ids, ToolChoice, failed};
+use del_wire::{Asked, ChatMessage, Hybrid, Ids, ServerApi, ToolChoice, failed};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Asking, Offered};
@@ -83,6 +84,13 @@ impl Request {
             model.clone_into(&mut self.facts.model);
         }
         Ok(())
+    }
+
+    /// Takes out what clients of other APIs say and servers of this one do not read.
+    pub(crate) fn make_plain(&mut self, api: ServerApi) {
+        if let Some(Ok(asked)) = self.asked.get_mut().filter(|_| api != ServerApi::Anthropic) {
+            plain::make(&mut asked.body, api == ServerApi::Responses);
+        }
     }
 
     /// Adds messages to the conversation.

@@ -17,7 +17,7 @@ pub struct Chunk {
     pub id: Option<String>,
     /// The model that answers, in the server's words.
     pub model: Option<String>,
-    /// What is added to which choice; empty in a chunk that only carries usage.
+    /// What is added to which choice, in the order in which the model wrote it; empty in a chunk that only carries usage.
     pub choices: Vec<Delta>,
     /// Tokens, once the server says them.
     pub usage: Option<Usage>,
@@ -38,12 +38,18 @@ pub struct Delta {
     pub thinking_blocks: Vec<Value>,
     /// Text, exact.
     pub content: Option<String>,
+    /// Why the model does not do as it was asked, which servers tell apart from text.
+    pub refusal: Option<String>,
+    /// How likely the tokens of the text were: the server's list, as JSON.
+    pub logprobs: Option<String>,
     /// Pieces of calls.
     pub calls: Vec<CallDelta>,
     /// Why the choice ended.
     pub finish: Option<Finish>,
     /// The same in the server's words.
     pub reason: Option<String>,
+    /// The text at which the server stopped, of those that the request names.
+    pub stopped_at: Option<String>,
 }
 
 /// A piece of a call.
@@ -79,8 +85,8 @@ impl Finish {
     /// Reads a server's word, of any API.
     pub fn from_reason(reason: &str) -> Self {
         match reason {
-            "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "done" => Self::Stop,
-            "length" | "max_tokens" | "model_length" => Self::Length,
+            "stop" | "eos" | "eos_token" | "end_turn" | "pause_turn" | "stop_sequence" | "done" => Self::Stop,
+            "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => Self::Length,
             "tool_calls" | "function_call" | "tool_use" => Self::ToolCalls,
             "content_filter" | "safety" => Self::ContentFilter,
             _ => Self::Other,
@@ -97,6 +103,8 @@ pub struct Usage {
     pub completion: u64,
     /// Those of the prompt that the server had read before.
     pub cached: u64,
+    /// Those of the prompt that the server has read now and keeps for later requests.
+    pub written: u64,
     /// Those of the answer that were thinking.
     pub reasoning: u64,
 }
@@ -106,6 +114,7 @@ impl std::ops::AddAssign for Usage {
         self.prompt = self.prompt.saturating_add(more.prompt);
         self.completion = self.completion.saturating_add(more.completion);
         self.cached = self.cached.saturating_add(more.cached);
+        self.written = self.written.saturating_add(more.written);
         self.reasoning = self.reasoning.saturating_add(more.reasoning);
     }
 }
@@ -162,7 +171,21 @@ fn choice(json: &str) -> Result<Delta, WireError> {
     delta.choice = fields.number("index").and_then(|index| u32::try_from(index).ok()).unwrap_or(0);
     delta.reason = fields.text("finish_reason")?;
     delta.finish = delta.reason.as_deref().map(Finish::from_reason);
+    delta.logprobs = fields.get("logprobs").and_then(tokens);
+    delta.stopped_at = ["stop_reason", "matched_stop"].iter().find_map(|name| word(&fields, name));
     Ok(delta)
+}
+
+/// The list of tokens in what a choice says of how likely they were.
+fn tokens(logprobs: &str) -> Option<String> {
+    let fields = Fields::read(logprobs, "logprobs").ok()?;
+    let list = ["content", "refusal"].iter().find_map(|name| fields.get(name));
+    list.filter(|list| list.starts_with('[')).map(str::to_owned)
+}
+
+/// A member that may be a number, which says nothing here, or a text.
+fn word(fields: &Fields<'_>, name: &str) -> Option<String> {
+    fields.get(name).filter(|json| json.starts_with('"')).and_then(|json| string(json, name).ok())
 }
 
 fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
@@ -170,6 +193,7 @@ fn ollama(fields: &Fields<'_>) -> Result<Delta, WireError> {
         Some(part) => message(&part, true)?,
         None => Delta::default(),
     };
+    delta.logprobs = fields.get("logprobs").filter(|list| list.starts_with('[')).map(str::to_owned);
     if fields.get("done") == Some("true") {
         delta.reason = fields.text("done_reason")?;
         delta.finish = Some(delta.reason.as_deref().map_or(Finish::Stop, Finish::from_reason));
@@ -185,6 +209,7 @@ fn usage(fields: &Fields<'_>) -> Option<Usage> {
             prompt: prompt.unwrap_or(0),
             completion: completion.unwrap_or(0),
             cached: detail("prompt_tokens_details", "cached_tokens").unwrap_or(0),
+            written: 0,
             reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
         })
     };
@@ -200,6 +225,7 @@ pub(crate) fn message(fields: &Fields<'_>, whole: bool) -> Result<Delta, WireErr
     if let Some(content) = fields.get("content") {
         content_parts(content, &mut delta)?;
     }
+    delta.refusal = word(fields, "refusal").filter(|text| !text.is_empty());
     for name in ["reasoning_content", "reasoning", "thinking"] {
         let here = fields.get(name).filter(|json| json.starts_with('"'));
         if let Some(text) = here.map(|json| string(json, name)).transpose()?.filter(|text| !text.is_empty()) {

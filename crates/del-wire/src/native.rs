@@ -32,6 +32,9 @@ pub fn read_into(text: &str, sink: &mut impl Sink) -> Result<(), WireError> {
     if let Some(content) = delta.content.filter(|content| !content.is_empty()) {
         sink.event(Event::Text(&content), span.clone());
     }
+    if let Some(refusal) = delta.refusal {
+        sink.event(Event::Text(&refusal), span.clone());
+    }
     let mut assembly = Assembly::new();
     for piece in &delta.calls {
         assembly.push(piece, &span, sink);
@@ -134,6 +137,12 @@ mod tests {
         let message = read(&written.to_string()).unwrap();
         assert_eq!((message.content.as_str(), message.calls), ("text", vec![call("x"), call("y")]));
         assert_eq!(write("", &[], &mut Ids::default()), json!({"role": "assistant", "content": ""}));
+    }
+
+    #[test]
+    fn a_refusal_is_what_was_said() {
+        let message = read(r#"{"choices":[{"message":{"content":null,"refusal":"No."}}]}"#).unwrap();
+        assert_eq!((message.content.as_str(), message.calls.len()), ("No.", 0));
     }
 
     #[test]

@@ -2,5 +2,12 @@
 
 pub mod from_client;
 pub mod from_server;
+mod item;
+pub mod past;
 pub mod to_client;
 pub mod to_server;
+
+/// What a request includes for the answer to say how likely its tokens were.
+const LOGPROBS: &str = "message.output_text.logprobs";
+/// The same for thoughts that nobody but the server reads.
+const SEALS: &str = "reasoning.encrypted_content";

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::anthropic::from_server::Messages;
 use crate::from_server::FromServer;
 use crate::responses::from_server::Responses;
-use crate::{anthropic, chat, ollama, responses};
+use crate::{anthropic, chat, ollama, refused, responses};
 
 /// The API that a model server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,7 +58,12 @@ impl ServerApi {
     }
 
     /// A request for a chat completion as a server of this API reads it.
-    pub fn write(self, body: Map<String, Value>) -> Value {
+    pub fn write(self, mut body: Map<String, Value>) -> Value {
+        if !matches!(self, Self::OpenAi)
+            && let Some(Value::Array(messages)) = body.get_mut("messages")
+        {
+            refused::tell_all(messages);
+        }
         match self {
             Self::OpenAi => chat::to_server::write(body),
             Self::Responses => responses::to_server::write(&body),

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, Delta};
 use crate::native::call_json;
+use crate::{logprobs, refused};
 
 /// Something new of a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,12 @@ pub enum Piece {
     Reasoning(String),
     /// The server's seal on the thinking before it.
     Signature(String),
+    /// A thought that the server shows to nobody, as it wants it back.
+    Redacted(String),
     /// More text.
     Text(String),
+    /// More of why the model does not do as it was asked.
+    Refusal(String),
     /// A call begins. Its arguments begin with the next piece.
     Call {
         /// Its number in the choice.
@@ -79,6 +84,23 @@ impl Raw<'_> {
     }
 }
 
+impl Told<'_> {
+    /// How likely the tokens were that are new of a choice.
+    pub(crate) fn logprobs(&self, new: &ToldChoice) -> Vec<Value> {
+        self.said_of(new).filter_map(|delta| delta.logprobs.as_deref()).flat_map(logprobs::read).collect()
+    }
+
+    /// At which text of the request's the server stopped.
+    pub(crate) fn stopped_at(&self, new: &ToldChoice) -> Option<&str> {
+        self.said_of(new).find_map(|delta| delta.stopped_at.as_deref())
+    }
+
+    fn said_of(&self, new: &ToldChoice) -> impl Iterator<Item = &Delta> {
+        let index = new.index;
+        self.chunk.choices.iter().filter(move |delta| delta.choice == index)
+    }
+}
+
 /// What is new of one choice.
 #[derive(Debug, Default)]
 pub struct ToldChoice {
@@ -108,9 +130,9 @@ pub trait ToClient: Debug + Send {
     /// An answer that comes at once.
     fn whole(&mut self, told: &Told<'_>) -> String;
 
-    /// What the client may refer to by its id in later requests, once the answer is over.
-    fn items(&self) -> Vec<Value> {
-        Vec::new()
+    /// The answer as its client may ask for it again, once it is over; nothing where the API has no such thing.
+    fn kept(&self) -> Option<Value> {
+        None
     }
 
     /// The type of a stream.
@@ -134,8 +156,12 @@ pub enum Block {
         /// The server's seal on it.
         signature: Option<String>,
     },
+    /// A thought that the server shows to nobody.
+    Redacted(String),
     /// What it said.
     Text(String),
+    /// Why it does not do as it was asked.
+    Refusal(String),
     /// A call.
     Call {
         /// Its id.
@@ -198,6 +224,11 @@ impl Blocks {
                 Some(Block::Text(text)) => text.push_str(more),
                 _ => self.list.push(Block::Text(more.clone())),
             },
+            Piece::Refusal(more) => match self.list.last_mut() {
+                Some(Block::Refusal(text)) => text.push_str(more),
+                _ => self.list.push(Block::Refusal(more.clone())),
+            },
+            Piece::Redacted(data) => self.list.push(Block::Redacted(data.clone())),
             Piece::Call { index, id, name } => {
                 self.calls.push((*index, self.list.len()));
                 let (id, name) = (id.clone(), name.clone());
@@ -229,14 +260,25 @@ impl Blocks {
         self.list.iter().filter(|block| !matches!(block, Block::Call { whole: false, .. }))
     }
 
+    /// The message as a later request has it: what it refuses with is text there, for few servers read anything else.
+    pub fn past(&self) -> Map<String, Value> {
+        let mut message = self.message();
+        refused::tell(&mut message);
+        message
+    }
+
     /// The message of a chat completion.
     pub fn message(&self) -> Map<String, Value> {
-        let (mut content, mut reasoning) = (None::<String>, None::<String>);
+        let (mut content, mut reasoning, mut refusal) = (None::<String>, None::<String>, None::<String>);
         let mut calls = Vec::new();
         let mut thinking = Vec::new();
         for block in self.whole() {
             match block {
                 Block::Text(text) => content.get_or_insert_default().push_str(text),
+                Block::Refusal(text) => refusal.get_or_insert_default().push_str(text),
+                Block::Redacted(data) => {
+                    thinking.push(json!({"type": "redacted_thinking", "data": data}));
+                }
                 Block::Reasoning { text, signature } => {
                     reasoning.get_or_insert_default().push_str(text);
                     if let Some(signature) = signature {
@@ -256,6 +298,9 @@ impl Blocks {
             ("role".to_owned(), json!("assistant")),
             ("content".to_owned(), content.map_or(Value::Null, Value::String)),
         ]);
+        if let Some(refusal) = refusal {
+            message.insert(refused::MEMBER.to_owned(), json!(refusal));
+        }
         if let Some(reasoning) = reasoning {
             message.insert("reasoning_content".to_owned(), json!(reasoning));
         }

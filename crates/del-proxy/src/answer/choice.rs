@@ -113,9 +113,13 @@ impl Choice {
     pub(super) fn push(&mut self, delta: &Delta, reader: &Reader, ids: &mut Ids) {
         if let Some(reading) = &mut self.reading {
             reading.push(delta, &mut Teller { told: &mut self.told, reader, ids });
-            if let Some(seal) = &delta.signature {
-                self.told.pieces.push(Piece::Signature(seal.clone()));
-            }
+            let pieces = &mut self.told.pieces;
+            pieces.extend(delta.signature.clone().map(Piece::Signature));
+            // One that can be read has its seal beside it.
+            let redacted = delta.thinking_blocks.iter().filter(|block| block["type"] == "redacted_thinking");
+            let redacted = redacted.filter_map(|block| block["data"].as_str());
+            pieces.extend(redacted.map(|data| Piece::Redacted(data.to_owned())));
+            pieces.extend(delta.refusal.clone().map(Piece::Refusal));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use del_wire::{Chunk, Piece, ToClient, Told, ToldChoice, Usage};
+use del_wire::{Chunk, Delta, Piece, ToClient, Told, ToldChoice, Usage};
 use serde_json::Value;
 
 /// What the client is told of a series of answers. Calls of tools that run here are no part of it.
@@ -20,6 +20,8 @@ pub(crate) struct Series {
     head: Chunk,
     begun: bool,
     usage: Option<Usage>,
+    /// How likely the tokens were whose text has not gone out, as the server's lists.
+    logprobs: Vec<String>,
     /// Some text went out, and its last line is open.
     said: bool,
     /// The last line of the thinking is open.
@@ -62,6 +64,7 @@ impl Series {
             head,
             begun: false,
             usage: None,
+            logprobs: Vec::new(),
             said: false,
             thinks: false,
             theirs: Vec::new(),
@@ -102,12 +105,12 @@ impl Series {
         out
     }
 
-    /// The stream is over. `remarks` are what headers would say; tokens are told where the client `counts` them.
-    pub(crate) fn done(&mut self, reason: &str, counts: bool, remarks: &[(&str, String)], out: &mut Vec<u8>) {
+    /// The stream is over. `remarks` are what headers would say.
+    pub(crate) fn done(&mut self, reason: &str, remarks: &[(&str, String)], out: &mut Vec<u8>) {
         self.begin(false);
         self.emit_with(Vec::new(), Some(reason.to_owned()), out);
-        if let Some(usage) = self.usage.filter(|_| counts) {
-            let chunk = Chunk { usage: Some(usage), ..self.head.clone() };
+        if self.usage.is_some() {
+            let chunk = Chunk { usage: self.usage, ..self.head.clone() };
             self.client.tell(&Told { raw: None, chunk: &chunk, choices: Vec::new() }, out);
         }
         self.client.done(remarks, out);
@@ -116,16 +119,16 @@ impl Series {
     /// The answer that comes at once.
     pub(crate) fn whole(&mut self, reason: &str) -> String {
         self.begin(false);
-        let chunk = Chunk { usage: self.usage, ..self.head.clone() };
+        let chunk = Chunk { usage: self.usage, choices: self.weighed(), ..self.head.clone() };
         let pieces = std::mem::take(&mut self.pieces);
         let reason = Some(reason.to_owned());
         let choice = ToldChoice { first: true, pieces, reason, ..ToldChoice::default() };
         self.client.whole(&Told { raw: None, chunk: &chunk, choices: vec![choice] })
     }
 
-    /// What the client may refer to in later requests.
-    pub(crate) fn items(&self) -> Vec<Value> {
-        self.client.items()
+    /// The answer as its client may ask for it again.
+    pub(crate) fn kept(&self) -> Option<Value> {
+        self.client.kept()
     }
 
     /// The stream breaks off.
@@ -138,6 +141,8 @@ impl Series {
         if self.head.model.is_none() {
             self.head.model.clone_from(&told.chunk.model);
         }
+        let first = told.chunk.choices.iter().filter(|delta| delta.choice == 0);
+        self.logprobs.extend(first.filter_map(|delta| delta.logprobs.clone()));
         for new in told.choices.iter().filter(|new| new.index == 0) {
             let calls = |piece: &Piece| matches!(piece, Piece::Call { .. } | Piece::Custom { .. });
             let waited = match &mut self.turn.held {
@@ -180,6 +185,7 @@ impl Series {
                 self.said = true;
                 Piece::Text(format!("{before}{text}"))
             }
+            Piece::Refusal(_) | Piece::Redacted(_) => piece.clone(),
             Piece::Reasoning(text) => {
                 self.thinks = !text.ends_with('\n');
                 piece.clone()
@@ -208,7 +214,14 @@ impl Series {
         }
         let first = !std::mem::replace(&mut self.begun, true);
         let choice = ToldChoice { first, pieces, reason, ..ToldChoice::default() };
-        self.client.tell(&Told { raw: None, chunk: &self.head, choices: vec![choice] }, out);
+        let chunk = Chunk { choices: self.weighed(), ..self.head.clone() };
+        self.client.tell(&Told { raw: None, chunk: &chunk, choices: vec![choice] }, out);
+    }
+
+    /// How likely the tokens were that go out now.
+    fn weighed(&mut self) -> Vec<Delta> {
+        let lists = std::mem::take(&mut self.logprobs).into_iter();
+        lists.map(|list| Delta { logprobs: Some(list), ..Delta::default() }).collect()
     }
 }
 

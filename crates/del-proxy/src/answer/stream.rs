@@ -151,12 +151,12 @@ impl Stream {
 
     /// The message of the first choice, as chat completions have it, where it is kept and whole.
     pub fn message(&self) -> Option<Map<String, Value>> {
-        self.blocks.as_ref().filter(|_| self.whole).map(Blocks::message)
+        self.blocks.as_ref().filter(|_| self.whole).map(Blocks::past)
     }
 
-    /// What the client may refer to in later requests.
-    pub fn items(&self) -> Vec<Value> {
-        self.client.items()
+    /// The answer as its client may ask for it again.
+    pub fn kept(&self) -> Option<Value> {
+        self.client.kept()
     }
 
     /// The type of what goes out.

@@ -2,7 +2,7 @@
 
 use del_dialects::{End, FaultKind, Report};
 use del_wire::chat::to_client::Chat;
-use del_wire::{ApiError, Blocks, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
+use del_wire::{ApiError, Blocks, Delta, Finish, FromServer, Ids, Piece, Raw, ToClient, Told, ToldChoice};
 
 use super::choice::Choice;
 use super::stream::is_plain;
@@ -61,6 +61,7 @@ pub fn translate_between(
     if let Some(error) = chunk.error {
         return Err(Trouble::Refused(error));
     }
+    let is_chat = server.is_chat();
     let mut answer = Answer {
         body: String::new(),
         dialect: None,
@@ -73,17 +74,29 @@ pub fn translate_between(
         asking: None,
         blocks: Blocks::default(),
     };
-    let mut choices = Vec::with_capacity(chunk.choices.len());
+    let mut choices: Vec<(Choice, ToldChoice, &Delta)> = Vec::with_capacity(chunk.choices.len());
     for (place, delta) in chunk.choices.iter().enumerate() {
-        let mut choice = Choice::new(reader);
+        // Chats say all of a choice in one place, and may leave out its number.
+        let same = |(_, told, _): &(Choice, ToldChoice, &Delta)| !is_chat && told.index == delta.choice;
+        let at = choices.iter().position(same).unwrap_or(choices.len());
+        if at == choices.len() {
+            let told =
+                ToldChoice { index: delta.choice, place: Some(place), first: true, ..ToldChoice::default() };
+            choices.push((Choice::new(reader), told, delta));
+        }
+        let (choice, _, last) = &mut choices[at];
         choice.push(delta, reader, &mut ids);
-        let end = if delta.finish == Some(Finish::Length) { End::Cut } else { End::End };
+        *last = delta;
+    }
+    let choices = choices.into_iter().enumerate().map(|(place, (mut choice, mut told, last))| {
+        let end = if last.finish == Some(Finish::Length) { End::Cut } else { End::End };
         choice.finish(end, reader, &mut ids);
-        answer.asking = answer.asking.or_else(|| choice.asking().filter(|_| place == 0));
-        let reason = Some(choice.reason(delta.finish, delta.reason.as_deref()));
-        let mut pieces = choice.pieces();
+        let asking = choice.asking().filter(|_| place == 0);
+        answer.asking = answer.asking.take().or(asking);
+        told.reason = Some(choice.reason(last.finish, last.reason.as_deref()));
+        told.pieces = choice.pieces();
         if place == 0 && !reader.before.is_empty() {
-            pieces.insert(0, Piece::Text(reader.before.clone()));
+            told.pieces.insert(0, Piece::Text(reader.before.clone()));
         }
         for (kind, count) in choice.faults() {
             *answer.summary.faults.entry(kind).or_default() += count;
@@ -93,9 +106,10 @@ pub fn translate_between(
         answer.broken.extend_from_slice(choice.broken());
         answer.refused.extend(choice.refused().iter().filter(|name| is_plain(name)).cloned());
         answer.calls += choice.calls();
-        answer.dialect = answer.dialect.or_else(|| choice.dialect().map(str::to_owned));
-        choices.push(ToldChoice { index: delta.choice, place: Some(place), first: true, pieces, reason });
-    }
+        answer.dialect = answer.dialect.take().or_else(|| choice.dialect().map(str::to_owned));
+        told
+    });
+    let choices: Vec<ToldChoice> = choices.collect();
     if let Some(first) = choices.first() {
         answer.summary.reason.clone_from(&first.reason);
         answer.blocks = Blocks::of(&first.pieces);
@@ -107,7 +121,7 @@ pub fn translate_between(
         refused: answer.refused.len(),
         ..Summary::default()
     };
-    let raw = server.is_chat().then_some(Raw { json: body, text: None });
+    let raw = is_chat.then_some(Raw { json: body, text: None });
     answer.body = client.whole(&Told { raw, chunk: &chunk, choices });
     Ok(answer)
 }

@@ -145,6 +145,7 @@ impl Said {
             return;
         }
         self.text.push_str(delta.content.as_deref().unwrap_or_default());
+        self.text.push_str(delta.refusal.as_deref().unwrap_or_default());
         self.reasoning.push_str(delta.reasoning.as_deref().unwrap_or_default());
         self.finish = delta.finish.or(self.finish);
         self.reason = delta.reason.clone().or_else(|| self.reason.take());

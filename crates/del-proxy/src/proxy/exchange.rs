@@ -38,7 +38,7 @@ pub(super) struct Exchange {
     pub(super) setup: Arc<Setup>,
     pub(super) route: Arc<Route>,
     pub(super) api: Api,
-    parts: Parts,
+    pub(super) parts: Parts,
     /// Members of the request, as the client wrote them, that its answer is written with.
     pub(super) about: Map<String, Value>,
     pub(super) request: Request,
@@ -76,10 +76,11 @@ impl Exchange {
             return Err(Refusal::bad_request(format!("expected true or false as `stream`, got `{other}`")));
         }
         let about = about(api, &body);
-        let mut taken = api.take(body, &proxy.memory)?;
+        let shelf = proxy.memory.of(&parts.extensions);
+        let mut taken = api.take(body, &shelf)?;
         let injected = match &setup.settings.executor {
             Some(executor) => {
-                recall(&mut taken.asked, &proxy.memory);
+                recall(&mut taken.asked, &shelf);
                 Injected::add(&mut taken.asked, executor.tools())?
             }
             None => None,
@@ -95,7 +96,7 @@ impl Exchange {
         setup: Arc<Setup>,
         api: Api,
         parts: Parts,
-        (about, mut request, conversation, injected): (
+        (mut about, mut request, conversation, injected): (
             Map<String, Value>,
             Request,
             Option<Vec<Value>>,
@@ -106,6 +107,13 @@ impl Exchange {
         let route = setup.routes.of(request.model())?;
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
+        }
+        if matches!(api, Api::Messages | Api::Responses) {
+            request.make_plain(route.api);
+        }
+        if api == Api::Chat && !route.chats() && request.counts_tokens() {
+            // It is not read at a glance.
+            about.insert("stream_options".to_owned(), json!({"include_usage": true}));
         }
         let mended = request.mend(&route, setup.settings.dialects)?;
         proxy.metrics.mended(&mended);
@@ -248,10 +256,9 @@ fn about(api: Api, body: &Map<String, Value>) -> Map<String, Value> {
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
     }
-    let mut about = Map::new();
-    if let Some(model) = body.get("model") {
-        about.insert("model".to_owned(), model.clone());
-    }
+    let told = ["model", "stop_sequences", "stream_options"].into_iter();
+    let told = told.filter_map(|name| Some((name.to_owned(), body.get(name)?.clone())));
+    let mut about: Map<String, Value> = told.collect();
     if body.contains_key("functions") {
         about.insert("functions".to_owned(), json!(true));
     }

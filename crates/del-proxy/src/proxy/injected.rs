@@ -7,7 +7,7 @@ use del_dialects::CallResult;
 use del_wire::{Asked, failed};
 use serde_json::{Value, json};
 
-use crate::memory::Memory;
+use crate::memory::Shelf;
 use crate::refusal::Refusal;
 
 /// The tools that were added to a request.
@@ -66,12 +66,12 @@ pub(super) fn place(call: &str) -> String {
 
 /// Puts back what a client never saw: calls that ran here before or beside its own, and their results. Where they are
 /// forgotten, the conversation stays as the client has it, which is whole as well.
-pub(super) fn recall(asked: &mut Asked, memory: &Memory) {
+pub(super) fn recall(asked: &mut Asked, memory: &Shelf<'_>) {
     let Some(Value::Array(messages)) = asked.body.get_mut("messages") else { return };
     let mut whole = Vec::with_capacity(messages.len());
     for message in std::mem::take(messages) {
         let ids = calls(&message);
-        let kept = ids.first().and_then(|id| memory.get(&place(id)));
+        let kept = ids.first().and_then(|id| memory.conversation(&place(id)));
         match kept.filter(|kept| open(kept) == ids) {
             Some(kept) => {
                 asked.changed = true;

@@ -28,8 +28,9 @@ use super::injected::{Injected, place};
 use super::insert;
 use super::runs::Runs;
 use crate::answer::{CHANGED, REFUSED, Reader, Relay, Series, Stream, translate_between};
-use crate::api::{Api, response_id, unique};
+use crate::api::{response_id, unique};
 use crate::execution::Executor;
+use crate::memory::Past;
 use crate::refusal::Refusal;
 use crate::timed::Timed;
 
@@ -154,8 +155,7 @@ impl Turns {
         match ended {
             Ok(Some(reason)) => {
                 let remarks = self.remarks();
-                let counts = self.exchange.api != Api::Chat || self.exchange.request.counts_tokens();
-                self.series().done(&reason, counts, &remarks, &mut out);
+                self.series().done(&reason, &remarks, &mut out);
                 self.remember();
             }
             // The client was told.
@@ -363,14 +363,15 @@ impl Turns {
 
     /// Keeps what the client does not see, for its next request.
     fn remember(&mut self) {
-        let memory = &self.exchange.proxy.memory;
+        let conversation = self.exchange.conversation.take();
+        let shelf = self.exchange.proxy.memory.of(&self.exchange.parts.extensions);
         if let Some(first) = self.series().theirs().first().filter(|_| !self.executed.is_empty()) {
-            memory.put(place(first), self.added.clone(), Vec::new());
+            shelf.put(place(first), &Past { messages: self.added.clone(), ..Past::default() });
         }
-        if let Some(mut conversation) = self.exchange.conversation.take() {
-            conversation.append(&mut self.added);
-            let items = self.series().items();
-            self.exchange.proxy.memory.put(response_id(&self.id), conversation, items);
+        if let Some(mut messages) = conversation {
+            let asked = messages.len();
+            messages.extend_from_slice(&self.added);
+            shelf.put(response_id(&self.id), &Past { messages, asked, answer: self.series().kept() });
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::plain;
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::failed;
@@ -31,9 +32,9 @@ const KNOWN: &[&str] = &[
 pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     let mut messages = Vec::new();
     if let Some(system) = body.get("system") {
-        let text = text(system);
-        if !text.is_empty() {
-            messages.push(json!({"role": "system", "content": text}));
+        let said = said(system, "system");
+        if said.as_str() != Some("") {
+            messages.push(json!({"role": "system", "content": said}));
         }
     }
     let Some(Value::Array(given)) = body.get("messages") else {
@@ -46,7 +47,7 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
         match role {
             "user" => user(content, &mut messages)?,
             "assistant" => messages.push(assistant(content)),
-            "system" => messages.push(json!({"role": "system", "content": text(content)})),
+            "system" => messages.push(json!({"role": "system", "content": said(content, "system")})),
             _ => {
                 let at = format!("messages[{place}].role");
                 return Err(WireError::shape(&at, "user, assistant or system", &message["role"].to_string()));
@@ -56,9 +57,13 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     let (mut tools, mut dropped) = (Vec::new(), Vec::new());
     for tool in fields::values(&body, "tools")? {
         match tool.get("type").and_then(Value::as_str) {
-            None | Some("custom") => tools.push(json!({"type": "function", "function": {
-                "name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
-                "parameters": tool["input_schema"]}})),
+            None | Some("custom") => {
+                let mut function = json!({"type": "function", "function": {
+                    "name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
+                    "parameters": tool["input_schema"]}});
+                plain::mark(tool, &mut function);
+                tools.push(function);
+            }
             Some(kind) => dropped.push(kind.to_owned()),
         }
     }
@@ -76,6 +81,9 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     {
         let schema = json!({"name": "answer", "schema": schema, "strict": true});
         out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
+    }
+    if let Some(mark) = body.get("cache_control").filter(|mark| mark.is_object()) {
+        out.insert(plain::MARK.to_owned(), mark.clone());
     }
     if body.get("stream") == Some(&Value::Bool(true)) {
         out.insert("stream_options".to_owned(), json!({"include_usage": true}));
@@ -131,6 +139,25 @@ fn text(content: &Value) -> String {
     }
 }
 
+/// All text of a content, in its blocks where these are marked.
+fn said(content: &Value, role: &str) -> Value {
+    let blocks = content.as_array().into_iter().flatten().filter(|block| block["text"].is_string());
+    let parts: Vec<Value> = blocks
+        .map(|block| {
+            let mut part = json!({"type": "text", "text": block["text"]});
+            plain::mark(block, &mut part);
+            part
+        })
+        .collect();
+    let marked = parts.iter().any(|part| part.get(plain::MARK).is_some());
+    let one = plain::joined(&parts, role).filter(|_| content.is_array() && !marked);
+    match one {
+        Some(text) => json!(text),
+        None if marked => Value::Array(parts),
+        None => json!(text(content)),
+    }
+}
+
 /// What the user says: results first, each a message, then the rest.
 fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
     let Some(blocks) = content.as_array() else {
@@ -140,21 +167,21 @@ fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
     let mut parts = Vec::new();
     for block in blocks {
         if block["type"] == "tool_result" {
-            let (result, images) = result(&block["content"])?;
+            let result = result(&block["content"])?;
             let mut message =
                 json!({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result});
             if block["is_error"] == true {
                 message[failed::MEMBER] = json!(true);
             }
+            plain::mark(block, &mut message);
             messages.push(message);
-            // A result of the other API is text alone.
-            parts.extend(images);
         } else {
             parts.extend(part(block)?);
         }
     }
     if let [Value::Object(only)] = parts.as_slice()
         && only.get("type").is_some_and(|kind| kind == "text")
+        && !only.contains_key(plain::MARK)
     {
         messages.push(json!({"role": "user", "content": only["text"]}));
     } else if !parts.is_empty() {
@@ -163,17 +190,28 @@ fn user(content: &Value, messages: &mut Vec<Value>) -> Result<(), WireError> {
     Ok(())
 }
 
-/// The text of a result, and its images.
-fn result(content: &Value) -> Result<(String, Vec<Value>), WireError> {
-    let Some(blocks) = content.as_array() else { return Ok((text(content), Vec::new())) };
+/// What a result says: a text where it is nothing else.
+fn result(content: &Value) -> Result<Value, WireError> {
+    let Some(blocks) = content.as_array() else { return Ok(json!(text(content))) };
     let parts = blocks.iter().filter_map(|block| part(block).transpose()).collect::<Result<Vec<_>, _>>()?;
-    let (texts, images): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
-    let texts: Vec<&str> = texts.iter().filter_map(|part| part["text"].as_str()).collect();
-    Ok((texts.join("\n"), images))
+    let marked = parts.iter().any(|part| part.get(plain::MARK).is_some());
+    Ok(match plain::joined(&parts, "tool").filter(|_| !marked) {
+        Some(text) => json!(text),
+        None => Value::Array(parts),
+    })
 }
 
 /// A block as a content part; `None` for one that has no place there.
 fn part(block: &Value) -> Result<Option<Value>, WireError> {
+    let mut part = bare_part(block)?;
+    if let Some(part) = &mut part {
+        plain::mark(block, part);
+    }
+    Ok(part)
+}
+
+/// The same without what it is marked with.
+fn bare_part(block: &Value) -> Result<Option<Value>, WireError> {
     let (kind, source) = (block["type"].as_str().unwrap_or_default(), &block["source"]);
     let inline =
         || Some(format!("data:{};base64,{}", source["media_type"].as_str()?, source["data"].as_str()?));
@@ -202,7 +240,7 @@ fn part(block: &Value) -> Result<Option<Value>, WireError> {
 }
 
 fn assistant(content: &Value) -> Value {
-    let mut message = json!({"role": "assistant", "content": text(content)});
+    let mut message = json!({"role": "assistant", "content": said(content, "assistant")});
     let blocks = || content.as_array().into_iter().flatten();
     let thought: Vec<&str> = blocks().filter_map(|block| block["thinking"].as_str()).collect();
     if !thought.is_empty() {
@@ -221,7 +259,9 @@ fn assistant(content: &Value) -> Value {
         .filter(|block| block["type"] == "tool_use")
         .map(|block| {
             let function = json!({"name": block["name"], "arguments": block["input"].to_string()});
-            json!({"id": block["id"], "type": "function", "function": function})
+            let mut call = json!({"id": block["id"], "type": "function", "function": function});
+            plain::mark(block, &mut call);
+            call
         })
         .collect();
     if !calls.is_empty() {

@@ -97,28 +97,20 @@ impl Messages {
             return Ok(Chunk { error: Some(ApiError::from_stream(body)), ..Chunk::default() });
         }
         let blocks = fields.list("content")?.ok_or_else(|| WireError::shape("content", EXPECTED, body))?;
-        let mut delta = Delta::default();
+        let mut choices = Vec::with_capacity(blocks.len() + 1);
         for (place, json) in blocks.into_iter().enumerate() {
-            let mut more = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;
+            let mut delta = block(&Fields::read(json, "content[]")?, u32::try_from(place).ok())?;
             let (text, seal) =
-                (more.reasoning.clone().unwrap_or_default(), more.signature.clone().unwrap_or_default());
-            more.thinking_blocks.extend(Thought { text, seal }.sealed());
-            for (all, more) in [
-                (&mut delta.content, more.content),
-                (&mut delta.reasoning, more.reasoning),
-                (&mut delta.signature, more.signature),
-            ] {
-                if let Some(more) = more {
-                    all.get_or_insert_default().push_str(&more);
-                }
-            }
-            delta.thinking_blocks.extend(more.thinking_blocks);
-            delta.calls.extend(more.calls);
+                (delta.reasoning.clone().unwrap_or_default(), delta.signature.clone().unwrap_or_default());
+            delta.thinking_blocks.extend(Thought { text, seal }.sealed());
+            choices.push(delta);
         }
-        finish(&fields, &mut delta)?;
+        let mut end = Delta::default();
+        finish(&fields, &mut end)?;
+        choices.push(end);
         self.count(&fields);
         let (id, model) = (fields.text("id")?, fields.text("model")?);
-        Ok(Chunk { id, model, usage: Some(self.usage), ..of(delta) })
+        Ok(Chunk { id, model, choices, usage: Some(self.usage), error: None })
     }
 
     /// Here tokens that were read before are counted apart from the others.
@@ -129,8 +121,11 @@ impl Messages {
         if let Some(tokens) = number("input_tokens") {
             let written = number("cache_creation_input_tokens").unwrap_or(0);
             self.usage.prompt = tokens.saturating_add(cached).saturating_add(written);
-            self.usage.cached = cached;
+            (self.usage.cached, self.usage.written) = (cached, written);
         }
+        let details = usage.object("output_tokens_details").ok().flatten();
+        let thought = details.and_then(|details| details.number("thinking_tokens"));
+        self.usage.reasoning = thought.unwrap_or(self.usage.reasoning);
         self.usage.completion = number("output_tokens").unwrap_or(self.usage.completion);
     }
 }
@@ -154,6 +149,11 @@ fn finish(fields: &Fields<'_>, delta: &mut Delta) -> Result<(), WireError> {
         other => Finish::from_reason(other),
     });
     delta.reason = reason;
+    delta.stopped_at = fields.text("stop_sequence")?;
+    // It says so outside of the content, of which there may be none.
+    if let Some(details) = fields.object("stop_details")? {
+        delta.refusal = details.text("explanation")?.filter(|text| !text.is_empty());
+    }
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::chunk::Usage;
-use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text, named_event};
+use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, json_text, named_event};
 
 /// Writes messages. Of several choices the first is told.
 #[derive(Debug)]
@@ -21,6 +21,13 @@ pub struct Messages {
     /// The blocks of calls that are open, by the calls' numbers.
     calls: Vec<(u32, u64)>,
     reason: Option<String>,
+    /// Where the client wants the model to stop, and where it did.
+    stops: Vec<String>,
+    stopped_at: Option<String>,
+    /// The model does not do as it was asked, and said so in the text.
+    refused: bool,
+    /// Why it does not, where it was the server that kept it from going on.
+    withheld: Option<String>,
     usage: Usage,
 }
 
@@ -35,18 +42,63 @@ impl Messages {
             open: None,
             calls: Vec::new(),
             reason: None,
+            stops: Vec::new(),
+            stopped_at: None,
+            refused: false,
+            withheld: None,
             usage: Usage::default(),
         }
     }
 
-    fn message(&self, content: &[Value], reason: Option<&str>) -> Value {
-        json!({"id": self.id, "type": "message", "role": "assistant", "model": self.model, "content": content,
-            "stop_reason": reason, "stop_sequence": null, "usage": usage(self.usage)})
+    /// The same for a client that has named these texts for the model to stop at.
+    #[must_use]
+    pub fn stopping_at(self, stops: Vec<String>) -> Self {
+        Self { stops, ..self }
+    }
+
+    /// Keeps why the answer ends.
+    fn end(&mut self, told: &Told<'_>, new: &ToldChoice) {
+        for piece in new.pieces.iter().filter(|piece| !is_content(piece, new)) {
+            if let Piece::Refusal(text) = piece {
+                self.withheld.get_or_insert_default().push_str(text);
+            }
+        }
+        self.reason = new.reason.clone().or_else(|| self.reason.take());
+        let stop = told.stopped_at(new).filter(|stop| self.stops.iter().any(|named| named == stop));
+        self.stopped_at = stop.map(str::to_owned).or_else(|| self.stopped_at.take());
+    }
+
+    /// The members that say why it ended.
+    fn ended(&self) -> Value {
+        let reason = match self.reason.as_deref() {
+            Some("tool_calls" | "function_call") => "tool_use",
+            Some("length") => "max_tokens",
+            Some("content_filter") => "refusal",
+            _ if self.refused => "refusal",
+            _ if self.stopped_at.is_some() => "stop_sequence",
+            _ => "end_turn",
+        };
+        let stop = self.stopped_at.as_ref().filter(|_| reason == "stop_sequence");
+        let mut ended = json!({"stop_reason": reason, "stop_sequence": stop});
+        if let Some(why) = &self.withheld {
+            ended["stop_details"] = json!({"type": "refusal", "category": null, "explanation": why});
+        }
+        ended
+    }
+
+    fn message(&self, content: &[Value], ended: &Value) -> Value {
+        let mut message = json!({"id": self.id, "type": "message", "role": "assistant", "model": self.model,
+            "content": content, "stop_reason": null, "stop_sequence": null});
+        if let (Some(message), Some(ended)) = (message.as_object_mut(), ended.as_object()) {
+            message.extend(ended.clone());
+            message.insert("usage".to_owned(), usage(self.usage));
+        }
+        message
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.begun, true) {
-            let message = self.message(&[], None);
+            let message = self.message(&[], &Value::Null);
             named_event("message_start", &json!({"type": "message_start", "message": message}), out);
         }
     }
@@ -83,9 +135,15 @@ impl Messages {
 
     fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
-            Piece::Text(text) => {
+            Piece::Text(text) | Piece::Refusal(text) => {
+                self.refused |= matches!(piece, Piece::Refusal(_));
                 let index = self.opened(true, out);
                 delta(index, ["text_delta", "text"], text, out);
+            }
+            Piece::Redacted(data) => {
+                self.close(out);
+                let index = self.start(&json!({"type": "redacted_thinking", "data": data}), out);
+                stop(index, out);
             }
             Piece::Reasoning(text) => {
                 let index = self.opened(false, out);
@@ -123,8 +181,9 @@ impl ToClient for Messages {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
         self.begin(out);
         for new in told.choices.iter().filter(|new| new.index == 0) {
-            new.pieces.iter().for_each(|piece| self.piece(piece, out));
-            self.reason = new.reason.clone().or_else(|| self.reason.take());
+            let content = new.pieces.iter().filter(|piece| is_content(piece, new));
+            content.for_each(|piece| self.piece(piece, out));
+            self.end(told, new);
         }
     }
 
@@ -135,8 +194,7 @@ impl ToClient for Messages {
             stop(block, out);
         }
         comments(remarks, out);
-        let ended = json!({"stop_reason": reason(self.reason.as_deref()), "stop_sequence": null});
-        let event = json!({"type": "message_delta", "delta": ended, "usage": usage(self.usage)});
+        let event = json!({"type": "message_delta", "delta": self.ended(), "usage": usage(self.usage)});
         named_event("message_delta", &event, out);
         named_event("message_stop", &json!({"type": "message_stop"}), out);
     }
@@ -148,10 +206,14 @@ impl ToClient for Messages {
 
     fn whole(&mut self, told: &Told<'_>) -> String {
         self.usage = told.chunk.usage.unwrap_or_default();
-        let Some(new) = told.choices.first() else { return self.message(&[], Some("end_turn")).to_string() };
-        let blocks = Blocks::of(&new.pieces);
-        let content: Vec<Value> = blocks.whole().filter_map(block).collect();
-        self.message(&content, Some(reason(new.reason.as_deref()))).to_string()
+        let mut content = Vec::new();
+        if let Some(new) = told.choices.first() {
+            let blocks = Blocks::of(new.pieces.iter().filter(|piece| is_content(piece, new)));
+            self.refused = blocks.whole().any(|block| matches!(block, Block::Refusal(_)));
+            content.extend(blocks.whole().filter_map(block));
+            self.end(told, new);
+        }
+        self.message(&content, &self.ended()).to_string()
     }
 
     fn keep_alive(&self) -> &'static str {
@@ -159,9 +221,15 @@ impl ToClient for Messages {
     }
 }
 
+/// False for why the server withheld the rest of a choice, which is told beside the content.
+fn is_content(piece: &Piece, new: &ToldChoice) -> bool {
+    !matches!(piece, Piece::Refusal(_)) || new.reason.as_deref() != Some("content_filter")
+}
+
 fn block(block: &Block) -> Option<Value> {
     Some(match block {
-        Block::Text(text) => json!({"type": "text", "text": text}),
+        Block::Text(text) | Block::Refusal(text) => json!({"type": "text", "text": text}),
+        Block::Redacted(data) => json!({"type": "redacted_thinking", "data": data}),
         Block::Reasoning { text, signature } => {
             json!({"type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default()})
         }
@@ -189,20 +257,11 @@ fn stop(index: u64, out: &mut Vec<u8>) {
     named_event("content_block_stop", &json!({"type": "content_block_stop", "index": index}), out);
 }
 
-fn reason(said: Option<&str>) -> &'static str {
-    match said {
-        Some("tool_calls" | "function_call") => "tool_use",
-        Some("length") => "max_tokens",
-        Some("content_filter") => "refusal",
-        _ => "end_turn",
-    }
-}
-
 /// Here tokens that were read before are counted apart from the others.
 fn usage(usage: Usage) -> Value {
     json!({
-        "input_tokens": usage.prompt.saturating_sub(usage.cached),
-        "cache_creation_input_tokens": 0,
+        "input_tokens": usage.prompt.saturating_sub(usage.cached).saturating_sub(usage.written),
+        "cache_creation_input_tokens": usage.written,
         "cache_read_input_tokens": usage.cached,
         "output_tokens": usage.completion,
     })

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::plain;
 use crate::failed;
 
 /// The API wants a limit; this one is for requests that have none.
@@ -55,17 +56,23 @@ pub fn write(body: &Map<String, Value>) -> Value {
     }
     out.insert("messages".to_owned(), Value::Array(messages));
     add_tools(body, &mut out);
+    if let Some(mark) = [plain::MARK, "cache_control"].iter().find_map(|name| body.get(*name)) {
+        out.insert("cache_control".to_owned(), mark.clone());
+    }
     Value::Object(out)
 }
 
 fn add_tools(body: &Map<String, Value>, out: &mut Map<String, Value>) {
     let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
     let tools: Vec<Value> = tools
-        .filter_map(|tool| tool.get("function"))
-        .map(|tool| {
-            let schema = tool.get("parameters").cloned().unwrap_or_else(|| json!({"type": "object"}));
-            json!({"name": tool["name"], "description": tool["description"].as_str().unwrap_or_default(),
-                "input_schema": schema})
+        .filter_map(|tool| Some((tool, tool.get("function")?)))
+        .map(|(tool, function)| {
+            let schema = function.get("parameters").cloned().unwrap_or_else(|| json!({"type": "object"}));
+            let description = function["description"].as_str().unwrap_or_default();
+            let mut told =
+                json!({"name": function["name"], "description": description, "input_schema": schema});
+            plain::unmark(tool, &mut told);
+            told
         })
         .collect();
     if tools.is_empty() {
@@ -96,7 +103,10 @@ fn assistant(message: &Value) -> Vec<Value> {
             Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| json!({})),
             other => other.clone(),
         };
-        blocks.push(json!({"type": "tool_use", "id": call["id"], "name": function["name"], "input": input}));
+        let mut block =
+            json!({"type": "tool_use", "id": call["id"], "name": function["name"], "input": input});
+        plain::unmark(call, &mut block);
+        blocks.push(block);
     }
     blocks
 }
@@ -107,6 +117,7 @@ fn result(message: &Value) -> Value {
     if message[failed::MEMBER] == true {
         result["is_error"] = json!(true);
     }
+    plain::unmark(message, &mut result);
     result
 }
 
@@ -124,15 +135,17 @@ fn content(content: &Value) -> Vec<Value> {
 }
 
 fn part(part: &Value) -> Option<Value> {
-    match part["type"].as_str()? {
+    let mut block = match part["type"].as_str()? {
         "text" => {
             let text = part["text"].as_str().filter(|text| !text.is_empty())?;
-            Some(json!({"type": "text", "text": text}))
+            json!({"type": "text", "text": text})
         }
-        "image_url" => Some(json!({"type": "image", "source": source(part["image_url"]["url"].as_str()?)})),
-        "file" => Some(json!({"type": "document", "source": source(part["file"]["file_data"].as_str()?)})),
-        _ => None,
-    }
+        "image_url" => json!({"type": "image", "source": source(part["image_url"]["url"].as_str()?)}),
+        "file" => json!({"type": "document", "source": source(part["file"]["file_data"].as_str()?)}),
+        _ => return None,
+    };
+    plain::unmark(part, &mut block);
+    Some(block)
 }
 
 fn source(address: &str) -> Value {

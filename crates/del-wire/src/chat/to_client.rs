@@ -7,9 +7,10 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::chunk::Delta;
+use crate::chat::members::Members;
+use crate::chunk::{Delta, Usage};
 use crate::fields::Fields;
-use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments, json_text};
+use crate::told::{Blocks, Piece, Raw, ToClient, Told, ToldChoice, comments};
 
 /// Writes chat completions.
 #[derive(Debug)]
@@ -24,6 +25,10 @@ pub struct Chat {
     legacy: bool,
     /// For answers of servers that do not say it.
     created: u64,
+    /// The client wants to know what a stream cost.
+    counts: bool,
+    /// That, where the server is none of chat completions.
+    usage: Option<Usage>,
 }
 
 /// Members of a message that are written anew.
@@ -38,7 +43,22 @@ const BEGINS: &str = "\"role\":\"assistant\"";
 impl Chat {
     /// Nothing yet. `created` is the time in seconds; a `legacy` client knows functions, not tools.
     pub fn new(created: u64, legacy: bool) -> Self {
-        Self { envelope: Members::default(), begun: String::new(), silent: String::new(), legacy, created }
+        Self {
+            envelope: Members::default(),
+            begun: String::new(),
+            silent: String::new(),
+            legacy,
+            created,
+            counts: false,
+            usage: None,
+        }
+    }
+
+    /// The same for a client that wants to know what a stream cost, or not. Servers of chat completions know it from the
+    /// request, and what they say stays.
+    #[must_use]
+    pub fn counting(self, counts: bool) -> Self {
+        Self { counts, ..self }
     }
 
     fn envelope(&self, told: &Told<'_>, fields: Option<&Fields<'_>>, object: &str) -> Members {
@@ -129,10 +149,17 @@ impl Chat {
     }
 
     /// The choices of the events that tell what is new of one.
-    fn events(&self, new: &ToldChoice, raw: Option<&str>) -> Vec<Members> {
-        let (beside, inside) = unknown(raw, "delta");
-        let mut deltas: Vec<Members> =
-            new.pieces.iter().filter_map(|piece| written(piece, self.legacy)).collect();
+    fn events(&self, new: &ToldChoice, logprobs: &[Value], raw: Option<&str>) -> Vec<Members> {
+        let (mut beside, inside) = unknown(raw, "delta");
+        let likely;
+        if raw.is_none() && !logprobs.is_empty() {
+            likely = json!({"content": logprobs, "refusal": null}).to_string();
+            beside.push(("logprobs".to_owned(), &likely));
+        }
+        // What a server refuses with is a member that stays.
+        let new_here = |piece: &&Piece| raw.is_none() || !matches!(piece, Piece::Refusal(_));
+        let pieces = new.pieces.iter().filter(new_here);
+        let mut deltas: Vec<Members> = pieces.filter_map(|piece| written(piece, self.legacy)).collect();
         if new.first {
             let mut first = Members::default();
             first.add_text("role", "assistant");
@@ -183,29 +210,34 @@ impl ToClient for Chat {
             fields.as_ref().and_then(|fields| fields.list("choices").ok().flatten()).unwrap_or_default();
         let mut choices = Vec::new();
         for new in &told.choices {
-            choices.extend(self.events(new, new.place.and_then(|place| given.get(place).copied())));
+            let raw = new.place.and_then(|place| given.get(place).copied());
+            let logprobs = if raw.is_none() { told.logprobs(new) } else { Vec::new() };
+            choices.extend(self.events(new, &logprobs, raw));
         }
         if choices.is_empty()
             && let Some((before, behind)) = told.raw.as_ref().and_then(Raw::around)
         {
             self.silent = [before, behind].concat();
         }
-        let usage = match &fields {
-            Some(fields) => fields.get("usage").map(str::to_owned),
-            None => told.chunk.usage.map(|usage| usage_of(usage).to_string()),
-        };
+        let usage = fields.as_ref().and_then(|fields| fields.get("usage"));
+        if fields.is_none() {
+            self.usage = told.chunk.usage.or(self.usage);
+        }
         let last = choices.len().saturating_sub(1);
         for (place, choice) in choices.iter().enumerate() {
-            self.event(Some(choice), usage.as_deref().filter(|_| place == last), out);
+            self.event(Some(choice), usage.filter(|_| place == last), out);
         }
         if choices.is_empty()
             && let Some(usage) = usage
         {
-            self.event(None, Some(&usage), out);
+            self.event(None, Some(usage), out);
         }
     }
 
     fn done(&mut self, remarks: &[(&str, String)], out: &mut Vec<u8>) {
+        if let Some(usage) = self.usage.filter(|_| self.counts) {
+            self.event(None, Some(&usage_of(usage).to_string()), out);
+        }
         comments(remarks, out);
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
@@ -235,6 +267,9 @@ impl ToClient for Chat {
             let (beside, inside) = unknown(raw, "message");
             let mut message = Blocks::of(&new.pieces).message();
             message.shift_remove("thinking_blocks");
+            if raw.is_some() {
+                message.shift_remove("refusal");
+            }
             let mut reason = new.reason.as_deref().unwrap_or("stop");
             if self.legacy {
                 as_function(&mut message, &mut reason);
@@ -248,6 +283,10 @@ impl ToClient for Chat {
             choice.add("index", &new.index.to_string());
             choice.add_object("message", &text);
             choice.extend(&beside);
+            let logprobs = if raw.is_none() { told.logprobs(new) } else { Vec::new() };
+            if !logprobs.is_empty() {
+                choice.add("logprobs", &json!({"content": logprobs, "refusal": null}).to_string());
+            }
             choice.add_text("finish_reason", reason);
             choice.into_text()
         });
@@ -263,74 +302,22 @@ impl ToClient for Chat {
     }
 }
 
-/// Members of an object, as JSON.
-#[derive(Debug, Default)]
-struct Members(Vec<u8>);
-
-impl Members {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn name(&mut self, name: &str) {
-        if !self.0.is_empty() {
-            self.0.push(b',');
-        }
-        self.text(name);
-        self.0.push(b':');
-    }
-
-    fn text(&mut self, text: &str) {
-        json_text(text, &mut self.0);
-    }
-
-    /// Adds one whose value is JSON already.
-    fn add(&mut self, name: &str, json: &str) {
-        self.name(name);
-        self.0.extend_from_slice(json.as_bytes());
-    }
-
-    fn add_text(&mut self, name: &str, text: &str) {
-        self.name(name);
-        self.text(text);
-    }
-
-    fn add_object(&mut self, name: &str, object: &Self) {
-        self.name(name);
-        object.write(&mut self.0);
-    }
-
-    fn extend(&mut self, list: &[(String, &str)]) {
-        for (name, json) in list {
-            self.add(name, json);
-        }
-    }
-
-    /// The object.
-    fn write(&self, out: &mut Vec<u8>) {
-        out.push(b'{');
-        out.extend_from_slice(&self.0);
-        out.push(b'}');
-    }
-
-    fn into_text(self) -> String {
-        let mut out = Vec::with_capacity(self.0.len() + 2);
-        self.write(&mut out);
-        String::from_utf8(out).unwrap_or_default()
-    }
-}
-
 /// It adds nothing to an answer, but may begin or end it.
 fn is_silent(delta: &Delta) -> bool {
     let text = delta.content.as_ref().is_some_and(|text| !text.is_empty());
-    let more = delta.reasoning.is_some() || delta.signature.is_some() || !delta.calls.is_empty();
-    !text && !more
+    !text && !has_more(delta)
 }
 
 /// Nothing but text is new, and it is what the server wrote.
 fn is_same(new: &ToldChoice, delta: &Delta) -> bool {
-    let more = delta.reasoning.is_some() || delta.signature.is_some() || !delta.calls.is_empty();
-    !more && matches!(new.pieces.as_slice(), [Piece::Text(text)] if delta.content.as_ref() == Some(text))
+    !has_more(delta)
+        && matches!(new.pieces.as_slice(), [Piece::Text(text)] if delta.content.as_ref() == Some(text))
+}
+
+/// It has something else than text.
+fn has_more(delta: &Delta) -> bool {
+    let thought = delta.reasoning.is_some() || delta.signature.is_some();
+    thought || delta.refusal.is_some() || !delta.calls.is_empty()
 }
 
 /// Members of a choice, and of its delta or message, that are not known here: names and JSON.
@@ -354,6 +341,7 @@ fn written(piece: &Piece, legacy: bool) -> Option<Members> {
     match piece {
         Piece::Reasoning(text) => delta.add_text("reasoning_content", text),
         Piece::Text(text) => delta.add_text("content", text),
+        Piece::Refusal(text) => delta.add_text("refusal", text),
         Piece::Call { name, .. } if legacy => add("function_call", json!({"name": name, "arguments": ""})),
         Piece::Arguments { json, .. } if legacy => add("function_call", json!({"arguments": json})),
         Piece::Call { index, id, name } => {
@@ -371,7 +359,7 @@ fn written(piece: &Piece, legacy: bool) -> Option<Members> {
             let custom = json!({"name": name, "input": input});
             add("tool_calls", json!([{"index": index, "id": id, "type": "custom", "custom": custom}]));
         }
-        Piece::Signature(_) | Piece::CallEnd { .. } => return None,
+        Piece::Signature(_) | Piece::Redacted(_) | Piece::CallEnd { .. } => return None,
     }
     Some(delta)
 }
@@ -384,7 +372,7 @@ fn as_function(message: &mut Map<String, Value>, reason: &mut &str) {
     }
 }
 
-fn usage_of(usage: crate::Usage) -> Value {
+fn usage_of(usage: Usage) -> Value {
     json!({
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
-use super::{Chunk, Delta, Finish, Usage};
+use super::{Chunk, Delta, Finish, Usage, tokens};
 
 /// A chunk of one choice.
 #[derive(Deserialize)]
@@ -29,6 +30,8 @@ struct PlainChoice<'a> {
     #[serde(borrow)]
     delta: PlainDelta<'a>,
     finish_reason: Option<IgnoredAny>,
+    #[serde(borrow)]
+    logprobs: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +41,7 @@ struct PlainDelta<'a> {
     reasoning_content: Option<IgnoredAny>,
     reasoning: Option<IgnoredAny>,
     thinking: Option<IgnoredAny>,
+    refusal: Option<IgnoredAny>,
     tool_calls: Option<IgnoredAny>,
     function_call: Option<IgnoredAny>,
 }
@@ -66,6 +70,10 @@ struct WholeChoice<'a> {
     message: PlainDelta<'a>,
     #[serde(borrow)]
     finish_reason: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    logprobs: Option<&'a RawValue>,
+    stop_reason: Option<IgnoredAny>,
+    matched_stop: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -85,9 +93,9 @@ struct Details {
 impl PlainDelta<'_> {
     /// True where there is more to it than text.
     fn has_more(&self) -> bool {
-        let more =
-            [&self.reasoning_content, &self.reasoning, &self.thinking, &self.tool_calls, &self.function_call];
-        more.iter().any(|member| member.is_some())
+        let thoughts = [&self.reasoning_content, &self.reasoning, &self.thinking];
+        let others = [&self.refusal, &self.tool_calls, &self.function_call];
+        thoughts.iter().chain(&others).any(|member| member.is_some())
     }
 }
 
@@ -95,17 +103,19 @@ impl<'a> Whole<'a> {
     /// `None` for every other answer.
     pub(super) fn read(json: &'a str) -> Option<Self> {
         let whole: Self = serde_json::from_str(json).ok()?;
-        let [WholeChoice { message, delta, .. }] = &whole.choices;
-        let other = whole.error.is_some() || delta.is_some() || message.has_more();
+        let [WholeChoice { message, delta, stop_reason, matched_stop, .. }] = &whole.choices;
+        let stopped = stop_reason.is_some() || matched_stop.is_some();
+        let other = whole.error.is_some() || delta.is_some() || stopped || message.has_more();
         (!other && whole.object.as_deref() != Some("error")).then_some(whole)
     }
 
     pub(super) fn into_chunk(self) -> Chunk {
-        let [WholeChoice { index, message, finish_reason, .. }] = self.choices;
+        let [WholeChoice { index, message, finish_reason, logprobs, .. }] = self.choices;
         let reason = finish_reason.map(Cow::into_owned);
         let delta = Delta {
             choice: index,
             content: Some(message.content.into_owned()),
+            logprobs: logprobs.and_then(|json| tokens(json.get())),
             finish: reason.as_deref().map(Finish::from_reason),
             reason,
             ..Delta::default()
@@ -115,6 +125,7 @@ impl<'a> Whole<'a> {
             prompt: usage.prompt_tokens.unwrap_or(0),
             completion: usage.completion_tokens.unwrap_or(0),
             cached: usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
+            written: 0,
             reasoning: usage
                 .completion_tokens_details
                 .and_then(|details| details.reasoning_tokens)
@@ -145,8 +156,10 @@ impl<'a> Plain<'a> {
     }
 
     pub(super) fn into_chunk(self) -> Chunk {
-        let [PlainChoice { index, delta, .. }] = self.choices;
-        let delta = Delta { choice: index, content: Some(delta.content.into_owned()), ..Delta::default() };
+        let [PlainChoice { index, delta, logprobs, .. }] = self.choices;
+        let content = Some(delta.content.into_owned());
+        let logprobs = logprobs.and_then(|json| tokens(json.get()));
+        let delta = Delta { choice: index, content, logprobs, ..Delta::default() };
         let (id, model) = (self.id.map(Cow::into_owned), self.model.map(Cow::into_owned));
         Chunk { id, model, choices: vec![delta], ..Chunk::default() }
     }
@@ -161,12 +174,15 @@ mod tests {
     fn a_plain_chunk_is_read_as_any_other() {
         let with = |delta: &str, beside: &str| {
             format!(
-                r#"{{"id":"i","object":"chat.completion.chunk","model":"m"{beside},"choices":[{{"index":2,"delta":{{"role":"assistant","content":"a\u00e9\n"{delta}}},"logprobs":null,"finish_reason":null}}]}}"#
+                r#"{{"id":"i","object":"chat.completion.chunk","model":"m"{beside},"choices":[{{"index":2,"delta":{{"role":"assistant","content":"a\u00e9\n"{delta}}},"finish_reason":null}}]}}"#
             )
         };
         for (delta, beside, plain) in [
             ("", "", true),
             (r#","tool_calls":null,"own":[1]"#, r#","usage":null,"own":{}"#, true),
+            (r#"},"logprobs":null,"own":{"b":1"#, "", true),
+            (r#","refusal":null},"logprobs":{"content":[{"token":"a"}]},"own":{"b":1"#, "", true),
+            (r#","refusal":"No.""#, "", false),
             (r#","reasoning":"r""#, "", false),
             (r#","tool_calls":[{"index":0,"function":{"name":"f"}}]"#, "", false),
             ("", r#","usage":{"prompt_tokens":1}"#, false),
@@ -185,7 +201,7 @@ mod tests {
     fn a_whole_answer_of_text_is_read_as_any_other() {
         let with = |message: &str, beside: &str| {
             format!(
-                r#"{{"id":"i","object":"chat.completion","model":"m"{beside},"choices":[{{"index":1,"message":{{"role":"assistant","content":"a\u00e9\n"{message}}},"logprobs":null,"finish_reason":"length"}}]}}"#
+                r#"{{"id":"i","object":"chat.completion","model":"m"{beside},"choices":[{{"index":1,"message":{{"role":"assistant","content":"a\u00e9\n"{message}}},"finish_reason":"length"}}]}}"#
             )
         };
         for (message, beside, plain) in [
@@ -198,7 +214,12 @@ mod tests {
             ),
             ("", r#","usage":{"total_tokens":7,"prompt_tokens_details":null}"#, true),
             ("", r#","usage":{"prompt_tokens":"7"}"#, false),
+            (r#"},"logprobs":null,"stop_reason":null,"own":{"b":1"#, "", true),
+            (r#"},"logprobs":{"content":[{"token":"a"}]},"own":{"b":1"#, "", true),
+            (r#"},"logprobs":[1],"own":{"b":1"#, "", true),
+            (r#"},"stop_reason":"END","own":{"b":1"#, "", false),
             (r#","reasoning_content":"r""#, "", false),
+            (r#","refusal":"No.""#, "", false),
             (r#","tool_calls":[{"index":0,"function":{"name":"f"}}]"#, "", false),
             (r#","content":"b""#, "", false),
         ] {

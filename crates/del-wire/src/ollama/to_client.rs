@@ -16,6 +16,8 @@ pub struct Ollama {
     open: Vec<Open>,
     reason: Option<String>,
     usage: Usage,
+    /// How likely the tokens were whose text has not gone out.
+    logprobs: Vec<Value>,
 }
 
 /// A call on its way.
@@ -37,10 +39,11 @@ impl Ollama {
             open: Vec::new(),
             reason: None,
             usage: Usage::default(),
+            logprobs: Vec::new(),
         }
     }
 
-    fn line(&self, text: &str, thinking: &str, calls: &[Value], done: bool) -> Value {
+    fn line(&mut self, text: &str, thinking: &str, calls: &[Value], done: bool) -> Value {
         let mut line = Map::from_iter([
             ("model".to_owned(), json!(self.model)),
             ("created_at".to_owned(), json!(self.created)),
@@ -62,6 +65,9 @@ impl Ollama {
         }
         line.insert("done".to_owned(), json!(done));
         if done {
+            if !self.logprobs.is_empty() {
+                line.insert("logprobs".to_owned(), Value::Array(std::mem::take(&mut self.logprobs)));
+            }
             let known = |reason: &&str| matches!(*reason, "length" | "load");
             let reason = self.reason.as_deref().filter(known).unwrap_or("stop");
             line.insert("done_reason".to_owned(), json!(reason));
@@ -80,11 +86,11 @@ impl Ollama {
     }
 
     /// A line with more text or thinking. Streams consist of these, so no [`Value`] is made of them.
-    fn more(&self, text: &str, thinking: &str, out: &mut Vec<u8>) {
+    fn more(&mut self, text: &str, thinking: &str, out: &mut Vec<u8>) {
         let (open, close): (&[u8], &[u8]) = if self.generate {
-            (b",\"response\":", b",\"done\":false}\n")
+            (b",\"response\":", b",\"done\":false")
         } else {
-            (b",\"message\":{\"role\":\"assistant\",\"content\":", b"},\"done\":false}\n")
+            (b",\"message\":{\"role\":\"assistant\",\"content\":", b"},\"done\":false")
         };
         out.extend_from_slice(b"{\"model\":");
         json_text(&self.model, out);
@@ -97,11 +103,16 @@ impl Ollama {
             json_text(thinking, out);
         }
         out.extend_from_slice(close);
+        if !text.is_empty() && !self.logprobs.is_empty() {
+            let list = Value::Array(std::mem::take(&mut self.logprobs));
+            out.extend_from_slice(format!(",\"logprobs\":{list}").as_bytes());
+        }
+        out.extend_from_slice(b"}\n");
     }
 
     fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
-            Piece::Text(text) => self.more(text, "", out),
+            Piece::Text(text) | Piece::Refusal(text) => self.more(text, "", out),
             Piece::Reasoning(text) => self.more("", text, out),
             Piece::Call { index, id, name } => {
                 let (id, name) = (id.clone(), name.clone());
@@ -118,7 +129,7 @@ impl Ollama {
                     write(&self.line("", "", &[call(*index, &id, &name, &arguments)], false), out);
                 }
             }
-            Piece::Signature(_) | Piece::Custom { .. } => {}
+            Piece::Signature(_) | Piece::Redacted(_) | Piece::Custom { .. } => {}
         }
     }
 }
@@ -127,6 +138,7 @@ impl ToClient for Ollama {
     fn tell(&mut self, told: &Told<'_>, out: &mut Vec<u8>) {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
         for new in told.choices.iter().filter(|new| new.index == 0) {
+            self.logprobs.extend(told.logprobs(new));
             new.pieces.iter().for_each(|piece| self.piece(piece, out));
             self.reason = new.reason.clone().or_else(|| self.reason.take());
         }
@@ -145,14 +157,15 @@ impl ToClient for Ollama {
         let (mut text, mut thinking, mut calls) = (String::new(), String::new(), Vec::new());
         if let Some(new) = told.choices.first() {
             self.reason.clone_from(&new.reason);
+            self.logprobs = told.logprobs(new);
             for block in Blocks::of(&new.pieces).whole() {
                 match block {
-                    Block::Text(more) => text.push_str(more),
+                    Block::Text(more) | Block::Refusal(more) => text.push_str(more),
                     Block::Reasoning { text: more, .. } => thinking.push_str(more),
                     Block::Call { id, name, arguments, .. } => {
                         calls.push(call(u32::try_from(calls.len()).unwrap_or(u32::MAX), id, name, arguments));
                     }
-                    Block::Custom { .. } => {}
+                    Block::Redacted(_) | Block::Custom { .. } => {}
                 }
             }
         }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::asked::Asked;
 use crate::error::WireError;
 use crate::fields;
+use crate::responses::LOGPROBS;
 
 /// Members that are read here, or that mean nothing beside a chat completion.
 const KNOWN: &[&str] = &[
@@ -56,7 +57,7 @@ pub fn read(
             return Err(WireError::shape(name, "left out: nothing is kept here but earlier responses", &got));
         }
     }
-    let mut items = Items { messages: earlier, thought: None };
+    let mut items = Items { messages: earlier, thought: None, sealed: Vec::new() };
     match body.get("input") {
         Some(Value::String(text)) => items.messages.push(json!({"role": "user", "content": text})),
         Some(Value::Array(list)) => {
@@ -124,7 +125,9 @@ fn ask(body: &Map<String, Value>, out: &mut Map<String, Value>) -> Result<(), Wi
         }
         _ => {}
     }
-    if body.get("top_logprobs").is_some_and(|count| !count.is_null()) {
+    let includes =
+        body.get("include").and_then(Value::as_array).is_some_and(|list| list.contains(&json!(LOGPROBS)));
+    if includes || body.get("top_logprobs").is_some_and(|count| !count.is_null()) {
         // Beside a chat completion the one is nothing without the other.
         out.insert("logprobs".to_owned(), json!(true));
     }
@@ -167,6 +170,8 @@ struct Items {
     messages: Vec<Value>,
     /// What the model thought before its next item.
     thought: Option<String>,
+    /// The same with the server's seals on it.
+    sealed: Vec<Value>,
 }
 
 impl Items {
@@ -186,8 +191,12 @@ impl Items {
                 let of = |name: &str| item[name].as_array().into_iter().flatten();
                 let texts: Vec<&str> =
                     of("content").chain(of("summary")).filter_map(|part| part["text"].as_str()).collect();
+                let thought = texts.join("\n");
+                if let Some(seal) = item["encrypted_content"].as_str().filter(|seal| !seal.is_empty()) {
+                    self.sealed.push(json!({"type": "thinking", "thinking": thought, "signature": seal}));
+                }
                 if !texts.is_empty() {
-                    self.thought = Some(texts.join("\n"));
+                    self.thought = Some(thought);
                 }
             }
             // What hosted tools did, and other records that no model reads.
@@ -222,11 +231,17 @@ impl Items {
         if let Some(thought) = self.thought.take() {
             message["reasoning_content"] = json!(thought);
         }
+        if !self.sealed.is_empty() {
+            message["thinking_blocks"] = Value::Array(std::mem::take(&mut self.sealed));
+        }
     }
 
     /// Adds a call to what the model said last.
     fn call(&mut self, id: &Value, name: &Value, arguments: &str) {
-        if !self.messages.last().is_some_and(|last| last["role"] == "assistant") || self.thought.is_some() {
+        if !self.messages.last().is_some_and(|last| last["role"] == "assistant")
+            || self.thought.is_some()
+            || !self.sealed.is_empty()
+        {
             let mut message = json!({"role": "assistant", "content": ""});
             self.think(&mut message);
             self.messages.push(message);
@@ -241,22 +256,11 @@ impl Items {
     }
 
     fn result(&mut self, item: &Value) -> Result<(), WireError> {
-        let output = content(&item["output"])?;
-        let (text, images) = match output {
-            Value::Array(parts) => {
-                let (texts, images): (Vec<Value>, Vec<Value>) =
-                    parts.into_iter().partition(|part| part["type"] == "text");
-                let texts: Vec<&str> = texts.iter().filter_map(|part| part["text"].as_str()).collect();
-                (texts.join("\n"), images)
-            }
-            Value::String(text) => (text, Vec::new()),
-            other => (other.to_string(), Vec::new()),
+        let output = match content(&item["output"])? {
+            said @ (Value::Array(_) | Value::String(_)) => said,
+            other => json!(other.to_string()),
         };
-        self.messages.push(json!({"role": "tool", "tool_call_id": item["call_id"], "content": text}));
-        // A result of the other API is text alone.
-        if !images.is_empty() {
-            self.messages.push(json!({"role": "user", "content": images}));
-        }
+        self.messages.push(json!({"role": "tool", "tool_call_id": item["call_id"], "content": output}));
         Ok(())
     }
 }

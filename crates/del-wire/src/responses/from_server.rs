@@ -39,9 +39,14 @@ impl Responses {
                 }
                 return Ok(Heard::Chunk(Cow::Owned(chunk), None));
             }
-            "response.output_text.delta" | "response.refusal.delta" => {
+            "response.output_text.delta" => {
                 self.begun.insert(index);
-                Delta { content: said()?, ..Delta::default() }
+                let logprobs = fields.get("logprobs").filter(|list| !is_empty(list)).map(str::to_owned);
+                Delta { content: said()?, logprobs, ..Delta::default() }
+            }
+            "response.refusal.delta" => {
+                self.begun.insert(index);
+                Delta { refusal: said()?, ..Delta::default() }
             }
             "response.reasoning_summary_part.added" if self.thought => {
                 Delta { reasoning: Some("\n\n".to_owned()), ..Delta::default() }
@@ -79,20 +84,15 @@ impl Responses {
             return Ok(refusal(body));
         }
         let items = fields.list("output")?.ok_or_else(|| WireError::shape("output", EXPECTED, body))?;
-        let mut delta = Delta::default();
+        let mut choices = Vec::with_capacity(items.len() + 1);
         for (place, json) in items.into_iter().enumerate() {
-            let more = self.item(json, u32::try_from(place).unwrap_or(u32::MAX), true)?;
-            for (all, more) in [(&mut delta.content, more.content), (&mut delta.reasoning, more.reasoning)] {
-                if let Some(more) = more {
-                    all.get_or_insert_default().push_str(&more);
-                }
-            }
-            delta.thinking_blocks.extend(more.thinking_blocks);
-            delta.calls.extend(more.calls);
+            choices.push(self.item(json, u32::try_from(place).unwrap_or(u32::MAX), true)?);
         }
-        self.finish(&fields, &mut delta)?;
-        let usage = usage(&fields);
-        Ok(Chunk { id: fields.text("id")?, model: fields.text("model")?, usage, ..of(delta) })
+        let mut end = Delta::default();
+        self.finish(&fields, &mut end)?;
+        choices.push(end);
+        let (id, model) = (fields.text("id")?, fields.text("model")?);
+        Ok(Chunk { id, model, choices, usage: usage(&fields), error: None })
     }
 
     /// The last event of a stream.
@@ -126,12 +126,19 @@ impl Responses {
                 if let Some(seal) = item.text("encrypted_content")? {
                     delta.thinking_blocks =
                         vec![json!({"type": "thinking", "thinking": thought, "signature": seal})];
+                    delta.signature = Some(seal);
                 }
                 delta.reasoning =
                     Some(thought).filter(|text| !text.is_empty() && !self.begun.contains(&index));
             }
             Some("message") if whole && !self.begun.contains(&index) => {
                 delta.content = Some(texts(&item, "content")?).filter(|text| !text.is_empty());
+                delta.refusal =
+                    Some(said_in(&item, "content", "refusal")?.concat()).filter(|text| !text.is_empty());
+                let lists = item.list("content")?.unwrap_or_default().into_iter().filter_map(|part| {
+                    Fields::read(part, "content").ok()?.get("logprobs").filter(|list| !is_empty(list))
+                });
+                delta.logprobs = lists.map(str::to_owned).next();
             }
             _ => {}
         }
@@ -167,20 +174,30 @@ fn refusal(json: &str) -> Chunk {
     Chunk { error: Some(ApiError::from_stream(json)), ..Chunk::default() }
 }
 
-/// The texts of a list of parts; refusals are texts as well.
+/// The texts of a list of parts.
 fn texts(item: &Fields<'_>, name: &str) -> Result<String, WireError> {
-    let mut texts = Vec::new();
+    Ok(said_in(item, name, "text")?.join(if name == "summary" { "\n\n" } else { "" }))
+}
+
+/// What the parts of a list say in this member.
+fn said_in(item: &Fields<'_>, name: &str, member: &str) -> Result<Vec<String>, WireError> {
+    let mut said = Vec::new();
     for part in item.list(name)?.unwrap_or_default() {
-        let part = Fields::read(part, name)?;
-        texts.extend(part.text("text")?.or(part.text("refusal")?));
+        said.extend(Fields::read(part, name)?.text(member)?);
     }
-    Ok(texts.join(if name == "summary" { "\n\n" } else { "" }))
+    Ok(said)
+}
+
+/// True for a list with nothing in it, and for what is none.
+fn is_empty(list: &str) -> bool {
+    list.strip_prefix('[').is_none_or(|rest| rest.trim_start().starts_with(']'))
 }
 
 fn usage(response: &Fields<'_>) -> Option<Usage> {
     let usage: Value = serde_json::from_str(response.get("usage")?).ok()?;
     let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
     Some(Usage {
+        written: 0,
         prompt: number("/input_tokens"),
         completion: number("/output_tokens"),
         cached: number("/input_tokens_details/cached_tokens"),

@@ -1,10 +1,13 @@
 //! Answers in the shape of Responses: items, and events that tell how they grow.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
 use crate::chunk::Usage;
+use crate::responses::item::Item;
+use crate::responses::{LOGPROBS, SEALS};
 use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text};
 
 /// Writes responses. Of several choices the first is told.
@@ -20,20 +23,17 @@ pub struct Responses {
     items: Vec<Item>,
     reason: Option<String>,
     usage: Usage,
-}
-
-/// An item on its way.
-#[derive(Debug)]
-struct Item {
-    id: String,
-    block: Block,
-    /// The number of the call, where it is one.
-    call: Option<u32>,
-    open: bool,
+    /// How likely the tokens were whose text has not gone out.
+    logprobs: Vec<Value>,
+    /// The client wants that, and the seals on thoughts.
+    weighs: bool,
+    seals: bool,
+    /// How it ended.
+    over: Option<&'static str>,
 }
 
 /// Members of a request that its response says again, and what they are where it does not say them.
-const ECHO: [(&str, &str); 14] = [
+const ECHO: [(&str, &str); 15] = [
     ("instructions", "null"),
     ("max_output_tokens", "null"),
     ("metadata", "{}"),
@@ -45,6 +45,7 @@ const ECHO: [(&str, &str); 14] = [
     ("text", r#"{"format": {"type": "text"}}"#),
     ("tool_choice", "\"auto\""),
     ("tools", "[]"),
+    ("top_logprobs", "0"),
     ("top_p", "1.0"),
     ("truncation", "\"disabled\""),
     ("user", "null"),
@@ -69,6 +70,10 @@ impl Responses {
             let usual = || serde_json::from_str(usual).unwrap_or_default();
             response.insert(name.to_owned(), said.unwrap_or_else(usual));
         }
+        let includes = |what: &str| {
+            let list = request.get("include").and_then(Value::as_array);
+            list.is_some_and(|list| list.iter().any(|name| name == what))
+        };
         Self {
             response,
             id: id.to_owned(),
@@ -77,6 +82,10 @@ impl Responses {
             items: Vec::new(),
             reason: None,
             usage: Usage::default(),
+            logprobs: Vec::new(),
+            weighs: includes(LOGPROBS) || request.get("top_logprobs").is_some_and(|count| !count.is_null()),
+            seals: includes(SEALS),
+            over: None,
         }
     }
 
@@ -112,37 +121,24 @@ impl Responses {
     /// Begins an item.
     fn start(&mut self, block: Block, call: Option<u32>, out: &mut Vec<u8>) -> usize {
         let place = self.items.len();
-        let id = item_id(&self.id, &block, place);
-        self.items.push(Item { id, block, call, open: true });
-        let item = self.items[place].json("in_progress");
-        let id = self.items[place].id.clone();
-        self.event("response.output_item.added", json!({"output_index": place, "item": item}), out);
-        let part = match &self.items[place].block {
-            Block::Text(_) => json!({"type": "output_text", "text": "", "annotations": [], "logprobs": []}),
-            Block::Reasoning { .. } => json!({"type": "reasoning_text", "text": ""}),
-            Block::Call { .. } | Block::Custom { .. } => return place,
-        };
+        let item = Item::new(&self.id, place, block, call);
+        let (id, begun, part) = (item.id.clone(), item.begun(), item.part(true));
+        self.items.push(item);
+        self.event("response.output_item.added", json!({"output_index": place, "item": begun}), out);
+        let Some(part) = part else { return place };
         let added = json!({"item_id": id, "output_index": place, "content_index": 0, "part": part});
         self.event("response.content_part.added", added, out);
         place
     }
 
-    /// The item of text or thinking that is open, begun if there is none.
-    fn opened(&mut self, text: bool, out: &mut Vec<u8>) -> usize {
-        let same = |item: &Item| match item.block {
-            Block::Text(_) => item.open && text,
-            Block::Reasoning { .. } => item.open && !text,
-            _ => false,
-        };
+    /// The item of such a block that is open, begun if there is none.
+    fn opened(&mut self, block: Block, out: &mut Vec<u8>) -> usize {
+        let kind = std::mem::discriminant(&block);
+        let same = |item: &Item| item.open && std::mem::discriminant(&item.block) == kind;
         if let Some(place) = self.items.iter().position(same) {
             return place;
         }
         self.close(|item| item.call.is_none(), out);
-        let block = if text {
-            Block::Text(String::new())
-        } else {
-            Block::Reasoning { text: String::new(), signature: None }
-        };
         self.start(block, None, out)
     }
 
@@ -157,17 +153,28 @@ impl Responses {
     }
 
     fn end(&mut self, place: usize, out: &mut Vec<u8>) {
+        if let Block::Text(_) = self.items[place].block {
+            let late = std::mem::take(&mut self.logprobs);
+            self.items[place].logprobs.extend(late);
+        }
         let item = &self.items[place];
-        let (id, json) = (item.id.clone(), item.json("completed"));
+        let (id, json, logprobs) = (item.id.clone(), item.ended(self.seals), json!(item.logprobs));
         let at = json!({"item_id": id, "output_index": place});
         match item.block.clone() {
             Block::Text(text) => {
                 let mut done = with(&at, "text", &json!(text));
                 done["content_index"] = json!(0);
-                done["logprobs"] = json!([]);
+                done["logprobs"] = logprobs;
                 self.event("response.output_text.done", done, out);
                 self.part_done(&at, &json["content"][0], out);
             }
+            Block::Refusal(text) => {
+                let mut done = with(&at, "refusal", &json!(text));
+                done["content_index"] = json!(0);
+                self.event("response.refusal.done", done, out);
+                self.part_done(&at, &json["content"][0], out);
+            }
+            Block::Redacted(_) => {}
             Block::Reasoning { text, .. } => {
                 let mut done = with(&at, "text", &json!(text));
                 done["content_index"] = json!(0);
@@ -194,19 +201,26 @@ impl Responses {
 
     fn piece(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece {
-            Piece::Text(more) | Piece::Reasoning(more) => {
-                let said = matches!(piece, Piece::Text(_));
-                let place = self.opened(said, out);
-                let item = &mut self.items[place];
-                if let Block::Text(text) | Block::Reasoning { text, .. } = &mut item.block {
-                    text.push_str(more);
-                }
-                if said {
-                    let beside = ",\"content_index\":0,\"logprobs\":[]";
-                    self.delta("response.output_text.delta", place, beside, more, out);
-                } else {
-                    self.delta("response.reasoning_text.delta", place, ",\"content_index\":0", more, out);
-                }
+            Piece::Text(more) => {
+                let place = self.opened(Block::Text(String::new()), out);
+                let new = std::mem::take(&mut self.logprobs);
+                let beside = match new.as_slice() {
+                    [] => Cow::Borrowed(",\"content_index\":0,\"logprobs\":[]"),
+                    new => Cow::Owned(format!(",\"content_index\":0,\"logprobs\":{}", json!(new))),
+                };
+                self.items[place].logprobs.extend(new);
+                self.grow(place, more);
+                self.delta("response.output_text.delta", place, &beside, more, out);
+            }
+            Piece::Reasoning(more) => {
+                let place = self.opened(thought(), out);
+                self.grow(place, more);
+                self.delta("response.reasoning_text.delta", place, ",\"content_index\":0", more, out);
+            }
+            Piece::Refusal(more) => {
+                let place = self.opened(Block::Refusal(String::new()), out);
+                self.grow(place, more);
+                self.delta("response.refusal.delta", place, ",\"content_index\":0", more, out);
             }
             Piece::Call { index, id, name } => {
                 self.close(|item| item.call.is_none(), out);
@@ -238,13 +252,29 @@ impl Responses {
                 self.start(Block::Custom { id, name, input }, Some(*index), out);
                 self.close(|item| item.call == Some(*index), out);
             }
-            Piece::Signature(_) => {}
+            // A seal without a thought that can be read is one all the same.
+            Piece::Signature(seal) if self.seals => {
+                let place = self.opened(thought(), out);
+                if let Block::Reasoning { signature, .. } = &mut self.items[place].block {
+                    signature.get_or_insert_default().push_str(seal);
+                }
+            }
+            Piece::Signature(_) | Piece::Redacted(_) => {}
+        }
+    }
+
+    /// Adds to the text of an item.
+    fn grow(&mut self, place: usize, more: &str) {
+        if let Block::Text(text) | Block::Refusal(text) | Block::Reasoning { text, .. } =
+            &mut self.items[place].block
+        {
+            text.push_str(more);
         }
     }
 
     /// The response as it is now.
-    fn response(&mut self, status: &str) -> Value {
-        let output: Vec<Value> = self.items.iter().map(|item| item.json(status)).collect();
+    fn response(&self, status: &str) -> Value {
+        let output: Vec<Value> = self.items.iter().map(|item| item.ended(self.seals)).collect();
         let mut response = self.response.clone();
         response.insert("status".to_owned(), json!(status));
         response.insert("output".to_owned(), Value::Array(output));
@@ -255,6 +285,14 @@ impl Responses {
             response.insert("incomplete_details".to_owned(), json!({"reason": reason}));
         }
         Value::Object(response)
+    }
+
+    /// Ends what is open. A call that broke off never ends.
+    fn close_all(&mut self, cut: bool, out: &mut Vec<u8>) {
+        for item in self.items.iter_mut().filter(|item| item.open) {
+            item.cut = cut;
+        }
+        self.close(|item| item.call.is_none(), out);
     }
 
     fn status(&self) -> &'static str {
@@ -270,6 +308,9 @@ impl ToClient for Responses {
         self.usage = told.chunk.usage.unwrap_or(self.usage);
         self.begin(out);
         for new in told.choices.iter().filter(|new| new.index == 0) {
+            if self.weighs {
+                self.logprobs.extend(told.logprobs(new));
+            }
             new.pieces.iter().for_each(|piece| self.piece(piece, out));
             self.reason = new.reason.clone().or_else(|| self.reason.take());
         }
@@ -277,17 +318,17 @@ impl ToClient for Responses {
 
     fn done(&mut self, remarks: &[(&str, String)], out: &mut Vec<u8>) {
         self.begin(out);
-        // A call that broke off never ends.
-        self.close(|item| item.call.is_none(), out);
-        comments(remarks, out);
         let status = self.status();
+        self.close_all(status == "incomplete", out);
+        comments(remarks, out);
         let response = self.response(status);
+        self.over = Some(status);
         self.event(&format!("response.{status}"), json!({"response": response}), out);
     }
 
     fn fail(&mut self, message: &str, _: Option<&str>, out: &mut Vec<u8>) {
         self.begin(out);
-        self.close(|item| item.call.is_none(), out);
+        self.close_all(true, out);
         let mut response = self.response("failed");
         response["error"] = json!({"code": "server_error", "message": message});
         self.event("response.failed", json!({"response": response}), out);
@@ -297,65 +338,32 @@ impl ToClient for Responses {
         self.usage = told.chunk.usage.unwrap_or_default();
         if let Some(new) = told.choices.first() {
             self.reason.clone_from(&new.reason);
-            for (place, block) in Blocks::of(&new.pieces).whole().enumerate() {
-                let id = item_id(&self.id, block, place);
-                self.items.push(Item { id, block: block.clone(), call: None, open: false });
+            let blocks = Blocks::of(&new.pieces);
+            let shown = blocks.whole().filter(|block| !matches!(block, Block::Redacted(_)));
+            for (place, block) in shown.enumerate() {
+                let item = Item::new(&self.id, place, block.clone(), None);
+                self.items.push(Item { open: false, ..item });
+            }
+            let text = self.items.iter_mut().find(|item| matches!(item.block, Block::Text(_)));
+            if let Some(text) = text.filter(|_| self.weighs) {
+                text.logprobs = told.logprobs(new);
             }
         }
         let status = self.status();
+        if let Some(last) = self.items.last_mut().filter(|last| status == "incomplete" && last.is_said()) {
+            last.cut = true;
+        }
+        self.over = Some(status);
         self.response(status).to_string()
     }
 
-    /// Those that are whole.
-    fn items(&self) -> Vec<Value> {
-        let whole = self.items.iter().filter(|item| !item.open);
-        whole.map(|item| item.json("completed")).collect()
+    fn kept(&self) -> Option<Value> {
+        self.over.map(|status| self.response(status))
     }
 }
 
-/// The id of the response that an item with this one is of.
-pub fn response_of(item: &str) -> Option<String> {
-    let (_, rest) = item.split_once('_')?;
-    let (response, _) = rest.rsplit_once('_')?;
-    Some(format!("resp_{response}"))
-}
-
-impl Item {
-    fn json(&self, status: &str) -> Value {
-        let begun = self.open && status == "in_progress";
-        match &self.block {
-            Block::Text(text) => {
-                let part = json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []});
-                let content = if begun { json!([]) } else { json!([part]) };
-                json!({"id": self.id, "type": "message", "status": status, "role": "assistant", "content": content})
-            }
-            Block::Reasoning { text, .. } => {
-                let part = json!({"type": "reasoning_text", "text": text});
-                let content = if begun { json!([]) } else { json!([part]) };
-                json!({"id": self.id, "type": "reasoning", "summary": [], "content": content, "status": status})
-            }
-            Block::Call { id, name, arguments, whole } => {
-                let status = if !whole && status != "in_progress" { "incomplete" } else { status };
-                json!({"id": self.id, "type": "function_call", "status": status, "call_id": id, "name": name,
-                    "arguments": arguments})
-            }
-            Block::Custom { id, name, input } => {
-                let input = if begun { "" } else { input.as_str() };
-                json!({"id": self.id, "type": "custom_tool_call", "status": status, "call_id": id, "name": name,
-                    "input": input})
-            }
-        }
-    }
-}
-
-fn item_id(response: &str, block: &Block, place: usize) -> String {
-    let kind = match block {
-        Block::Text(_) => "msg",
-        Block::Reasoning { .. } => "rs",
-        Block::Call { .. } => "fc",
-        Block::Custom { .. } => "ctc",
-    };
-    format!("{kind}_{}_{place}", response.trim_start_matches("resp_"))
+fn thought() -> Block {
+    Block::Reasoning { text: String::new(), signature: None }
 }
 
 fn with(at: &Value, name: &str, value: &Value) -> Value {

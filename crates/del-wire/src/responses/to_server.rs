@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::failed;
+use crate::responses::LOGPROBS;
 
 /// The body. Members that the API does not have are left out, for it refuses them.
 pub fn write(body: &Map<String, Value>) -> Value {
@@ -32,6 +33,12 @@ pub fn write(body: &Map<String, Value>) -> Value {
     out.insert("store".to_owned(), given("store").cloned().unwrap_or(json!(false)));
     if let Some(limit) = given("max_completion_tokens").or_else(|| given("max_tokens")) {
         out.insert("max_output_tokens".to_owned(), limit.clone());
+    }
+    if given("logprobs") == Some(&Value::Bool(true)) {
+        let include = out.entry("include").or_insert_with(|| json!([]));
+        if let Some(include) = include.as_array_mut().filter(|list| !list.contains(&json!(LOGPROBS))) {
+            include.push(json!(LOGPROBS));
+        }
     }
     if let Some(effort) = given("reasoning_effort") {
         let reasoning = out.entry("reasoning").or_insert_with(|| json!({"summary": "auto"}));
@@ -78,22 +85,37 @@ fn flat(value: &Value, inner: &str) -> Value {
 fn conversation(body: &Map<String, Value>) -> (String, Vec<Value>) {
     let (mut instructions, mut items) = (Vec::new(), Vec::new());
     for message in body.get("messages").and_then(Value::as_array).into_iter().flatten() {
-        let content = &message["content"];
         match message["role"].as_str().unwrap_or_default() {
-            "system" | "developer" if items.is_empty() => instructions.push(text(content)),
-            role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
-            "assistant" => assistant(message, &mut items),
-            "tool" | "function" => {
-                let (id, mut output) = (&message["tool_call_id"], text(content));
-                if message[failed::MEMBER] == true {
-                    failed::add_words(&mut output);
-                }
-                items.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
-            }
-            _ => items.push(json!({"role": "user", "content": parts(content)})),
+            "system" | "developer" if items.is_empty() => instructions.push(text(&message["content"])),
+            _ => add(message, &mut items),
         }
     }
     (instructions.join("\n\n"), items)
+}
+
+/// Adds the items that a message is.
+pub(super) fn add(message: &Value, items: &mut Vec<Value>) {
+    let content = &message["content"];
+    match message["role"].as_str().unwrap_or_default() {
+        role @ ("system" | "developer") => items.push(json!({"role": role, "content": text(content)})),
+        "assistant" => assistant(message, items),
+        "tool" | "function" => {
+            let (id, mut said) = (&message["tool_call_id"], text(content));
+            if message[failed::MEMBER] == true {
+                failed::add_words(&mut said);
+            }
+            let parts = content.as_array().into_iter().flatten();
+            let output = if parts.clone().all(|part| part["type"] == "text") {
+                json!(said)
+            } else {
+                let mut parts: Vec<Value> = parts.filter(|part| part["type"] != "text").cloned().collect();
+                parts.insert(0, json!({"type": "text", "text": said}));
+                self::parts(&Value::Array(parts))
+            };
+            items.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
+        }
+        _ => items.push(json!({"role": "user", "content": parts(content)})),
+    }
 }
 
 fn assistant(message: &Value, items: &mut Vec<Value>) {

@@ -15,6 +15,7 @@ use super::{Exchange, MOST_TRIES, Way};
 use crate::account::Account;
 use crate::answer::{Asking, CHANGED, REFUSED, Reader, Stream, Trouble, translate_between};
 use crate::api::{response_id, unique};
+use crate::memory::Past;
 use crate::proxy::streamed::{Afterwards, Streamed};
 use crate::proxy::{insert, text};
 use crate::refusal::Refusal;
@@ -134,7 +135,7 @@ impl Exchange {
             return Ok(Outcome::Asking(asking));
         }
         if self.request.demands_call() && answer.calls == 0 {
-            return Ok(Outcome::NoCall(answer.blocks.message()));
+            return Ok(Outcome::NoCall(answer.blocks.past()));
         }
         metrics.called(answer.dialect.as_deref(), answer.calls);
         metrics.changed.inc_by(answer.changed.len() as u64);
@@ -147,9 +148,10 @@ impl Exchange {
             }
         }
         if let Some(conversation) = &self.conversation {
-            let message = Value::Object(answer.blocks.message());
-            let conversation = conversation.iter().cloned().chain([message]).collect();
-            self.proxy.memory.put(response_id(id), conversation, client.items());
+            let mut past =
+                Past { messages: conversation.clone(), asked: conversation.len(), answer: client.kept() };
+            past.messages.push(Value::Object(answer.blocks.past()));
+            self.proxy.memory.of(&self.parts.extensions).put(response_id(id), &past);
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(Outcome::Answer((StatusCode::OK, headers, answer.body).into_response()))
@@ -166,7 +168,8 @@ impl Exchange {
 
     /// Counts what a stream held, and remembers it where it is to be remembered.
     fn afterwards(&self, id: &str) -> Afterwards {
-        let kept = self.conversation.clone().map(|conversation| (conversation, response_id(id)));
+        let kept = self.conversation.clone();
+        let kept = kept.map(|messages| (messages, response_id(id), self.parts.extensions.clone()));
         let proxy = Arc::clone(&self.proxy);
         let account = Account::of(&self.parts).cloned();
         Box::new(move |stream| {
@@ -184,9 +187,10 @@ impl Exchange {
             metrics.changed.inc_by(stream.changed().count() as u64);
             metrics.refused.inc_by(stream.refused().count() as u64);
             metrics.failures.inc_by(u64::from(!stream.is_whole()));
-            if let (Some((mut conversation, id)), Some(message)) = (kept, stream.message()) {
-                conversation.push(Value::Object(message));
-                proxy.memory.put(id, conversation, stream.items());
+            if let (Some((mut messages, id, asker)), Some(message)) = (kept, stream.message()) {
+                let asked = messages.len();
+                messages.push(Value::Object(message));
+                proxy.memory.of(&asker).put(id, &Past { messages, asked, answer: stream.kept() });
             }
         })
     }

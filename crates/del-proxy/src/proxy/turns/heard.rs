@@ -34,7 +34,7 @@ impl Heard {
 impl From<Answer> for Heard {
     fn from(answer: Answer) -> Self {
         let Answer { blocks, guesses, broken, refused, dialect, asking, .. } = answer;
-        Self { message: blocks.message(), guesses, broken, refused, dialect, asking }
+        Self { message: blocks.past(), guesses, broken, refused, dialect, asking }
     }
 }
 

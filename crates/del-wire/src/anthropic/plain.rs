@@ -1,0 +1,125 @@
+//! What a request says that other servers than Anthropic's do not take: images in results, and where the beginning of the
+//! prompt is to be kept (`cache_control`). It goes along until it is known which server is asked.
+
+use serde_json::{Map, Value, json};
+
+/// The member that has a mark on its way. Clients of chats may have one of the API's own name, which is theirs.
+pub(super) const MARK: &str = "anthropic_cache_control";
+const NAME: &str = "cache_control";
+
+/// Has the mark of a block go along with what the block becomes.
+pub(super) fn mark(block: &Value, onto: &mut Value) {
+    if let Some(mark) = block.get(NAME).filter(|mark| mark.is_object()) {
+        onto[MARK] = mark.clone();
+    }
+}
+
+/// The same on the way to the server. There a client of chats is heard as well.
+pub(super) fn unmark(from: &Value, onto: &mut Value) {
+    let mark = [MARK, NAME].iter().find_map(|name| from.get(name).filter(|mark| mark.is_object()));
+    if let Some(mark) = mark {
+        onto[NAME] = mark.clone();
+    }
+}
+
+/// Takes this out of a request for a chat completion. `images` may stay in results where the server reads them there.
+pub fn make(body: &mut Map<String, Value>, images: bool) {
+    body.shift_remove(MARK);
+    for tool in body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
+        forget(tool);
+    }
+    let Some(Value::Array(messages)) = body.get_mut("messages") else { return };
+    let mut plain: Vec<Value> = Vec::with_capacity(messages.len());
+    let mut moved = Vec::new();
+    for mut message in std::mem::take(messages) {
+        forget(&mut message);
+        for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+            forget(call);
+        }
+        let role = message["role"].as_str().unwrap_or_default().to_owned();
+        if role != "tool" && !moved.is_empty() {
+            let moved = std::mem::take(&mut moved);
+            match message.get_mut("content") {
+                Some(content) if role == "user" => put_before(moved, content),
+                _ => plain.push(json!({"role": "user", "content": moved})),
+            }
+        }
+        if let Some(Value::Array(parts)) = message.get_mut("content") {
+            parts.iter_mut().for_each(forget);
+            if role == "tool" && !images {
+                moved.extend(parts.extract_if(.., |part| part["type"] != "text"));
+            }
+            if let Some(text) = joined(parts, &role) {
+                message["content"] = json!(text);
+            }
+        }
+        plain.push(message);
+    }
+    if !moved.is_empty() {
+        plain.push(json!({"role": "user", "content": moved}));
+    }
+    *messages = plain;
+}
+
+fn forget(marked: &mut Value) {
+    if let Some(members) = marked.as_object_mut() {
+        members.shift_remove(MARK);
+    }
+}
+
+/// Parts that stand before what a user says.
+fn put_before(mut parts: Vec<Value>, content: &mut Value) {
+    match content.take() {
+        Value::Array(more) => parts.extend(more),
+        Value::String(text) if !text.is_empty() => parts.push(json!({"type": "text", "text": text})),
+        _ => {}
+    }
+    *content = Value::Array(parts);
+}
+
+/// The text that parts are, where they are nothing else; what users say in several stays so.
+pub(super) fn joined(parts: &[Value], role: &str) -> Option<String> {
+    let texts: Option<Vec<&str>> =
+        parts.iter().map(|part| part["text"].as_str().filter(|_| part["type"] == "text")).collect();
+    let texts = texts.filter(|texts| role != "user" || texts.len() == 1)?;
+    Some(texts.join(if role == "tool" { "\n" } else { "\n\n" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MARK, make};
+
+    #[test]
+    fn nothing_is_left_that_others_do_not_take() {
+        let text = |text: &str| json!({"type": "text", "text": text, MARK: {"type": "ephemeral"}});
+        let image = |url: &str| json!({"type": "image_url", "image_url": {"url": url}});
+        let result = |parts: Value| json!({"role": "tool", "tool_call_id": "a", "content": parts, MARK: {}});
+        let body = json!({MARK: {}, "tools": [{"type": "function", MARK: {}}], "messages": [
+            {"role": "system", "content": [text("a"), text("b")]},
+            {"role": "user", "content": [text("One.")]},
+            {"role": "assistant", "content": [text("c")], "tool_calls": [{"id": "a", MARK: {}}]},
+            result(json!([text("d"), image("1"), text("e")])),
+            result(json!([image("2")])),
+            {"role": "user", "content": "Well?"},
+            result(json!([image("3")])),
+        ]});
+        let mut body = body.as_object().unwrap().clone();
+        make(&mut body, false);
+        let result = |text: &str| json!({"role": "tool", "tool_call_id": "a", "content": text});
+        assert_eq!(
+            Value::Object(body),
+            json!({"tools": [{"type": "function"}], "messages": [
+                {"role": "system", "content": "a\n\nb"},
+                {"role": "user", "content": "One."},
+                {"role": "assistant", "content": "c", "tool_calls": [{"id": "a"}]},
+                result("d\ne"),
+                result(""),
+                {"role": "user", "content": [image("1"), image("2"), {"type": "text", "text": "Well?"}]},
+                result(""),
+                {"role": "user", "content": [image("3")]},
+            ]})
+        );
+    }
+}
