@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use del_wire::{ApiError, ApiErrorKind};
 use serde_json::{Value, json};
 
 use crate::api::Family;
@@ -19,6 +20,8 @@ pub(crate) struct Refusal {
     headers: Box<HeaderMap>,
     /// A model server's error, where that has the shape of OpenAI's API.
     said: Option<Box<Value>>,
+    /// The conversation is longer than the model can read, upon which clients of each API make it shorter.
+    too_long: bool,
 }
 
 impl Refusal {
@@ -53,15 +56,18 @@ impl Refusal {
     }
 
     /// What a model server says in place of an answer.
-    pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, message: &str, said: &str) -> Self {
+    pub(crate) fn of_server(status: StatusCode, headers: HeaderMap, error: &ApiError, said: &str) -> Self {
         let body = serde_json::from_str::<Value>(said).ok();
         let body = body.filter(|said| said["error"]["message"].is_string());
-        Self { headers: Box::new(headers), said: body.map(Box::new), ..Self::new(status, UPSTREAM, message) }
+        let too_long = matches!(error.kind, ApiErrorKind::ContextExceeded { .. });
+        let refusal = Self::new(status, UPSTREAM, error.message.as_str());
+        Self { headers: Box::new(headers), said: body.map(Box::new), too_long, ..refusal }
     }
 
     /// Any other.
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), hint: None, headers: Box::default(), said: None }
+        let (message, headers) = (message.into(), Box::default());
+        Self { status, kind, message, hint: None, headers, said: None, too_long: false }
     }
 
     /// True when the model server did not answer in time.
@@ -108,11 +114,13 @@ impl Refusal {
         };
         match family {
             Family::OpenAi => {
-                if let Some(said) = &self.said {
+                if let Some(said) = self.said.as_ref().filter(|said| said["type"] != "error") {
                     return Value::clone(said);
                 }
-                let mut error =
-                    json!({"message": self.message, "type": self.kind, "param": null, "code": null});
+                let kind =
+                    self.said.as_ref().map_or_else(|| json!(self.kind), |said| said["error"]["type"].clone());
+                let code = self.too_long.then_some("context_length_exceeded");
+                let mut error = json!({"message": self.message, "type": kind, "param": null, "code": code});
                 if let Some(hint) = &self.hint {
                     error["hint"] = json!(hint);
                 }
@@ -124,12 +132,20 @@ impl Refusal {
                     403 => "permission_error",
                     404 => "not_found_error",
                     413 => "request_too_large",
+                    402 => "billing_error",
                     429 => "rate_limit_error",
+                    504 => "timeout_error",
                     529 => "overloaded_error",
                     500.. => "api_error",
                     _ => "invalid_request_error",
                 };
-                json!({"type": "error", "error": {"type": kind, "message": with_hint()}})
+                let said = with_hint();
+                let told = if self.too_long && !said.starts_with(TOO_LONG) {
+                    format!("{TOO_LONG}: {said}")
+                } else {
+                    said
+                };
+                json!({"type": "error", "error": {"type": kind, "message": told}})
             }
             Family::Ollama => json!({"error": with_hint()}),
         }
@@ -144,6 +160,9 @@ impl IntoResponse for Refusal {
         response
     }
 }
+
+/// Clients of Anthropic's API know by these words that they have to make the conversation shorter.
+const TOO_LONG: &str = "prompt is too long";
 
 /// The kind of errors that come from the model server.
 const UPSTREAM: &str = "upstream_error";

@@ -119,6 +119,12 @@ impl Request {
         })
     }
 
+    /// How many choices the client wants.
+    pub(crate) fn choices(&self) -> u64 {
+        let asked = self.asked().ok();
+        asked.and_then(|asked| asked.body.get("n")?.as_u64()).unwrap_or(1)
+    }
+
     /// Has the model ask for the definitions that it needs, or tells it of all tools at once.
     pub(crate) fn set_hybrid(&mut self, hybrid: bool) {
         self.hybrid = hybrid;

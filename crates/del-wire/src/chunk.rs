@@ -209,7 +209,7 @@ fn usage(fields: &Fields<'_>) -> Option<Usage> {
             prompt: prompt.unwrap_or(0),
             completion: completion.unwrap_or(0),
             cached: detail("prompt_tokens_details", "cached_tokens").unwrap_or(0),
-            written: 0,
+            written: detail("prompt_tokens_details", "cache_write_tokens").unwrap_or(0),
             reasoning: detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0),
         })
     };

@@ -108,6 +108,12 @@ impl Exchange {
         if let Some(model) = &route.settings.model {
             request.rename(model)?;
         }
+        if !route.chats() && request.choices() > 1 {
+            return Err(Refusal::bad_request(
+                "expected no more than one choice (`n`) of a server of this API",
+            )
+            .hint("send a request for each choice"));
+        }
         if matches!(api, Api::Messages | Api::Responses) {
             request.make_plain(route.api);
         }

@@ -1,5 +1,6 @@
 //! What a client is told when there is no answer.
 
+use del_proxy::ServerApi;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -170,4 +171,81 @@ async fn what_goes_on_unread_ends_with_an_error_of_the_api_as_well() {
     let stand = Stand::new(Model::saying(Reply::Stream(vec![half], Then::Cut))).await;
     let got = async { stand.post(&streamed(plain)).send().await?.text().await };
     assert!(got.await.is_err());
+}
+
+#[tokio::test]
+async fn a_servers_refusal_has_the_shape_of_the_clients_api() {
+    let said =
+        r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"},"request_id":"r"}"#;
+    let reply = Reply::Whole(429, "retry-after: 7\r\n", said.to_owned());
+    let stand = Stand::with(Model::saying(reply), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Anthropic;
+    })
+    .await;
+    let messages = json!([{"role": "user", "content": "Hi."}]);
+    for (path, body, error) in [
+        (
+            "/v1/chat/completions",
+            json!({"messages": messages}),
+            json!({"error": {"message": "slow down", "type": "rate_limit_error", "param": null, "code": null}}),
+        ),
+        (
+            "/v1/messages",
+            json!({"messages": messages, "max_tokens": 9}),
+            json!({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}),
+        ),
+        ("/api/chat", json!({"messages": messages}), json!({"error": "slow down"})),
+    ] {
+        let mut body = body;
+        body["model"] = json!("m");
+        let response = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["retry-after"]),
+            (429, &"7".parse().unwrap())
+        );
+        assert_eq!(document(response).await, error, "{path}");
+    }
+    let several = json!({"model": "m", "messages": messages, "n": 2});
+    let response = stand.post(&several).send().await.unwrap();
+    assert_eq!(response.status(), 400);
+    assert!(response.text().await.unwrap().contains("no more than one choice"));
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_is_known_by_its_error() {
+    let said =
+        r#"{"object":"error","message":"This model's maximum context length is 10 tokens.","code":400}"#;
+    let stand = Stand::new(Model::saying(Reply::Whole(400, "", said.to_owned()))).await;
+    let messages = json!([{"role": "user", "content": "Hi."}]);
+    let body = json!({"model": "m", "messages": messages, "input": "Hi.", "max_tokens": 9});
+    for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
+        let response = stand.request(Method::POST, path).body(body.to_string()).send().await.unwrap();
+        let error = document(response).await["error"].clone();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.ends_with("This model's maximum context length is 10 tokens."), "{message}");
+        if path == "/v1/messages" {
+            assert!(message.starts_with("prompt is too long: "), "{message}");
+        } else {
+            assert_eq!(error["code"], "context_length_exceeded");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_overloaded_server_is_one_in_a_stream_as_well() {
+    let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let start = json!({"type": "message_start", "message": {"id": "msg", "model": "c"}});
+    let events = format!("event: message_start\ndata: {start}\n\nevent: error\ndata: {error}\n\n");
+    let stand = Stand::with(Model::saying(Reply::Stream(vec![events.into_bytes()], Then::End)), |settings| {
+        settings.routes[0].upstreams[0].api = ServerApi::Anthropic;
+    })
+    .await;
+    let body = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": [{"role": "user", "content": "Hi."}]});
+    let response = stand.request(Method::POST, "/v1/messages").body(body.to_string()).send().await.unwrap();
+    let text = response.text().await.unwrap();
+    assert!(text.ends_with(&format!("event: error\ndata: {error}\n\n")), "{text}");
+    let response = stand.post(&body).send().await.unwrap().text().await.unwrap();
+    let last: Value = serde_json::from_str(response.trim_end().rsplit("data: ").next().unwrap()).unwrap();
+    assert_eq!(last["error"]["message"], "Overloaded");
+    assert!(last.get("type").is_none(), "{last}");
 }

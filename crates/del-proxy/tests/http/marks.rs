@@ -145,3 +145,33 @@ async fn images_in_results_stay_there_where_the_server_reads_them() {
         assert_eq!((&result["content"], &messages.last().unwrap()["content"][0]), (&json!("Four."), &url));
     }
 }
+
+#[tokio::test]
+async fn what_only_anthropic_has_goes_to_its_servers_alone() {
+    let schema = json!({"type": "object", "properties": {}});
+    let format = json!({"type": "json_schema", "schema": schema});
+    let own = json!({"service_tier": "auto", "metadata": {"user_id": "u"}, "context_management": {"edits": []},
+        "output_config": {"effort": "low", "format": format}});
+    let mut body = request();
+    for (name, value) in own.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    let anthropic = sent(ServerApi::Anthropic, "/v1/messages", ToolsMode::Native, &body).await;
+    for (name, value) in own.as_object().unwrap() {
+        assert_eq!(&anthropic[name], value, "{name}");
+    }
+    let chat = sent(ServerApi::OpenAi, "/v1/messages", ToolsMode::Native, &body).await;
+    assert_eq!((&chat["user"], &chat["response_format"]["json_schema"]["schema"]), (&json!("u"), &schema));
+    let strange = ["anthropic", "service_tier", "metadata", "context_management", "output_config"];
+    assert_eq!(strange.iter().find(|name| chat.get(**name).is_some()), None, "{chat}");
+}
+
+#[tokio::test]
+async fn an_anthropic_server_is_asked_for_what_it_takes() {
+    let schema = json!({"type": "object", "properties": {}});
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi."}], "temperature": 1.5,
+        "stop": ["\n", "END"], "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}});
+    let anthropic = sent(ServerApi::Anthropic, "/v1/chat/completions", ToolsMode::Native, &body).await;
+    assert_eq!((&anthropic["temperature"], &anthropic["stop_sequences"]), (&json!(1.0), &json!(["END"])));
+    assert_eq!(anthropic["output_config"], json!({"format": {"type": "json_schema", "schema": schema}}));
+}

@@ -28,6 +28,17 @@ const KNOWN: &[&str] = &[
     "inference_geo",
 ];
 
+/// Those of them that mean something to Anthropic's servers, and change nothing of how an answer is read.
+const OWN: &[&str] = &[
+    "metadata",
+    "service_tier",
+    "context_management",
+    "output_config",
+    "output_format",
+    "speed",
+    "inference_geo",
+];
+
 /// Reads the request. Members that are not known here stay in it.
 pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     let mut messages = Vec::new();
@@ -81,6 +92,11 @@ pub fn read(mut body: Map<String, Value>) -> Result<Asked, WireError> {
     {
         let schema = json!({"name": "answer", "schema": schema, "strict": true});
         out.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
+    }
+    let own = OWN.iter().filter_map(|name| Some(((*name).to_owned(), body.get(*name)?.clone())));
+    let own: Map<String, Value> = own.collect();
+    if !own.is_empty() {
+        out.insert(plain::OWN.to_owned(), Value::Object(own));
     }
     if let Some(mark) = body.get("cache_control").filter(|mark| mark.is_object()) {
         out.insert(plain::MARK.to_owned(), mark.clone());

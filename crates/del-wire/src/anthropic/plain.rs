@@ -1,11 +1,15 @@
-//! What a request says that other servers than Anthropic's do not take: images in results, and where the beginning of the
-//! prompt is to be kept (`cache_control`). It goes along until it is known which server is asked.
+//! What a request says that other servers than Anthropic's do not take: images in results, where the beginning of the
+//! prompt is to be kept (`cache_control`), and members of its API alone. It goes along until it is known which server is
+//! asked.
 
 use serde_json::{Map, Value, json};
 
 /// The member that has a mark on its way. Clients of chats may have one of the API's own name, which is theirs.
 pub(super) const MARK: &str = "anthropic_cache_control";
 const NAME: &str = "cache_control";
+
+/// Members of a request that only these servers know, as a member of it on its way.
+pub(super) const OWN: &str = "anthropic";
 
 /// Has the mark of a block go along with what the block becomes.
 pub(super) fn mark(block: &Value, onto: &mut Value) {
@@ -24,7 +28,9 @@ pub(super) fn unmark(from: &Value, onto: &mut Value) {
 
 /// Takes this out of a request for a chat completion. `images` may stay in results where the server reads them there.
 pub fn make(body: &mut Map<String, Value>, images: bool) {
-    body.shift_remove(MARK);
+    for name in [MARK, OWN] {
+        body.shift_remove(name);
+    }
     for tool in body.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
         forget(tool);
     }
@@ -89,14 +95,14 @@ pub(super) fn joined(parts: &[Value], role: &str) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MARK, make};
+    use super::{MARK, OWN, make};
 
     #[test]
     fn nothing_is_left_that_others_do_not_take() {
         let text = |text: &str| json!({"type": "text", "text": text, MARK: {"type": "ephemeral"}});
         let image = |url: &str| json!({"type": "image_url", "image_url": {"url": url}});
         let result = |parts: Value| json!({"role": "tool", "tool_call_id": "a", "content": parts, MARK: {}});
-        let body = json!({MARK: {}, "tools": [{"type": "function", MARK: {}}], "messages": [
+        let body = json!({MARK: {}, OWN: {}, "tools": [{"type": "function", MARK: {}}], "messages": [
             {"role": "system", "content": [text("a"), text("b")]},
             {"role": "user", "content": [text("One.")]},
             {"role": "assistant", "content": [text("c")], "tool_calls": [{"id": "a", MARK: {}}]},

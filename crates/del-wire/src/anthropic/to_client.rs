@@ -5,6 +5,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::chunk::Usage;
+use crate::error::{ApiError, ApiErrorKind};
 use crate::told::{Block, Blocks, Piece, ToClient, Told, ToldChoice, comments, json_text, named_event};
 
 /// Writes messages. Of several choices the first is told.
@@ -86,19 +87,19 @@ impl Messages {
         ended
     }
 
-    fn message(&self, content: &[Value], ended: &Value) -> Value {
+    fn message(&self, content: &[Value], ended: Value) -> Value {
         let mut message = json!({"id": self.id, "type": "message", "role": "assistant", "model": self.model,
-            "content": content, "stop_reason": null, "stop_sequence": null});
-        if let (Some(message), Some(ended)) = (message.as_object_mut(), ended.as_object()) {
-            message.extend(ended.clone());
-            message.insert("usage".to_owned(), usage(self.usage));
+            "content": content});
+        if let (Some(message), Value::Object(ended)) = (message.as_object_mut(), ended) {
+            message.extend(ended);
         }
+        message["usage"] = usage(self.usage);
         message
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.begun, true) {
-            let message = self.message(&[], &Value::Null);
+            let message = self.message(&[], json!({"stop_reason": null, "stop_sequence": null}));
             named_event("message_start", &json!({"type": "message_start", "message": message}), out);
         }
     }
@@ -199,8 +200,15 @@ impl ToClient for Messages {
         named_event("message_stop", &json!({"type": "message_stop"}), out);
     }
 
-    fn fail(&mut self, message: &str, _: Option<&str>, out: &mut Vec<u8>) {
-        let error = json!({"type": "error", "error": {"type": "api_error", "message": message}});
+    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
+        let kind = match raw.map(|raw| ApiError::from_stream(raw).kind) {
+            Some(ApiErrorKind::RateLimited) => "rate_limit_error",
+            Some(ApiErrorKind::Unavailable) => "overloaded_error",
+            Some(ApiErrorKind::Authentication) => "authentication_error",
+            Some(ApiErrorKind::ContextExceeded { .. }) => "invalid_request_error",
+            _ => "api_error",
+        };
+        let error = json!({"type": "error", "error": {"type": kind, "message": message}});
         named_event("error", &error, out);
     }
 
@@ -213,7 +221,7 @@ impl ToClient for Messages {
             content.extend(blocks.whole().filter_map(block));
             self.end(told, new);
         }
-        self.message(&content, &self.ended()).to_string()
+        self.message(&content, self.ended()).to_string()
     }
 
     fn keep_alive(&self) -> &'static str {

@@ -18,11 +18,25 @@ pub fn write(body: &Map<String, Value>) -> Value {
     }
     let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(*name)?.as_u64());
     out.insert("max_tokens".to_owned(), json!(limit.unwrap_or(MOST_TOKENS)));
-    match body.get("stop") {
-        Some(stop @ Value::String(_)) => out.insert("stop_sequences".to_owned(), json!([stop])),
-        Some(stop @ Value::Array(_)) => out.insert("stop_sequences".to_owned(), stop.clone()),
-        _ => None,
+    // Chats go further.
+    if out.get("temperature").and_then(Value::as_f64).is_some_and(|heat| heat > 1.0) {
+        out.insert("temperature".to_owned(), json!(1.0));
+    }
+    let stops: Vec<&Value> = match body.get("stop") {
+        Some(stop @ Value::String(_)) => vec![stop],
+        Some(Value::Array(stops)) => stops.iter().collect(),
+        _ => Vec::new(),
     };
+    // White space alone is refused.
+    let stops = stops.into_iter().filter(|stop| stop.as_str().is_some_and(|stop| !stop.trim().is_empty()));
+    let stops: Vec<&Value> = stops.collect();
+    if !stops.is_empty() {
+        out.insert("stop_sequences".to_owned(), json!(stops));
+    }
+    if let Some(schema) = body.get("response_format").and_then(|format| format.pointer("/json_schema/schema"))
+    {
+        out.insert("output_config".to_owned(), json!({"format": {"type": "json_schema", "schema": schema}}));
+    }
     if let Some(user) = body.get("user").and_then(Value::as_str) {
         out.insert("metadata".to_owned(), json!({"user_id": user}));
     }
@@ -56,6 +70,12 @@ pub fn write(body: &Map<String, Value>) -> Value {
     }
     out.insert("messages".to_owned(), Value::Array(messages));
     add_tools(body, &mut out);
+    if let Some(Value::Object(own)) = body.get(plain::OWN) {
+        if own.contains_key("output_format") {
+            out.shift_remove("output_config");
+        }
+        out.extend(own.clone());
+    }
     if let Some(mark) = [plain::MARK, "cache_control"].iter().find_map(|name| body.get(*name)) {
         out.insert("cache_control".to_owned(), mark.clone());
     }

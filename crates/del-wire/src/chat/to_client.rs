@@ -244,7 +244,8 @@ impl ToClient for Chat {
 
     fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
         let shaped = raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok());
-        let shaped = shaped.filter(|said| said.get("error").is_some_and(Value::is_object));
+        let of_chats = |said: &Value| said["error"].is_object() && said["type"] != "error";
+        let shaped = shaped.filter(of_chats);
         let event = shaped.unwrap_or_else(
             || json!({"error": {"message": message, "type": "upstream_error", "param": null, "code": null}}),
         );
@@ -377,7 +378,7 @@ fn usage_of(usage: Usage) -> Value {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
         "total_tokens": usage.prompt.saturating_add(usage.completion),
-        "prompt_tokens_details": {"cached_tokens": usage.cached},
+        "prompt_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.written},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     })
 }

@@ -87,6 +87,7 @@ struct WholeUsage {
 #[derive(Deserialize)]
 struct Details {
     cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
     reasoning_tokens: Option<u64>,
 }
 
@@ -121,15 +122,15 @@ impl<'a> Whole<'a> {
             ..Delta::default()
         };
         let usage = self.usage.filter(|usage| usage.prompt_tokens.or(usage.completion_tokens).is_some());
-        let usage = usage.map(|usage| Usage {
-            prompt: usage.prompt_tokens.unwrap_or(0),
-            completion: usage.completion_tokens.unwrap_or(0),
-            cached: usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0),
-            written: 0,
-            reasoning: usage
-                .completion_tokens_details
-                .and_then(|details| details.reasoning_tokens)
-                .unwrap_or(0),
+        let usage = usage.map(|usage| {
+            let (told, said) = (usage.prompt_tokens_details, usage.completion_tokens_details);
+            Usage {
+                prompt: usage.prompt_tokens.unwrap_or(0),
+                completion: usage.completion_tokens.unwrap_or(0),
+                cached: told.as_ref().and_then(|told| told.cached_tokens).unwrap_or(0),
+                written: told.and_then(|told| told.cache_write_tokens).unwrap_or(0),
+                reasoning: said.and_then(|said| said.reasoning_tokens).unwrap_or(0),
+            }
         });
         let (id, model) = (self.id.map(Cow::into_owned), self.model.map(Cow::into_owned));
         Chunk { id, model, choices: vec![delta], usage, error: None }
@@ -209,7 +210,7 @@ mod tests {
             (r#","tool_calls":null"#, r#","usage":null"#, true),
             (
                 "",
-                r#","usage":{"prompt_tokens":7,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":2},"completion_tokens_details":{"reasoning_tokens":1}}"#,
+                r#","usage":{"prompt_tokens":7,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":2,"cache_write_tokens":4},"completion_tokens_details":{"reasoning_tokens":1}}"#,
                 true,
             ),
             ("", r#","usage":{"total_tokens":7,"prompt_tokens_details":null}"#, true),

@@ -197,7 +197,7 @@ fn usage(response: &Fields<'_>) -> Option<Usage> {
     let usage: Value = serde_json::from_str(response.get("usage")?).ok()?;
     let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
     Some(Usage {
-        written: 0,
+        written: number("/input_tokens_details/cache_write_tokens"),
         prompt: number("/input_tokens"),
         completion: number("/output_tokens"),
         cached: number("/input_tokens_details/cached_tokens"),

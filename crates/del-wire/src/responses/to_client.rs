@@ -6,6 +6,7 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::chunk::Usage;
+use crate::error::{ApiError, ApiErrorKind};
 use crate::responses::item::Item;
 use crate::responses::{LOGPROBS, SEALS};
 use crate::told::{Block, Blocks, Piece, ToClient, Told, comments, json_text};
@@ -326,11 +327,16 @@ impl ToClient for Responses {
         self.event(&format!("response.{status}"), json!({"response": response}), out);
     }
 
-    fn fail(&mut self, message: &str, _: Option<&str>, out: &mut Vec<u8>) {
+    fn fail(&mut self, message: &str, raw: Option<&str>, out: &mut Vec<u8>) {
         self.begin(out);
         self.close_all(true, out);
         let mut response = self.response("failed");
-        response["error"] = json!({"code": "server_error", "message": message});
+        let code = match raw.map(|raw| ApiError::from_stream(raw).kind) {
+            Some(ApiErrorKind::RateLimited) => "rate_limit_exceeded",
+            Some(ApiErrorKind::ContextExceeded { .. }) => "context_length_exceeded",
+            _ => "server_error",
+        };
+        response["error"] = json!({"code": code, "message": message});
         self.event("response.failed", json!({"response": response}), out);
     }
 
@@ -375,7 +381,7 @@ fn with(at: &Value, name: &str, value: &Value) -> Value {
 fn usage(usage: Usage) -> Value {
     json!({
         "input_tokens": usage.prompt,
-        "input_tokens_details": {"cached_tokens": usage.cached},
+        "input_tokens_details": {"cached_tokens": usage.cached, "cache_write_tokens": usage.written},
         "output_tokens": usage.completion,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.prompt.saturating_add(usage.completion),

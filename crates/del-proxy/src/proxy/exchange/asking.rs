@@ -71,7 +71,7 @@ impl Exchange {
                 }
             } else {
                 let headers = answer_headers(&head.headers);
-                return Err(Refusal::of_server(head.status, headers, &error.message, &said));
+                return Err(Refusal::of_server(head.status, headers, &error, &said));
             }
             turn.anew();
         }

@@ -223,7 +223,7 @@ pub(in crate::proxy) fn ids() -> Ids {
 pub(super) async fn refused(head: Head, body: Timed) -> Result<Refusal, Refusal> {
     let said = text(body, LONGEST_ERROR).await?;
     let error = ApiError::from_response(head.status.as_u16(), &said);
-    Ok(Refusal::of_server(head.status, answer_headers(&head.headers), &error.message, &said))
+    Ok(Refusal::of_server(head.status, answer_headers(&head.headers), &error, &said))
 }
 
 /// The model does not do what `tool_choice` demands.
