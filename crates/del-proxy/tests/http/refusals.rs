@@ -235,6 +235,8 @@ async fn what_was_kept_of_the_prompt_is_counted() {
     let whole = objects(&stand, "/v1/messages", false, &json!({})).await.remove(0);
     let counts = json!({"input_tokens": 3, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 4, "output_tokens": 5});
     assert_eq!(whole["usage"], counts);
+    let events = objects(&stand, "/v1/messages", true, &json!({})).await;
+    assert_eq!(events[0]["message"]["usage"]["cache_creation_input_tokens"], 20);
     let whole = objects(&stand, "/v1/chat/completions", false, &json!({})).await.remove(0);
     let usage = &whole["usage"];
     assert_eq!(

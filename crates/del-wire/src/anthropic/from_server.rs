@@ -48,6 +48,7 @@ impl Messages {
                     chunk.id = message.text("id")?;
                     chunk.model = message.text("model")?;
                     self.count(&message);
+                    chunk.usage = Some(self.usage);
                 }
                 chunk
             }

@@ -86,9 +86,12 @@ struct WholeUsage {
 
 #[derive(Deserialize)]
 struct Details {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-    reasoning_tokens: Option<u64>,
+    #[serde(rename = "cached_tokens")]
+    cached: Option<u64>,
+    #[serde(rename = "cache_write_tokens")]
+    written: Option<u64>,
+    #[serde(rename = "reasoning_tokens")]
+    reasoning: Option<u64>,
 }
 
 impl PlainDelta<'_> {
@@ -127,9 +130,9 @@ impl<'a> Whole<'a> {
             Usage {
                 prompt: usage.prompt_tokens.unwrap_or(0),
                 completion: usage.completion_tokens.unwrap_or(0),
-                cached: told.as_ref().and_then(|told| told.cached_tokens).unwrap_or(0),
-                written: told.and_then(|told| told.cache_write_tokens).unwrap_or(0),
-                reasoning: said.and_then(|said| said.reasoning_tokens).unwrap_or(0),
+                cached: told.as_ref().and_then(|told| told.cached).unwrap_or(0),
+                written: told.and_then(|told| told.written).unwrap_or(0),
+                reasoning: said.and_then(|said| said.reasoning).unwrap_or(0),
             }
         });
         let (id, model) = (self.id.map(Cow::into_owned), self.model.map(Cow::into_owned));
