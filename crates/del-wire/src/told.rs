@@ -208,15 +208,19 @@ impl Blocks {
                 _ => self.list.push(Block::Reasoning { text: more.clone(), signature: None }),
             },
             Piece::Signature(more) => {
-                let thought = self.list.iter_mut().rev().find_map(|block| match block {
-                    Block::Reasoning { signature, .. } => Some(signature),
+                let last = self.list.len().saturating_sub(1);
+                let thought = self.list.iter_mut().enumerate().rev().find_map(|(place, block)| match block {
+                    Block::Reasoning { signature, .. } => Some((place, signature)),
                     _ => None,
                 });
                 match thought {
-                    Some(signature) => signature.get_or_insert_default().push_str(more),
-                    None => {
-                        self.list
-                            .push(Block::Reasoning { text: String::new(), signature: Some(more.clone()) });
+                    // What is under a seal already has its last piece where something else came.
+                    Some((place, signature)) if place == last || signature.is_none() => {
+                        signature.get_or_insert_default().push_str(more);
+                    }
+                    _ => {
+                        let signature = Some(more.clone());
+                        self.list.push(Block::Reasoning { text: String::new(), signature });
                     }
                 }
             }
@@ -329,5 +333,30 @@ pub(crate) fn json_text(text: &str, out: &mut Vec<u8>) {
 pub(crate) fn comments(remarks: &[(&str, String)], out: &mut Vec<u8>) {
     for (name, value) in remarks {
         out.extend_from_slice(format!(": {name}: {value}\n\n").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Blocks, Piece};
+
+    #[test]
+    fn every_thought_keeps_its_own_seal() {
+        let seal = |text: &str| Piece::Signature(text.to_owned());
+        let text = || Piece::Text("Well.".to_owned());
+        let thought = || Piece::Reasoning("Hm.".to_owned());
+        for (pieces, seals) in [
+            (vec![thought(), seal("a"), seal("b"), text()], json!([["Hm.", "ab"]])),
+            (vec![thought(), text(), seal("a")], json!([["Hm.", "a"]])),
+            (vec![thought(), seal("a"), text(), thought(), seal("b")], json!([["Hm.", "a"], ["Hm.", "b"]])),
+            (vec![seal("a"), text(), seal("b")], json!([["", "a"], ["", "b"]])),
+        ] {
+            let blocks = Blocks::of(&pieces).message()["thinking_blocks"].clone();
+            let told = blocks.as_array().unwrap().iter();
+            let told: Vec<_> = told.map(|block| json!([block["thinking"], block["signature"]])).collect();
+            assert_eq!(json!(told), seals);
+        }
     }
 }
