@@ -6,7 +6,7 @@
 //! and only calls of those are run here.
 //!
 //! [`serve`] is the server, over HTTP. [`answer`] is what it does with an answer, without input or output.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod account;
 pub mod answer;
@@ -34,6 +34,7 @@ mod request;
 mod route;
 mod server;
 mod settings;
+mod tide;
 mod timed;
 mod upstream;
 

@@ -14,11 +14,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
 
 use crate::held::{Busy, Held};
 use crate::paths::Paths;
 use crate::proxy::Proxy;
 use crate::settings::SettingsError;
+use crate::tide::{Tide, give_back};
 
 /// A client has this long for the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
@@ -28,6 +30,8 @@ const DRAIN: Duration = Duration::from_secs(60);
 const FLUSH: Duration = Duration::from_secs(1);
 /// When no connection can be taken, such as when there are too many, this long passes before the next try.
 const PAUSE: Duration = Duration::from_millis(100);
+/// So often it is looked whether memory can be given back.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Serves until `stop`, and then until the answers under way have gone out, a minute at most. Requests that have not
 /// come whole by then get none.
@@ -42,17 +46,26 @@ pub async fn serve(
     let paths = Paths::new(Arc::clone(&proxy));
     let observers = Arc::clone(&proxy.observers);
     let open = GracefulShutdown::new();
+    let tide = Arc::new(Tide::default());
+    let mut looks = tokio::time::interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut stop = pin!(stop);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            _ = looks.tick() => {
+                if tide.has_ebbed() {
+                    tokio::task::spawn_blocking(give_back);
+                }
+                continue;
+            }
             () = &mut stop => break,
         };
         let Ok((stream, _)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connect(stream, &paths, &open, proxy.stopping());
+        connect(stream, &paths, &open, &tide, proxy.stopping());
     }
     drop(listener);
     proxy.stop();
@@ -66,18 +79,19 @@ fn connect(
     stream: TcpStream,
     paths: &Arc<Paths>,
     open: &GracefulShutdown,
+    tide: &Arc<Tide>,
     mut stopping: watch::Receiver<bool>,
 ) {
     // A piece of an answer goes out when it comes, not when more has come.
     let _ = stream.set_nodelay(true);
-    let (paths, busy) = (Arc::clone(paths), Busy::default());
+    let (paths, tide, busy) = (Arc::clone(paths), Arc::clone(tide), Busy::default());
     let counted = busy.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let (paths, busy) = (Arc::clone(&paths), counted.clone());
+        let (paths, under_way) = (Arc::clone(&paths), (counted.clone(), tide.begin()));
         // A connection keeps room for what answers, as long as it is open: not for more than a box.
         Box::pin(async move {
             let response = paths.answer(request.map(Body::new)).await;
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, busy)))
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, under_way)))
         })
     });
     let connection = http1::Builder::new()

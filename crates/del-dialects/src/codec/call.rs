@@ -33,8 +33,8 @@ pub(crate) struct CallReader {
     pub(crate) notes: Notes,
     /// Before the name, only keys of a call are taken: anything else is data.
     strict: bool,
-    /// A key was read.
-    keyed: bool,
+    /// It is no object of its syntax.
+    malformed: bool,
     /// It has a description, as the definition of a tool has.
     described: bool,
     /// So many outer braces are doubled.
@@ -83,7 +83,7 @@ impl CallReader {
             args: Args::None,
             notes: Notes::default(),
             strict,
-            keyed: false,
+            malformed: false,
             described: false,
             doubled: 0,
             max_depth,
@@ -95,9 +95,9 @@ impl CallReader {
         self.args == Args::Done
     }
 
-    /// True before the first key.
-    pub(crate) fn has_no_key(&self) -> bool {
-        !self.keyed
+    /// True where no form of the same syntax reads the object any further.
+    pub(crate) fn is_malformed(&self) -> bool {
+        self.malformed
     }
 
     /// True inside a string of the arguments: plain text in it is passed on as it stands.
@@ -149,7 +149,10 @@ impl CallReader {
                     *kept = *look;
                     None
                 }
-                Progress::Broken => Some(CallProgress::Broken),
+                Progress::Broken => {
+                    self.malformed = true;
+                    Some(CallProgress::Broken)
+                }
             };
             if let Some(stop) = stop {
                 return stop;
@@ -182,7 +185,6 @@ impl CallReader {
     /// A key is whole; false when it shows that this is no call.
     fn key(&mut self, form: &CallForm, callee: Callee<'_>) -> bool {
         let depth = self.values.depth();
-        self.keyed = true;
         self.values.watch = depth;
         let key = self.values.key();
         self.into = Into::Nothing;

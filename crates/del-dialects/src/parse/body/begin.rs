@@ -184,9 +184,9 @@ impl Engine {
         let State::Reading(reading) = &self.state else { return Flow::Next };
         let Some(opening) = &reading.pending else { return self.break_call(io, kind) };
         if let Kind::Call(reader) = &reading.kind
-            && reader.has_no_key()
+            && reader.is_malformed()
         {
-            // What breaks before the first key does so in every form of the same syntax.
+            // It breaks there in every form of the same syntax.
             let walks = &io.plan.walks;
             let python = |walk: &Walk| match walk.dialect.codec() {
                 Codec::Call(form) => Some(form.python),
