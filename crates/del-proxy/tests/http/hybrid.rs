@@ -28,12 +28,14 @@ fn model(asks: &'static str) -> Model {
 
 /// The same over the API.
 fn native() -> Model {
-    Model::new(|seen| {
-        let (name, arguments) = if defines(seen) {
-            ("get_weather", r#"{"city":"Paris"}"#)
-        } else {
-            ("request_tools", r#"{"query":"get_weather"}"#)
-        };
+    native_asking(r#"{"query":"get_weather"}"#)
+}
+
+/// With these arguments of the call that asks.
+fn native_asking(query: &'static str) -> Model {
+    Model::new(move |seen| {
+        let (name, arguments) =
+            if defines(seen) { ("get_weather", r#"{"city":"Paris"}"#) } else { ("request_tools", query) };
         let function = json!({"name": name, "arguments": arguments});
         let call = json!({"index": 0, "id": "c1", "type": "function", "function": function});
         if seen.body()["stream"] == true {
@@ -86,6 +88,19 @@ async fn the_round_for_a_definition_is_within_one_request() {
         let (text, calls, finish) = assembled(&events);
         assert_eq!((text.as_str(), compact(calls), finish.as_str()), ("", called(), "tool_calls"));
         assert_eq!(events.iter().filter(|event| event.is_null()).count(), 1, "{events:?}");
+    }
+}
+
+/// llama.cpp refuses a conversation in which arguments are no JSON.
+#[tokio::test]
+async fn a_call_that_asks_goes_back_with_arguments_that_can_be_read() {
+    for query in [r#"{"query": ["get_weather", "#, ""] {
+        let stand = hybrid(native_asking(query)).await;
+        stand.ask(&ask()).await;
+        let second = stand.model.seen()[1].body();
+        let arguments = second["messages"][1]["tool_calls"][0]["function"]["arguments"].as_str().unwrap();
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        assert!(arguments.is_object(), "{query:?}: {second}");
     }
 }
 
