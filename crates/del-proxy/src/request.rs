@@ -165,7 +165,7 @@ impl Request {
         // One that broke off says what it asks for as well as another, but no server takes it back like that.
         for call in &mut calls {
             if serde_json::from_str::<Map<String, Value>>(&call.arguments).is_err() {
-                call.arguments = "{}".to_owned();
+                "{}".clone_into(&mut call.arguments);
             }
         }
         self.asked()?;

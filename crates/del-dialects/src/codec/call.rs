@@ -35,11 +35,20 @@ pub(crate) struct CallReader {
     strict: bool,
     /// It is no object of its syntax.
     malformed: bool,
-    /// It has a description, as the definition of a tool has.
-    described: bool,
+    definition: Definition,
     /// So many outer braces are doubled.
     doubled: usize,
     max_depth: usize,
+}
+
+/// Whether the object defines a tool, as the model was told it: its parameters are a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Definition {
+    None,
+    /// It has a description.
+    Begun,
+    /// And parameters behind it, where the form has arguments.
+    Sure,
 }
 
 /// Where the value at hand goes.
@@ -84,7 +93,7 @@ impl CallReader {
             notes: Notes::default(),
             strict,
             malformed: false,
-            described: false,
+            definition: Definition::None,
             doubled: 0,
             max_depth,
         }
@@ -93,6 +102,11 @@ impl CallReader {
     /// True once the arguments are whole.
     pub(crate) fn has_args(&self) -> bool {
         self.args == Args::Done
+    }
+
+    /// True for the definition of a tool.
+    pub(crate) fn is_definition(&self) -> bool {
+        self.definition == Definition::Sure
     }
 
     /// True where no form of the same syntax reads the object any further.
@@ -192,11 +206,18 @@ impl CallReader {
         let foreign =
             self.member == Member::Other && key != "type" && !form.others.iter().any(|other| other == key);
         let first = self.name.is_none() && self.args == Args::None;
-        self.described |= foreign && key == "description";
-        // A definition, as the model was told it: its parameters are a schema.
-        if self.described && key == "parameters" && form.args != "parameters" {
-            self.name = None;
-            return false;
+        match key {
+            "description" if foreign && self.definition == Definition::None => {
+                self.definition = Definition::Begun;
+            }
+            "parameters" if self.definition == Definition::Begun && form.args != key => {
+                (self.definition, self.name) = (Definition::Sure, None);
+            }
+            _ => {}
+        }
+        if self.definition == Definition::Sure {
+            self.member = Member::Other;
+            return !self.strict;
         }
         if form.name.is_none() && depth == 1 && self.name.is_none() {
             self.name = Some(key.to_owned()).filter(|name| !name.is_empty());

@@ -166,7 +166,12 @@ impl Engine {
     pub(super) fn without_a_name(&mut self, io: &mut Io<'_>) -> Flow {
         let State::Reading(reading) = &mut self.state else { return Flow::Next };
         let walk = reading.walk;
-        let words = reading.pending.as_ref().is_some_and(|opening| opening.has_words_alone(io.plan));
+        // Definitions between the tags of a document may be what the user asked for.
+        let defines = matches!(&reading.kind, Kind::Call(reader) if reader.is_definition());
+        let words = reading
+            .pending
+            .as_ref()
+            .is_some_and(|opening| opening.has_words_alone(io.plan) || (defines && opening.is_plain(io)));
         if io.plan.walks[walk].is_bare() || words {
             return self.no_call(io);
         }

@@ -1,6 +1,7 @@
 //! What is known of an opening so far.
 
 use super::{From, Opening, Place};
+use crate::dialect::is_plain_tag;
 use crate::message::Tool;
 use crate::parse::Io;
 use crate::parse::plan::{Plan, Then, Walk, may_be_named};
@@ -41,6 +42,11 @@ impl Opening {
     /// True when nothing but words was passed.
     pub(in crate::parse) fn has_words_alone(&self, plan: &Plan) -> bool {
         self.opened != 0 && plan.walks[self.walk].has_words_alone(self.opened)
+    }
+
+    /// True when it was found by a tag that any document may hold.
+    pub(in crate::parse) fn is_plain(&self, io: &Io<'_>) -> bool {
+        is_plain_tag(&io.text[io.at + self.start..io.at + self.found])
     }
 
     /// True when a token of the model's markup was passed.
