@@ -69,8 +69,8 @@ mod question;
 mod registry;
 mod rule;
 mod sandbox;
-#[cfg(feature = "code")]
 mod scratch;
+#[cfg(feature = "code")]
 mod security;
 mod session;
 mod shell;
