@@ -69,13 +69,12 @@ impl Reader {
                 on.look = end;
                 self.end_key(on, from, quote)
             }
-            Err(_) if most < on.bytes.len() => Some(on.too_long(most)),
             Err(look) => {
                 on.look = from;
                 self.flush(on, from);
                 on.look = look;
                 self.enter(State::InKey(quote));
-                Some(Progress::More)
+                Some(if most < on.bytes.len() { on.too_long(most) } else { Progress::More })
             }
         }
     }

@@ -216,3 +216,20 @@ fn rule_05_arguments_stream_in_every_dialect() {
         }
     });
 }
+
+#[test]
+fn rule_03_what_is_longer_than_may_be_held_is_cut_the_same() {
+    let long = "é ".repeat(3000);
+    every_dialect(|dialect| {
+        let sample = sample(dialect);
+        // Behind each quote and bracket something begins that does not end.
+        for (at, _) in sample.match_indices(['"', '{', '[', '>', ':']) {
+            let text = format!("{}{long}", &sample[..=at]);
+            let whole = read(dialect.parser(turn()), [text.as_str()], End::End);
+            for size in [1, 700] {
+                let split = read(dialect.parser(turn()), chunks(&text, size), End::End);
+                assert_eq!(split.0, whole.0, "{} behind {:?} by {size}", dialect.name(), &sample[..=at]);
+            }
+        }
+    });
+}
