@@ -68,12 +68,13 @@ fn folded(lines: &[&str]) -> String {
     let mut before = "";
     for (place, line) in lines.iter().enumerate() {
         let free = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
-        match (place, before.is_empty(), line.is_empty()) {
-            (0, ..) | (_, true, false) if place == 0 || !free(line) => {}
-            (_, _, true) => text.push('\n'),
-            _ if free(before) || free(line) => text.push('\n'),
-            _ => text.push(' '),
-        }
+        text.push_str(match before {
+            _ if place == 0 => "",
+            _ if free(line) => "\n",
+            "" => "",
+            before if free(before) => "\n",
+            _ => " ",
+        });
         text.push_str(line);
         before = line;
     }

@@ -1,7 +1,7 @@
 //! What becomes of an opening that came to nothing.
 
 use super::{From, Opening};
-use crate::dialect::{is_plain_tag, is_token};
+use crate::dialect::is_token;
 use crate::fault::FaultKind;
 use crate::parse::body::MAX_BARE;
 use crate::parse::plan::{Body, is_distinct};
@@ -36,7 +36,7 @@ impl Engine {
         let half = io.last() && io.plan.holds_more(&io.text[start..]) && is_markup(&io.text[start..], io.end);
         let found = if half { io.text.len() } else { found };
         // What only a name or a whole shape makes a call is text without it.
-        let text = io.plan.walks[opening.walk].needs_declared() || is_plain_tag(&io.text[start..found]);
+        let text = io.plan.walks[opening.walk].needs_declared() || opening.is_plain(io);
         if half || (found > start && !text && self.is_markup(io, start, found)) {
             // A token of the model's own markup is never meant for the user.
             match opening.from {
