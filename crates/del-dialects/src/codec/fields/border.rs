@@ -203,10 +203,7 @@ impl Lookahead<'_> {
         }
         let window = self.window(from, MAX_HEADER);
         let word = window[from..].iter().take_while(|byte| is_word(**byte)).count();
-        let (mut scan, mut look, mut again) = (Scan::default(), from + word, 0);
-        let ended = marks.header.automaton.follow(&mut scan, window, &mut look, &mut again);
-        self.work += (look - from) as u64 + again;
-        match ended {
+        match self.stands(&marks.header, from, word, MAX_HEADER) {
             Anchored::Found(hit) => Some(word > 0 && marks.header.delimiter(hit) == Delimiter::Header),
             Anchored::More if self.may_grow(from, MAX_HEADER) => None,
             _ => Some(false),

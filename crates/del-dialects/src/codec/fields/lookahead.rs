@@ -152,15 +152,24 @@ impl<'a> Lookahead<'a> {
         })
     }
 
+    /// Which of what is `expected` stands so many bytes behind `from`, where nothing before it is.
+    pub(super) fn stands(
+        &mut self,
+        expected: &Expected,
+        from: usize,
+        behind: usize,
+        limit: usize,
+    ) -> Anchored {
+        let (mut scan, mut look, mut again) = (Scan::default(), from + behind, 0);
+        let followed = expected.automaton.follow(&mut scan, self.window(from, limit), &mut look, &mut again);
+        self.work += (look - from) as u64 + again;
+        followed
+    }
+
     /// What stands behind the white space at `from`.
     pub(super) fn follow(&mut self, from: usize) -> Follow {
-        let bytes = self.window(from, AHEAD);
-        let mut look = from + white_space(&bytes[from..]);
-        let (mut scan, mut again) = (Scan::default(), 0);
-        let next = &self.given.marks.next.automaton;
-        let followed = next.follow(&mut scan, bytes, &mut look, &mut again);
-        self.work += (look - from) as u64 + again;
-        let following = match followed {
+        let space = white_space(&self.window(from, AHEAD)[from..]);
+        let following = match self.stands(&self.given.marks.next, from, space, AHEAD) {
             Anchored::Nothing => return Follow::Nothing,
             Anchored::Found(hit) => self.given.following(self.text, hit).map(|delimiter| (delimiter, hit)),
             Anchored::More => None,
