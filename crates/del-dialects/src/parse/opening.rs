@@ -285,9 +285,9 @@ impl Engine {
         let number = opening.walk;
         let walk = &io.plan.walks[number];
         let raw = matches!(walk.dialect.codec(), Codec::Raw { .. } | Codec::Lines(_));
-        let object = match (&walk.body, target) {
-            (Body::Fields(_), None) => !raw,
-            (body, _) => matches!(body, Body::Object(_)),
+        let object = match (walk.body, target) {
+            (Body::Fields, None) => !raw,
+            (body, _) => body == Body::Object,
         };
         if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
             let reading = Reading::unnamed(number, self.turn.limits.depth);
@@ -301,7 +301,7 @@ impl Engine {
         if walk.needs_declared() && opening.called(io).is_some_and(|name| !meant(name)) {
             return self.try_next(io, opening);
         }
-        match (&walk.body, object) {
+        match (walk.body, object) {
             (Body::Call | Body::Literals, false) => {
                 self.state = State::Reading(reading.pending(opening, io.look - io.at));
             }

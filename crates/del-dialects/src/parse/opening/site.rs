@@ -99,8 +99,9 @@ fn headless(opening: &mut Opening, walk: &Walk, step: usize, io: &Io<'_>) -> Set
 /// Where the arguments should begin, with this byte.
 fn arguments(opening: &mut Opening, walk: &Walk, byte: u8, io: &mut Io<'_>) -> Settled {
     // Words behind a tag that only a name makes one are a line of arguments where they begin with a key.
-    if walk.needs_declared()
-        && let Body::Fields(marks) = &walk.body
+    if walk.body == Body::Fields
+        && walk.needs_declared()
+        && let Some(marks) = walk.marks()
     {
         match marks.begins_with_key(&io.text[io.look..]) {
             Some(true) => {}
