@@ -67,6 +67,7 @@ mod event;
 mod fault;
 mod message;
 mod neutral;
+mod order;
 mod parse;
 mod render;
 mod scan;

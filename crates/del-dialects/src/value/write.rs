@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::codec::members;
 use crate::dialect::Loose;
+use crate::order::sort;
 
 /// Writes arguments, brackets included.
 pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], out: &mut String) {
@@ -32,7 +33,7 @@ pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], ou
 
 fn in_order<'m, V>(loose: &Loose, mut members: Vec<&'m (String, V)>) -> Vec<&'m (String, V)> {
     if loose.sorted {
-        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        sort(&mut members, |(a, _), (b, _)| a.cmp(b));
     }
     members
 }
