@@ -11,13 +11,14 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 mod reference;
 
 /// Documents outside of the book, whose links are followed as well.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 9] = [
     "README.md",
     "DESIGN.md",
     "CONTRIBUTING.md",
     "bindings/python/README.md",
     "bindings/js/README.md",
     "bindings/js/ai-sdk/README.md",
+    "bindings/js/serving/README.md",
     "web/README.md",
     "deploy/README.md",
 ];

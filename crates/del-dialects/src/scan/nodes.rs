@@ -121,6 +121,8 @@ struct Trie {
     /// The last edge of each node, or [`NONE`].
     last: Vec<u32>,
     edges: Vec<Edge>,
+    /// The children of the root, by byte; 0 where there is none.
+    root: Box<[u32; 256]>,
 }
 
 /// From a node to a child of it.
@@ -142,6 +144,7 @@ impl Trie {
             bytes: Vec::with_capacity(nodes),
             last: Vec::with_capacity(nodes),
             edges: Vec::with_capacity(bytes),
+            root: Box::new([0; 256]),
         }
     }
 
@@ -169,11 +172,17 @@ impl Trie {
     }
 
     fn edge_of(&self, at: u32, key: u8) -> Option<u32> {
+        if at == 0 {
+            return Some(self.root[key as usize]).filter(|child| *child != 0);
+        }
         self.edges(at).find(|edge| edge.key == key).map(|edge| edge.child)
     }
 
     fn join(&mut self, at: u32, key: u8, child: u32) {
         self.edges.push(Edge { key, child, before: self.last[at as usize] });
+        if at == 0 {
+            self.root[key as usize] = child;
+        }
         self.last[at as usize] = index(self.edges.len() - 1);
     }
 
@@ -248,10 +257,6 @@ impl Trie {
     fn finish(mut self) -> Nodes {
         let edges = self.edges.len();
         let (mut keys, mut children) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
-        let mut root = Box::new([0; 256]);
-        for edge in self.edges(0) {
-            root[edge.key as usize] = edge.child;
-        }
         for at in (0..self.nodes.len()).rev() {
             let from = keys.len();
             for edge in self.edges(index(at)) {
@@ -269,7 +274,7 @@ impl Trie {
         // Where many spellings begin alike, far fewer nodes are kept than bytes were given.
         self.nodes.shrink_to_fit();
         self.bytes.shrink_to_fit();
-        Nodes { all: self.nodes, bytes: self.bytes, keys, children, root }
+        Nodes { all: self.nodes, bytes: self.bytes, keys, children, root: self.root }
     }
 }
 
