@@ -208,6 +208,8 @@ class Splitter:
                 delta.reasoning += event.text
                 self._thought = True
             elif event.end > self._base:
+                if isinstance(event, Text) and event.start == event.end:
+                    self._thought = False  # an answer in the form of a call: it stands before where it is told
                 between, taken = self._between(event.start), self._take(event.end)
                 orphan = isinstance(event, Fault) and event.kind == "orphan_mark"
                 # One that opens thinking, in the middle of it or a second time, goes with the thinking.
