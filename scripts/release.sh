@@ -25,6 +25,7 @@ venv=$cache/venv
 tools=$cache/tools
 python=${PYTHON:-python3}
 cargo_deb_version=3.8.0
+cargo_semver_checks_version=0.51.0
 all=(crates python npm program static)
 musl=x86_64-unknown-linux-musl
 parts=()
@@ -74,7 +75,7 @@ install_tools() {
     ! has npm || target wasm32-unknown-unknown
     ! has static || target $musl
     make_venv
-    install_pins "$root/scripts/release/requirements.txt" "maturin, cargo-zigbuild and ziglang" --require-hashes
+    install_pins "$root/scripts/release/requirements.txt" "maturin, cargo-zigbuild, ziglang and auditwheel" --require-hashes
     PATH=$tools/bin:$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/bin:$venv/bin:$PATH
     has program && tool cargo-deb "$cargo_deb_version"
     return 0
@@ -109,8 +110,21 @@ build() {
 }
 
 build_crates() {
+    check_interfaces
     cargo package --quiet --workspace --locked --no-verify --exclude del-c
     cp "$work"/package/*.crate "$out"
+}
+
+# What programs call must not change without a version that says so. The release before is what it is compared with.
+check_interfaces() {
+    local before
+    before=$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null) || {
+        echo "    no release before this one: there is nothing to compare the crates' interfaces with"
+        return 0
+    }
+    tool cargo-semver-checks "$cargo_semver_checks_version"
+    cargo semver-checks --workspace --exclude del-cli --exclude del-c --baseline-rev "$before" ||
+        die "a crate's interface has changed since $before more than its version says (see above)"
 }
 
 # The wheel is built of the source package, so that this is known to build. It is for every glibc from 2.28 on: the linker is
@@ -118,7 +132,30 @@ build_crates() {
 build_python() {
     maturin build --quiet --release --strip --sdist --zig --compatibility manylinux_2_28 \
         --manifest-path bindings/python/Cargo.toml --interpreter "$(command -v "$python")" --out "$out"
+    check_python
     list_contents bindings/python/Cargo.toml del-python del_dialects
+}
+
+# The wheel asks for no more of a system than its name says, and reads a call where nothing else is installed.
+check_python() {
+    local wheel tag fresh=$work/fresh
+    wheel=$(echo "$out"/del_dialects-*.whl)
+    tag=$("$venv/bin/python" -m auditwheel show "$wheel" | tr '\n' ' ')
+    [[ $tag == *'consistent with the following platform tag: "manylinux_2_28_x86_64"'* ]] ||
+        die "expected a wheel for manylinux_2_28_x86_64, got: $tag"
+    find_pip
+    rm -rf "$fresh"
+    "$python" -m venv --without-pip "$fresh"
+    logged fresh "${pip[@]}" install --quiet --no-deps --no-index \
+        --target "$("$fresh/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" "$wheel" ||
+        die "the wheel cannot be installed (see above)"
+    "$fresh/bin/python" - <<'END' || die "the wheel does not read a call (see above)"
+import del_dialects as dd
+parser = dd.Parser()
+events = [event for piece in ("Look: <tool_c", 'all>{"name": "f", "argu', 'ments": {"a": 1}}</tool_call>') for event in parser.push(piece)]
+assert any(isinstance(event, dd.CallStart) and event.name == "f" for event in [*events, *parser.finish()]), events
+END
+    echo "    the wheel is for manylinux_2_28, and reads a stream in a fresh environment"
 }
 
 build_npm() {
@@ -126,7 +163,7 @@ build_npm() {
     (cd bindings/js && npm ci --silent --no-audit --no-fund && ./build.sh)
     (cd bindings/js/ai-sdk && npm ci --silent --no-audit --no-fund &&
         mkdir -p node_modules && ln -sfn ../.. node_modules/del-dialects && npm run --silent build)
-    for package in bindings/js bindings/js/ai-sdk; do
+    for package in bindings/js bindings/js/serving bindings/js/ai-sdk; do
         (cd $package && npm pack --silent --pack-destination "$out" >/dev/null)
     done
     list_contents bindings/js/Cargo.toml del-js del-dialects-npm
