@@ -45,6 +45,7 @@ WITHOUT = {
     "seed-oss": "objects and lists in values are literals of Python",
     "smolagents": "a call of a certain name is none",
     "tool-code": "calls of functions are only read inside brackets",
+    "tool-input": "a call of a certain name is none",
     "trinity": "calls stand inside thinking",
     "yaml-xml": "only the name of a declared tool tells a call from text",
 }
@@ -55,6 +56,8 @@ OTHERWISE = {
 # Cases that are otherwise in pieces alone: a whole call of the dialect or what may end one stands in an argument, and transformers takes a
 # match that is whole before one that begins earlier and may still become whole.
 OTHERWISE_IN_PIECES = {
+    "calling-tool/08-marker-in-value",
+    "doubao/08-marker-in-value",
     "hermes-json/09-marker-in-string",
     "llama-function/10-marker-in-string",
     "lm-studio/08-marker-in-value",
