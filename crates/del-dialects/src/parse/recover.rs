@@ -62,7 +62,7 @@ impl Engine {
     fn end_text(&mut self, io: &mut Io<'_>) {
         let end = io.text.len();
         // What closes a fence is no half mark.
-        let closes = self.text.fence.open && io.text[io.at..].bytes().all(|byte| byte == b'`');
+        let closes = self.text.fence.is_open() && io.text[io.at..].bytes().all(|byte| byte == b'`');
         if !closes && is_markup(&io.text[io.at..], io.end) {
             io.fault(FaultKind::OrphanMark, None, io.at, end);
             io.at = end;

@@ -154,7 +154,7 @@ impl Engine {
             // Any other word before a mark may be talked about.
             None => first && !headed.closer && !headed.line && io.plan.walks[headed.walk].takes_fields(),
         };
-        let code = self.text.fence.open || self.text.fence.inline;
+        let code = self.text.fence.is_open() || self.text.fence.inline;
         let tried = self.tried.word.is_some_and(|word| word >= here);
         let fits = name.len() <= self.turn.limits.name && starts_name(name, 0);
         if !meant || code || tried || !fits {
@@ -313,7 +313,7 @@ impl Engine {
         let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
         let behind = !fresh && io.bytes[start] == b'`' && self.quotes.called != Some(here);
-        let fenced = self.text.fence.open || behind;
+        let fenced = self.text.fence.is_open() || behind;
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
         let bracket = matches!(&io.bytes[start..hit.end], b"{" | b"[");
@@ -351,7 +351,7 @@ impl Engine {
             .extend(openers.iter().rev().filter(|opener| named(opener) != Some(false) && fits(opener)));
         if behind
             && self.candidates.is_empty()
-            && !self.text.fence.open
+            && !self.text.fence.is_open()
             && starts_line
             && here >= self.tried.bare
         {
