@@ -88,6 +88,11 @@ pub(crate) fn may_have(tool: Option<&Tool>, key: &str) -> bool {
     tool.is_none_or(|tool| tool.parameters.argument(key).is_some())
 }
 
+/// False for an argument that is none of those which `tool` declares.
+pub(crate) fn may_take(tool: Option<&Tool>, key: &str) -> bool {
+    tool.is_none_or(|tool| tool.parameters.get("properties").is_none() || may_have(Some(tool), key))
+}
+
 /// True when this very text is one of the constants that `tool` declares for the argument `key`, and what it reads as is
 /// none.
 pub(crate) fn is_constant(tool: Option<&Tool>, key: &str, text: &str) -> bool {

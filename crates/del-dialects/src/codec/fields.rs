@@ -88,6 +88,8 @@ pub(crate) struct Given<'a> {
     pub(crate) form: &'a FieldForm,
     pub(crate) marks: &'a FieldMarks,
     pub(crate) tool: Option<&'a Tool>,
+    /// The call has begun: if not, its first key has to show that it is one.
+    pub(crate) begun: bool,
     pub(crate) text: &'a str,
     /// How the answer ended, if it did.
     pub(crate) end: Option<End>,

@@ -161,6 +161,9 @@ impl Kind {
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {
+                        if on.pending {
+                            return Outcome::Begins;
+                        }
                         *self = Self::Object(Box::new(Reader::new(on.max_depth)));
                         return Outcome::Again;
                     }
@@ -290,7 +293,7 @@ fn literals(reader: &mut LiteralsReader, on: &mut On<'_, '_>) -> Outcome {
 fn fields(reader: &mut FieldsReader, marks: &FieldMarks, form: &FieldForm, on: &mut On<'_, '_>) -> Outcome {
     reader.base = on.base;
     reader.doubted = reader.doubted.max(*on.doubted);
-    let given = fields::Given { form, marks, tool: on.tool, text: on.text, end: on.end };
+    let given = fields::Given { form, marks, tool: on.tool, begun: !on.pending, text: on.text, end: on.end };
     let progress = reader.read(given, on.look, &mut on.kept, on.again, on.emit);
     *on.doubted = reader.doubted;
     on.note(reader.notes.take());
