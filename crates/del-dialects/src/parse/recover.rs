@@ -47,9 +47,8 @@ impl Engine {
             State::Reading(_) => self.end_reading(io),
             State::Header(_) => self.end_header(io),
             State::Opening(_)
-            | State::Tentative(_)
             | State::Cited(_)
-            | State::Quoted(_)
+            | State::Trial(_)
             | State::Mention(_)
             | State::Invented { .. }
             | State::Rescue { .. }

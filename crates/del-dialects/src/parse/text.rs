@@ -312,7 +312,7 @@ impl Engine {
         let starts_line = fresh || before[1] == b'\n';
         let announced = matches!(before, [b':' | b'.' | b'!' | b'?', b' ']);
         // Code in a fence is an example, unless the fence is all there is.
-        let behind = !fresh && io.bytes[start] == b'`' && self.quotes.called != Some(here);
+        let behind = !fresh && io.bytes[start] == b'`' && self.quotes.fence != Some(here);
         let fenced = self.text.fence.is_open() || behind;
         // Where one dialect is meant, its objects may follow a sentence, and any text where no name can be known.
         let any = self.takes_any_name(io.plan);
@@ -358,7 +358,7 @@ impl Engine {
             let walks = || openers.iter().map(|opener| &io.plan.walks[opener.walk]);
             let objects = any && walks().any(Walk::is_bare_object);
             let bare = objects || (!self.turn.tools.is_empty() && walks().any(Walk::is_bare));
-            if bare && !self.quotes.on_trial {
+            if bare && self.quotes.fence.is_none() {
                 self.try_fence(io, start);
                 return Some(Flow::Next);
             }
