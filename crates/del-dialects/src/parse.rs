@@ -38,11 +38,11 @@ use tail::{Tail, before};
 use trial::Trial;
 
 use crate::codec::reading::MAX_SPACE;
-use crate::event::{Event, Sink, Span};
+use crate::event::{End, Event, Sink, Span};
 use crate::fault::{Fault, FaultKind};
-use crate::message::Tool;
 use crate::scan::{Ahead, Anchored, Automaton, Scan};
-use crate::turn::{End, Start, Turn};
+use crate::tool::Tool;
+use crate::turn::{Start, Turn};
 use crate::value::{Brackets, Keys, white_space};
 
 /// Reads one answer. Push its text as it comes, then finish. A copy reads on from the same place.

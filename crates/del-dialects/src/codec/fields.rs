@@ -26,14 +26,15 @@ mod yaml;
 use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};
 
+use super::ArgsProgress;
 use super::reading::repeats;
-use super::{ArgsProgress, Notes};
 use crate::dialect::FieldForm;
+use crate::event::End;
 use crate::fault::FaultKind;
-use crate::message::Tool;
+use crate::notes::Notes;
 use crate::scan::{Anchored, Match, Scan};
 use crate::schema::Types;
-use crate::turn::End;
+use crate::tool::Tool;
 use crate::value::{Emit, escape, white_space};
 use delimiters::Delimiter;
 pub(crate) use delimiters::{Closers, FieldMarks};

@@ -61,12 +61,12 @@ impl Fence {
         }
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(super) fn is_open(self) -> bool {
         self.opened > 0
     }
 
     /// The line that closes the open fence, as far as it has to be there.
-    pub(super) fn closer(&self) -> &'static [u8] {
+    pub(super) fn closer(self) -> &'static [u8] {
         let closer = if self.tildes { TILDES } else { BACKTICKS };
         &closer[..=usize::from(self.opened)]
     }

@@ -14,7 +14,7 @@ use super::{Engine, Flow, Io, State};
 use crate::dialect::Codec;
 use crate::fault::FaultKind;
 use crate::scan::Scan;
-use crate::schema::has_required;
+use crate::tool::has_required;
 use site::{Settled, head, site, tag};
 pub(super) use site::{is_in_name, is_name, starts_name};
 

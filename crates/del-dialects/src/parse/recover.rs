@@ -9,7 +9,7 @@ use super::{End, Engine, Flow, Io, Meaning, State};
 use crate::dialect::Codec;
 use crate::event::{Event, Span};
 use crate::fault::{Fault, FaultKind};
-use crate::schema::takes_nothing;
+use crate::tool::takes_nothing;
 
 /// Fewer characters than this at the end of an answer are text rather than half a mark.
 const MIN_PARTIAL: usize = 3;

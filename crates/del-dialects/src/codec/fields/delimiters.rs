@@ -2,9 +2,8 @@
 
 use super::elements::ElementMarks;
 use crate::dialect::{FieldForm, Slot};
-use crate::message::Tool;
 use crate::scan::{Automaton, Match, is_word};
-use crate::schema::{may_have, may_take};
+use crate::tool::{Tool, may_have, may_take};
 
 /// What a delimiter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

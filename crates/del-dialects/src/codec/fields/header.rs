@@ -9,7 +9,7 @@ use crate::codec::{ArgsProgress, attributes};
 use crate::dialect::KeyKind;
 use crate::fault::FaultKind;
 use crate::scan::{Anchored, Match, Scan, is_word};
-use crate::schema::{may_have, may_take};
+use crate::tool::{may_have, may_take};
 use crate::value::white_space;
 
 /// The longest header of a field, in bytes.

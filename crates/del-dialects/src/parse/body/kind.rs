@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
+use crate::codec::ArgsProgress;
 use crate::codec::call::{CallProgress, CallReader, Callee, Whole, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsReader};
 use crate::codec::literals::LiteralsReader;
-use crate::codec::{ArgsProgress, Notes};
 use crate::dialect::{CallForm, Codec, FieldForm};
+use crate::event::End;
 use crate::fault::FaultKind;
-use crate::message::Tool;
+use crate::notes::Notes;
 use crate::parse::plan::{Body, Plan, Walk};
-use crate::schema::{has_required, meant, parameter_of_text, takes_nothing};
-use crate::turn::End;
+use crate::tool::{Tool, has_required, meant, parameter_of_text, takes_nothing};
 use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
 #[derive(Debug, Clone)]
