@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::ground::Ground;
-use crate::judge::Reason;
+use crate::reason::Reason;
 use crate::syntax::{Command, Pipeline, Script, VARIABLES, Word};
 
 /// What is known where a command stands.
