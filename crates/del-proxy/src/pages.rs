@@ -13,9 +13,8 @@ use axum::routing::{get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Inspector;
-use super::trial::Question;
 use crate::document::Document;
+use crate::inspector::{Inspector, Lens, Trial};
 use crate::keys::Holder;
 use crate::proxy::Proxy;
 use crate::refusal::Refusal;
@@ -25,12 +24,12 @@ type Outcome = Result<Response<Body>, Refusal>;
 
 /// The files of the page: path, type and text.
 const FILES: [(&str, &str, &str); 6] = [
-    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
-    ("/inspector/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
-    ("/inspector/app.js", SCRIPT, include_str!("page/app.js")),
-    ("/inspector/build.js", SCRIPT, include_str!("page/build.js")),
-    ("/inspector/request.js", SCRIPT, include_str!("page/request.js")),
-    ("/inspector/trial.js", SCRIPT, include_str!("page/trial.js")),
+    ("/", "text/html; charset=utf-8", include_str!("pages/index.html")),
+    ("/inspector/style.css", "text/css; charset=utf-8", include_str!("pages/style.css")),
+    ("/inspector/app.js", SCRIPT, include_str!("pages/app.js")),
+    ("/inspector/build.js", SCRIPT, include_str!("pages/build.js")),
+    ("/inspector/request.js", SCRIPT, include_str!("pages/request.js")),
+    ("/inspector/trial.js", SCRIPT, include_str!("pages/trial.js")),
 ];
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
@@ -39,11 +38,6 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 /// A page that waits for news gets an answer after this long.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// True for a path that people open in a browser.
-pub(crate) fn is_page(path: &str) -> bool {
-    path == "/" || path.starts_with("/inspector/")
-}
 
 /// The paths of the inspector.
 pub(crate) fn router() -> Router<Arc<Proxy>> {
@@ -128,9 +122,9 @@ async fn attempt(State(proxy): Shared, request: Request) -> Outcome {
     let (parts, body) = request.into_parts();
     let bytes = proxy.read(&parts.headers, body).await?;
     let wrong = |error: serde_json::Error| Refusal::bad_request(format!("expected what to try, got {error}"));
-    let question: Question = serde_json::from_slice(&bytes).map_err(wrong)?;
+    let trial: Trial = serde_json::from_slice(&bytes).map_err(wrong)?;
     let dialects = proxy.setup().settings.dialects;
-    let answer = tokio::task::spawn_blocking(move || question.answer(dialects, lens.as_ref()));
+    let answer = tokio::task::spawn_blocking(move || trial.answer(dialects, lens.as_ref()));
     let answer = answer.await.map_err(|_| broken())?.map_err(Refusal::bad_request)?;
     Ok(Document(answer).into_response())
 }
@@ -144,7 +138,7 @@ fn inspector(proxy: &Proxy) -> Result<&Arc<Inspector>, Refusal> {
     proxy.inspector.as_ref().ok_or_else(off)
 }
 
-fn lens(proxy: &Proxy) -> Result<Arc<dyn super::Lens>, Refusal> {
+fn lens(proxy: &Proxy) -> Result<Arc<dyn Lens>, Refusal> {
     proxy.setup().settings.inspector.clone().ok_or_else(off)
 }
 

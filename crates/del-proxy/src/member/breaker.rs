@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// Opens when a server fails again and again: then it is asked only now and then whether it is back.
 #[derive(Debug, Default)]
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     /// In a row.
     failures: u32,
     /// How often it opened since the server last answered.
@@ -22,27 +22,27 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 impl Breaker {
     /// True when the server is taken for one that answers.
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.until.is_none()
     }
 
     /// True when a request may go to the server: also one that tries whether it is back.
-    pub(super) fn lets_through(&self, now: Instant) -> bool {
+    pub(crate) fn lets_through(&self, now: Instant) -> bool {
         self.until.is_none_or(|until| until <= now)
     }
 
     /// When the server may be tried again.
-    pub(super) fn until(&self) -> Option<Instant> {
+    pub(crate) fn until(&self) -> Option<Instant> {
         self.until
     }
 
     /// The server answered.
-    pub(super) fn succeeded(&mut self) {
+    pub(crate) fn succeeded(&mut self) {
         *self = Self::default();
     }
 
     /// It did not.
-    pub(super) fn failed(&mut self, now: Instant) {
+    pub(crate) fn failed(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         if self.until.is_some() || self.failures >= MOST_FAILURES {
             self.open(now);
@@ -50,7 +50,7 @@ impl Breaker {
     }
 
     /// It is known to be away.
-    pub(super) fn open(&mut self, now: Instant) {
+    pub(crate) fn open(&mut self, now: Instant) {
         // One that fails while it is left alone says nothing new.
         if self.lets_through(now) {
             let pause = SHORTEST.saturating_mul(1 << self.openings.min(8)).min(LONGEST);
