@@ -7,9 +7,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 folder=${1:?expected the folder for the page}
 package=../bindings/js
 [ -f $package/glue/del_dialects_bg.wasm ] || { echo "build: run bindings/js/build.sh first" >&2; exit 1; }
-mkdir -p "$folder/del-dialects"
+
+# A package as the page loads it.
+copy() {
+    cp -r "$1/dist" "$2/dist"
+    mkdir "$2/glue"
+    cp "$1"/glue/*.js "$1"/glue/*.wasm "$2/glue"
+}
+
+mkdir -p "$folder/del-dialects" "$folder/serving"
 cp index.html page.css page.js spans.js examples.js icon.svg "$folder"
-rm -rf "$folder"/del-dialects/*
-cp -r $package/dist "$folder/del-dialects/dist"
-mkdir "$folder/del-dialects/glue"
-cp $package/glue/*.js $package/glue/*.wasm "$folder/del-dialects/glue"
+rm -rf "$folder"/del-dialects/* "$folder"/serving/*
+copy $package "$folder/del-dialects"
+copy $package/serving "$folder/serving"

@@ -100,7 +100,7 @@ function choose(name) {
 async function detectTemplate() {
   const text = by("template").value.toWellFormed();
   if (!text.trim()) return by("detected").replaceChildren();
-  const { detect } = await import("./del-dialects/dist/serving/web.js");
+  const { detect } = await import("./serving/dist/serving/web.js");
   try {
     const found = detect(text);
     const sure = `${Math.round(found.confidence * 100)} % sure`;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the npm package in place: the modules and the JavaScript around them in `glue`, the rest in `dist`. `--dev` is
-# faster to build and larger. Needs what `npm ci` installs, and the Rust target wasm32-unknown-unknown.
+# Builds two npm packages in place, this one and `serving`: the modules and the JavaScript around them in `glue`, the rest in
+# `dist`. `--dev` is faster to build and larger. Needs what `npm ci` installs, and the Rust target wasm32-unknown-unknown.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -11,12 +11,22 @@ if [ "${1-}" = --dev ]; then
 fi
 
 main() {
-    rm -rf glue dist
+    rm -rf glue dist serving/glue serving/dist
     cargo build --quiet --locked --target-dir "$target" -p del-js-bind
     module del_dialects dialects
     module del_serving serving
     npx --no-install tsc
+    part_serving
     cp ../../LICENSE-MIT ../../LICENSE-APACHE .
+    cp ../../LICENSE-MIT ../../LICENSE-APACHE serving
+}
+
+# What programs that serve models load is a package of its own: twice as large as the rest.
+part_serving() {
+    mkdir -p serving/dist serving/glue
+    mv glue/del_serving* serving/glue
+    mv dist/serving serving/dist/serving
+    cp dist/errors.* serving/dist
 }
 
 module() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the npm packages, packs them, unpacks them below .cache/npm, and tests what was unpacked: types, all cases of all
-# dialects, and the examples of the documents. `--release` tests what is published, and its size. Needs Node 20.
+# dialects, and the examples of the documents. `--release` tests what is published, and how large it is. Needs Node 20.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,8 +13,11 @@ if [ "${1-}" = --release ]; then
 fi
 # What a page loads for reading and writing, compressed.
 most_bytes=400000
+# What is fetched to install a package.
+most_packed=1000000
 
 main() {
+    mkdir -p "$app"
     cd "$here"
     quiet npm ci --no-audit --no-fund
     cargo fmt --all --check
@@ -22,6 +25,7 @@ main() {
     ./build.sh $build
     [ -n "$build" ] || measure
     unpack "$here" del-dialects
+    unpack "$here/serving" @del/serving
     cp -r "$here/test" "$app/test"
     ln -sfn "$here/node_modules/smol-toml" "$app/node_modules/smol-toml"
     ln -sfn "$here/node_modules/@types" "$app/node_modules/@types"
@@ -35,18 +39,24 @@ middleware() {
     cd "$here/ai-sdk"
     quiet npm ci --no-audit --no-fund
     ln -sfn "$app/node_modules/del-dialects" node_modules/del-dialects
+    mkdir -p node_modules/@del
+    ln -sfn "$app/node_modules/@del/serving" node_modules/@del/serving
     npm run --silent build
     node --test --test-reporter=dot test/*.test.js
 }
 
 measure() {
-    local size
-    size=$(gzip -9 -c glue/del_dialects_bg.wasm | wc -c)
-    if [ "$size" -gt "$most_bytes" ]; then
-        echo "expected at most $most_bytes bytes of del_dialects_bg.wasm, compressed, got $size" >&2
+    hold "del_dialects_bg.wasm, compressed" "$(gzip -9 -c glue/del_dialects_bg.wasm | wc -c)" $most_bytes
+}
+
+# Fails where `what` has more bytes than it may have.
+hold() {
+    local what=$1 bytes=$2 most=$3
+    if [ "$bytes" -gt "$most" ]; then
+        echo "$what: expected at most $most bytes, got $bytes" >&2
         exit 1
     fi
-    echo "del_dialects_bg.wasm: $size bytes, compressed"
+    echo "$what: $bytes bytes"
 }
 
 # What would be published, where a program would have it.
@@ -56,6 +66,7 @@ unpack() {
     mkdir -p "$app/node_modules/$name"
     echo '{ "private": true, "type": "module" }' >"$app/package.json"
     packed=$(cd "$from" && npm pack --silent --pack-destination "$app")
+    [ -n "$build" ] || hold "$packed" "$(wc -c <"$app/$packed")" $most_packed
     tar -xzf "$app/$packed" -C "$app/node_modules/$name" --strip-components 1
 }
 

@@ -16,7 +16,7 @@ import {
   renderResults,
   restore,
 } from "del-dialects";
-import { detect, grammar } from "del-dialects/serving";
+import { DelError as ServingError, detect, grammar } from "@del/serving";
 
 const TOOLS = new Tools([
   {
@@ -135,6 +135,6 @@ test("which dialect a template or an answer is in", () => {
   const read = detect(template, { describe: true });
   assert.equal(read.dialect, "hermes-json");
   assert.match(read.description, /tool_call/);
-  assert.throws(() => detect("{% if"), DelError);
+  assert.throws(() => detect("{% if"), ServingError);
   assert.throws(() => detect(7), TypeError);
 });

@@ -19,8 +19,7 @@ export interface ReadOptions {
 /** Reads a whole answer. `cut` says that it was cut off, and did not end by itself. */
 export function parse(text: string, options: ReadOptions & { cut?: boolean | undefined } = {}): Answer {
   const whole = checked("text", text);
-  const [seed] = crypto.getRandomValues(new BigUint64Array(1));
-  return JSON.parse(opened(options).read(whole, Boolean(options.cut), seed ?? 0n)) as Answer;
+  return JSON.parse(opened(options).read(whole, Boolean(options.cut), anyNumber())) as Answer;
 }
 
 /** Reads one answer as it arrives: `push` each piece, then `finish`. How the text is cut does not show in the events. */
@@ -113,6 +112,12 @@ function opened(options: ReadOptions): RawParser {
       ? guarded(() => RawParser.auto(rawTools, starts, Boolean(restore)))
       : withDialect(dialect, (raw) => RawParser.of(raw, rawTools, starts, Boolean(restore))),
   );
+}
+
+/** Ids have to differ, and need not be secret: in Node the first number of `crypto` takes milliseconds. */
+function anyNumber(): bigint {
+  const [high, low] = [Math.random(), Math.random()].map((number) => BigInt(Math.floor(number * 2 ** 32)));
+  return ((high ?? 0n) << 32n) | (low ?? 0n);
 }
 
 function list(json: string): ReadEvent[] {

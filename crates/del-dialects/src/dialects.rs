@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use crate::dialect::{Dialect, DialectError, Memo, Stored};
 use crate::neutral::Marks;
+use crate::order::sort;
 
 /// Every built-in dialect, by the names of their folders: how many files of cases it has, its description, and what the
 /// build made of that.
@@ -124,7 +125,7 @@ impl Dialects {
     }
 
     fn of(mut list: Vec<Arc<Dialect>>) -> Self {
-        list.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
+        sort(&mut list, |a, b| a.rank.cmp(&b.rank).then_with(|| a.name.cmp(&b.name)));
         Self { list, names: OnceLock::new(), plan: Memo::default(), marks: OnceLock::new() }
     }
 
@@ -238,7 +239,7 @@ impl Dialects {
         let mut near: Vec<(usize, &str)> =
             self.list.iter().map(|dialect| (nearest(dialect), dialect.name.as_str())).collect();
         near.retain(|(distance, _)| *distance <= limit);
-        near.sort_unstable();
+        sort(&mut near, Ord::cmp);
         near.into_iter().map(|(_, name)| name).take(3).collect()
     }
 }

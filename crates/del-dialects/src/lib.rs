@@ -68,6 +68,7 @@ mod fault;
 mod message;
 mod neutral;
 mod notes;
+mod order;
 mod parse;
 mod render;
 mod scan;

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::dialect::Dialect;
+use crate::order::sort;
 use crate::scan::{Automaton, Scan};
 use edges::{Edges, Half};
 
@@ -50,7 +51,7 @@ impl Marks {
         let mut places: Vec<usize> = marks.iter().map(|mark| behind_first(&bare.text, mark.start)).collect();
         if edges {
             places.extend(halves.iter().filter(|half| half.sure).map(|half| half.place));
-            places.sort_unstable();
+            sort(&mut places, usize::cmp);
             places.dedup();
         }
         if places.is_empty() && bare.runs.is_empty() {
@@ -182,7 +183,7 @@ impl Within {
     fn of(marks: &[Range<usize>], halves: &[Half]) -> Self {
         let marks = marks.iter().map(|mark| (mark.start + 1, mark.end - 1));
         let mut all: Vec<(usize, usize)> = marks.chain(halves.iter().map(|half| half.within)).collect();
-        all.sort_unstable();
+        sort(&mut all, Ord::cmp);
         all.dedup_by(|next, before| {
             let meets = next.0 <= before.1;
             before.1 = if meets { before.1.max(next.1) } else { before.1 };

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { textTools } from "@del/ai-sdk";
 import { generateText, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
-import { grammar } from "del-dialects/serving";
+import { grammar } from "@del/serving";
 import { z } from "zod";
 
 const [url, name] = process.argv.slice(2);

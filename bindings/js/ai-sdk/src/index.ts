@@ -13,7 +13,7 @@ export interface TextToolsOptions {
   startsIn?: "text" | "reasoning" | undefined;
   /** Says behind results which question they are for: very small models forget it. */
   remind?: boolean | undefined;
-  /** Options of the provider that hold the server to calls which can be read: see `grammar` of `del-dialects/serving`. */
+  /** Options of the provider that hold the server to calls which can be read: see `grammar` of `@del/serving`. */
   constrain?: ((call: Constraint) => LanguageModelV4CallOptions["providerOptions"]) | undefined;
 }
 

@@ -5,7 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { textTools } from "@del/ai-sdk";
 import { generateText, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { restore } from "del-dialects";
-import { grammar } from "del-dialects/serving";
+import { grammar } from "@del/serving";
 import { z } from "zod";
 import { scripted } from "./server.js";
 

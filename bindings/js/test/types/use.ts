@@ -1,6 +1,6 @@
 // How the package is used in TypeScript; it is compiled against what is packed, and not run.
 import { type Answer, DelError, Dialect, Parser, type ReadEvent, Tools, parse, renderMessages, toReadable } from "del-dialects";
-import { type Detection, Grammar, detect, grammar } from "del-dialects/serving";
+import { type Detection, Grammar, detect, grammar } from "@del/serving";
 
 const tools = new Tools([{ name: "f", parameters: { type: "object" } }]);
 const answer: Answer = parse("text", { dialect: "hermes", tools, startsIn: "reasoning", cut: true });

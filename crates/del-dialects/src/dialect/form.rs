@@ -120,7 +120,11 @@ impl HeadForm {
             }
             _ => None,
         };
-        let attributes = parts.windows(2).filter_map(attribute).collect();
+        // Collecting would sort, which is much code for each type.
+        let mut attributes = BTreeMap::new();
+        for (name, slot) in parts.windows(2).filter_map(attribute) {
+            attributes.insert(name, slot);
+        }
         Ok(Self { parts, is_id, attributes })
     }
 }

@@ -3,7 +3,6 @@
 //! A rule says what is read in the place of which texts in a mark, all of them at once; several rules combine.
 
 use std::cell::Cell;
-use std::cmp::Reverse;
 
 use super::check::DialectError;
 use super::table::{Field, Table};
@@ -96,9 +95,13 @@ pub(super) fn unique(texts: impl IntoIterator<Item = String>) -> Vec<String> {
 impl Rule {
     fn read(table: Table<'_>) -> Result<Self, DialectError> {
         let empty = table.error("expected a rewrite rule such as { \"｜\" = \"|\" }, got an empty table");
-        let mut texts = table.entries().iter().map(Text::read).collect::<Result<Vec<_>, _>>()?;
-        // Of two that begin at the same place, the longer one counts.
-        texts.sort_by_key(|text| Reverse(text.from.len()));
+        let mut texts: Vec<Text> = Vec::new();
+        for field in table.entries() {
+            let text = Text::read(&field)?;
+            // Of two that begin at the same place, the longer one counts.
+            let place = texts.partition_point(|known| known.from.len() >= text.from.len());
+            texts.insert(place, text);
+        }
         let spellings = texts.first().ok_or(empty)?.to.len();
         if let Some(Text { to, unmet, .. }) = texts.iter().find(|text| text.to.len() != spellings) {
             let expected = "expected as many spellings for each text of a rewrite rule";

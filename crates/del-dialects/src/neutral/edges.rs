@@ -1,5 +1,6 @@
 //! The ends of a text, where half a mark may meet its other half.
 
+use crate::order::sort;
 use crate::scan::{MAX_WORD, is_word};
 
 /// What marks begin and end with.
@@ -29,7 +30,7 @@ impl Edges {
         let known =
             |mark: &String| mark.split_once('\0').map_or(mark.clone(), |(stem, _)| format!("{stem}:"));
         let mut marks: Vec<String> = marks.iter().map(known).filter(|mark| !mark.is_empty()).collect();
-        marks.sort_unstable();
+        sort(&mut marks, String::cmp);
         marks.dedup();
         let mut tails: Vec<(String, bool)> = Vec::new();
         for mark in &marks {
@@ -42,7 +43,7 @@ impl Edges {
                 }
             }
         }
-        tails.sort_unstable();
+        sort(&mut tails, Ord::cmp);
         let longest = marks.iter().map(String::len).max().unwrap_or(0) + MAX_WORD;
         Self { marks, tails, longest }
     }

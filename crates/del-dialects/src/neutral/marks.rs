@@ -1,6 +1,7 @@
 //! Which marks must not survive in text of others.
 
 use crate::dialect::{Codec, Dialect, Frame, Mark, Need, Piece, is_plain_tag};
+use crate::order::sort;
 
 /// What special tokens begin and end with, and tokens of turns that no dialect names.
 const TOKENS: [&str; 34] = [
@@ -47,7 +48,7 @@ pub(super) fn of<'d>(dialects: impl Iterator<Item = &'d Dialect>) -> Vec<String>
         gather(dialect, &mut marks);
         dialect.variants.iter().for_each(|variant| gather(variant, &mut marks));
     }
-    marks.sort_unstable();
+    sort(&mut marks, String::cmp);
     marks.dedup();
     marks
 }

@@ -55,12 +55,12 @@ pub(super) const MAX_BARE: usize = 64 << 10;
 
 impl Reading {
     pub(super) fn new(number: usize, walk: &Walk, object: bool, depth: usize) -> Self {
-        let kind = match &walk.body {
-            Body::Object(_) => Kind::Object(Box::new(Reader::new(depth))),
+        let kind = match walk.body {
+            Body::Object => Kind::Object(Box::new(Reader::new(depth))),
             _ if object => Kind::Object(Box::new(Reader::new(depth))),
             Body::Call => Kind::Call(Box::new(CallReader::new(depth, walk.is_bare()))),
             Body::Literals => Kind::Literals(Box::new(LiteralsReader::new(depth))),
-            Body::Fields(_) => Kind::Fields(Box::new(match walk.dialect.codec() {
+            Body::Fields => Kind::Fields(Box::new(match walk.dialect.codec() {
                 Codec::Raw { key, .. } => FieldsReader::raw(key, depth),
                 Codec::Lines(_) => FieldsReader::of_body(depth),
                 _ if walk.channels().is_some() && !walk.is_inside() => FieldsReader::of_body(depth),
@@ -146,12 +146,12 @@ impl Engine {
     pub(super) fn read_whole(&mut self, io: &mut Io<'_>, number: usize, object: bool) -> Reading {
         let (walk, depth) = (&io.plan.walks[number], self.turn.limits.depth);
         let text = &io.text[io.look..];
-        let whole = match (&walk.body, walk.dialect.codec()) {
+        let whole = match (walk.body, walk.dialect.codec()) {
             _ if !text.starts_with('{') || self.tried.whole => Err(0),
             (Body::Call, Codec::Call(form)) if !object && !form.python && form.name.is_some() => {
                 Whole::call(form, text, depth, &mut self.keys)
             }
-            (Body::Object(_), _) => Whole::arguments(text, depth, &mut self.keys),
+            (Body::Object, _) => Whole::arguments(text, depth, &mut self.keys),
             _ => Err(0),
         };
         match whole {

@@ -190,7 +190,7 @@ impl Engine {
         let walk = &io.plan.walks[number];
         let (Some(channels), Some(heading)) = (walk.channels(), &walk.heading) else { return };
         let start = io.at;
-        let way = said.way(channels, matches!(walk.body, Body::Call));
+        let way = said.way(channels, walk.body == Body::Call);
         self.call.in_tool = matches!(way, Way::Call(_)) && heading.inside;
         self.call.message = (matches!(way, Way::Text) && heading.inside).then_some(io.base + body as u64);
         if let Way::Call(name) = way {
@@ -223,7 +223,7 @@ impl Engine {
             io.at = body;
             return self.resume_text();
         }
-        if matches!(walk.body, Body::Call) {
+        if walk.body == Body::Call {
             let reading = self.read_whole(io, number, false);
             self.candidates.clear();
             self.state = State::Reading(reading.pending(Opening::behind_header(number), body - start));

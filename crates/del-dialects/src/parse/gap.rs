@@ -152,7 +152,7 @@ impl Engine {
         let number = gap.walk;
         // A text in a list of calls.
         let listed = gap.separated && self.call.in_block && gap.step <= walk.close;
-        if byte == b'"' && listed && !walk.is_bare() && matches!(walk.body, Body::Call) {
+        if byte == b'"' && listed && !walk.is_bare() && walk.body == Body::Call {
             io.fault(FaultKind::BadCall, None, io.look, io.look + 1);
             self.state = State::Rescue { walk: number, scan: Scan::default(), skip: None };
             return Some(Flow::Next);

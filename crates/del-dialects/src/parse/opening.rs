@@ -285,9 +285,9 @@ impl Engine {
         let number = opening.walk;
         let walk = &io.plan.walks[number];
         let raw = matches!(walk.dialect.codec(), Codec::Raw { .. } | Codec::Lines(_));
-        let object = match (&walk.body, target) {
-            (Body::Fields(_), None) => !raw,
-            (body, _) => matches!(body, Body::Object(_)),
+        let object = match (walk.body, target) {
+            (Body::Fields, None) => !raw,
+            (body, _) => body == Body::Object,
         };
         if object && opening.name.is_none() && walk.dialect.tool.is_none() && walk.takes_object() {
             let reading = Reading::unnamed(number, self.turn.limits.depth);
@@ -302,10 +302,10 @@ impl Engine {
         if walk.needs_declared() && opening.called(io).is_some_and(|name| !meant(name)) {
             return self.try_next(io, opening);
         }
-        let waits = match &walk.body {
+        let waits = match walk.body {
             Body::Call | Body::Literals => !object,
-            Body::Fields(_) => !object && !closed && walk.begins_with_key(),
-            Body::Object(_) => false,
+            Body::Fields => !object && !closed && walk.begins_with_key(),
+            Body::Object => false,
         };
         if waits {
             self.state = State::Reading(reading.pending(opening, io.look - io.at));

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::dialect::{Dialect, Frame, Mark, is_plain_tag, is_token};
+use crate::order::sort;
 use crate::scan::{Automaton, SUFFIX, Scan};
 pub(super) use body::Body;
 pub(super) use heading::HeaderMark;
@@ -132,10 +133,12 @@ impl Plan {
         if plan.marks.iter().any(|mark| mark.residue) {
             plan.worded = Some(Automaton::new(plan.marks.iter().map(|mark| mark.spelling.as_str())));
         }
-        plan.leads.sort_by_key(|lead| std::cmp::Reverse(lead.len()));
-        plan.lead_bytes = plan.leads.iter().flat_map(|lead| lead.bytes()).collect();
-        plan.lead_bytes.sort_unstable();
-        plan.lead_bytes.dedup();
+        sort(&mut plan.leads, |one, other| other.len().cmp(&one.len()));
+        for byte in plan.leads.iter().flat_map(|lead| lead.bytes()) {
+            if !plan.lead_bytes.contains(&byte) {
+                plan.lead_bytes.push(byte);
+            }
+        }
         for mark in &mut plan.marks {
             mark.begins_line = mark.is_line() && mark.is_opener_alone();
         }
@@ -159,7 +162,7 @@ impl Plan {
         for (spelling, opener) in walk.openers(number) {
             let openers = &mut self.mark(&spelling).openers;
             alike::add(openers, opener, walks);
-            openers.sort_by_key(|opener| (opener.skips, opener.walk));
+            sort(openers, |one, other| (one.skips, one.walk).cmp(&(other.skips, other.walk)));
         }
         if let Some((step, fields, closers)) = walk.headed().filter(|_| self.alone) {
             self.headed = true;

@@ -6,20 +6,30 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::value::to_raw_value;
 
 use crate::dialect::{Loose, Spelling};
+use crate::order::sort;
 use crate::value;
 
 /// A value as a template writes it.
 pub(super) fn spelt(value: &Value, spelling: Spelling) -> String {
     match spelling {
         Spelling::Spaced => spaced(value),
-        Spelling::Compact => {
-            let mut value = value.clone();
-            value.sort_all_objects();
-            value.to_string()
-        }
+        Spelling::Compact => in_order(value).to_string(),
         Spelling::Indent2 => indented(value, b"  "),
         Spelling::Indent4 => indented(value, b"    "),
         Spelling::Python => literal(&Loose::python(), value),
+    }
+}
+
+/// The value with the members of all objects in the order of their keys.
+fn in_order(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            sort(&mut members, |(one, _), (other, _)| one.cmp(other));
+            members.into_iter().map(|(key, value)| (key.clone(), in_order(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(in_order).collect(),
+        scalar => scalar.clone(),
     }
 }
 

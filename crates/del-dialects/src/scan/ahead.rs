@@ -209,7 +209,12 @@ fn searches(marks: &[Mark]) -> Vec<Search> {
     let (paired, alone): (Vec<&Mark>, Vec<&Mark>) =
         marks.iter().partition(|mark| marks.len() > 3 && behind(mark).len() <= FEW);
     let pairs = paired.iter().flat_map(|mark| behind(mark).into_iter().map(|behind| [mark.byte, behind]));
-    let pairs = packed::Searcher::new(pairs);
+    // Elsewhere there is none, and what would look for one need not be there.
+    let pairs = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        packed::Searcher::new(pairs)
+    } else {
+        None
+    };
     let single = if pairs.is_some() { alone } else { marks.iter().collect() };
     let singles = single.chunks(3).map(|bytes| match *bytes {
         [a, b, c] => Search::Three(a.byte, b.byte, c.byte),

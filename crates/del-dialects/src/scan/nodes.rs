@@ -44,9 +44,9 @@ impl Node {
 
 impl Nodes {
     pub(super) fn new<'p>(patterns: impl Iterator<Item = &'p str>) -> Self {
-        let mut trie = Trie::default();
-        trie.grow(0, Node::default());
         let patterns: Vec<(u16, &str)> = (0..=u16::MAX).zip(patterns).collect();
+        let mut trie = Trie::for_bytes(patterns.iter().map(|(_, pattern)| pattern.len()).sum());
+        trie.grow(0, Node::default());
         // What a suffix stands for takes the place of the same word spelled out.
         let (any, plain): (Vec<_>, Vec<_>) =
             patterns.into_iter().partition(|(_, pattern)| pattern.contains(SUFFIX));
@@ -115,7 +115,6 @@ impl Nodes {
 }
 
 /// The nodes while they are gathered.
-#[derive(Default)]
 struct Trie {
     nodes: Vec<Node>,
     bytes: Vec<u8>,
@@ -136,6 +135,16 @@ struct Edge {
 const NONE: u32 = u32::MAX;
 
 impl Trie {
+    fn for_bytes(bytes: usize) -> Self {
+        let nodes = bytes + 1;
+        Self {
+            nodes: Vec::with_capacity(nodes),
+            bytes: Vec::with_capacity(nodes),
+            last: Vec::with_capacity(nodes),
+            edges: Vec::with_capacity(bytes),
+        }
+    }
+
     fn grow(&mut self, byte: u8, node: Node) -> u32 {
         self.nodes.push(node);
         self.bytes.push(byte);
@@ -237,7 +246,9 @@ impl Trie {
     }
 
     fn finish(mut self) -> Nodes {
-        let (mut keys, mut children, mut root) = (Vec::new(), Vec::new(), Box::new([0; 256]));
+        let edges = self.edges.len();
+        let (mut keys, mut children) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
+        let mut root = Box::new([0; 256]);
         for edge in self.edges(0) {
             root[edge.key as usize] = edge.child;
         }
@@ -255,6 +266,9 @@ impl Trie {
             // The root is where nothing is known of what comes.
             node.run = if at == 0 { 0 } else { run };
         }
+        // Where many spellings begin alike, far fewer nodes are kept than bytes were given.
+        self.nodes.shrink_to_fit();
+        self.bytes.shrink_to_fit();
         Nodes { all: self.nodes, bytes: self.bytes, keys, children, root }
     }
 }

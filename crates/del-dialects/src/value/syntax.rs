@@ -181,10 +181,8 @@ impl Marks {
         };
         let texts = syntax.quotes.iter().map(text).collect();
         let closers: Vec<&String> = closers.iter().filter(|mark| !mark.is_empty()).collect();
-        let mut firsts: Vec<u8> =
+        let firsts: Vec<u8> =
             closers.iter().copied().chain(next).filter_map(|mark| mark.bytes().next()).collect();
-        firsts.sort_unstable();
-        firsts.dedup();
         let others = next.iter().filter(|mark| mark.len() >= MIN_TOKEN);
         Self {
             texts,

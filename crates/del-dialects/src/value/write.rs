@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::value::RawValue;
 
 use crate::dialect::Loose;
+use crate::order::sort;
 use crate::value::members;
 
 /// Writes arguments, brackets included.
@@ -32,7 +33,7 @@ pub(crate) fn write_arguments(loose: &Loose, members: &[(String, &RawValue)], ou
 
 fn in_order<'m, V>(loose: &Loose, mut members: Vec<&'m (String, V)>) -> Vec<&'m (String, V)> {
     if loose.sorted {
-        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        sort(&mut members, |(a, _), (b, _)| a.cmp(b));
     }
     members
 }

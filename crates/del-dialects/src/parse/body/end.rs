@@ -4,6 +4,7 @@ use super::kind::Kind;
 use crate::codec::reading::repeats;
 use crate::event::Event;
 use crate::fault::{Fault, FaultKind};
+use crate::order::sort;
 use crate::parse::gap::Gap;
 use crate::parse::{Engine, Flow, Io, Meaning, State};
 use crate::scan::Scan;
@@ -64,7 +65,10 @@ impl Engine {
             self.doubt_calls(io, io.at);
         }
         let State::Reading(reading) = &mut self.state else { return };
-        reading.notes.sort_unstable_by_key(|(kind, at)| (*at, kind.as_str()));
+        if reading.notes.len() > 1 {
+            let place = |(kind, at): &(FaultKind, u64)| (*at, kind.as_str());
+            sort(&mut reading.notes, |one, other| place(one).cmp(&place(other)));
+        }
         for (kind, at) in reading.notes.drain(..) {
             io.sink.event(Event::Fault(Fault { kind, call: Some(self.call.number) }), at..at);
         }

@@ -6,11 +6,11 @@ use crate::codec::ArgsProgress;
 use crate::codec::call::{CallProgress, CallReader, Callee, Whole, arguments_of_text, unwrapped};
 use crate::codec::fields::{self, FieldMarks, FieldsReader};
 use crate::codec::literals::LiteralsReader;
-use crate::dialect::{CallForm, Codec, FieldForm};
+use crate::dialect::{CallForm, Codec, FieldForm, Literal};
 use crate::event::End;
 use crate::fault::FaultKind;
 use crate::notes::Notes;
-use crate::parse::plan::{Body, Plan, Walk};
+use crate::parse::plan::{Plan, Walk};
 use crate::tool::{Tool, has_required, meant, parameter_of_text, takes_nothing};
 use crate::value::{self, Progress, Reader, Syntax, plain, white_space};
 
@@ -122,31 +122,27 @@ impl Kind {
 
     /// The JSON of `text` where it is a part of a value that goes out as it comes, and nothing in it could be more.
     pub(super) fn plain<'t>(&'t mut self, walk: &Walk, text: &'t str) -> Option<&'t str> {
-        match (self, &walk.body) {
-            (Self::Object(values), _) if values.is_in_text() => as_it_stands(text),
-            (Self::Call(reader), _) if reader.is_in_text() => as_it_stands(text),
-            (Self::Literals(reader), _) if reader.is_in_text() => as_it_stands(text),
-            (Self::Fields(reader), Body::Fields(marks) | Body::Object(Some(marks))) => {
-                reader.plain(marks, text)
-            }
+        match self {
+            Self::Object(values) if values.is_in_text() => as_it_stands(text),
+            Self::Call(reader) if reader.is_in_text() => as_it_stands(text),
+            Self::Literals(reader) if reader.is_in_text() => as_it_stands(text),
+            Self::Fields(reader) => reader.plain(walk.marks()?, text),
             _ => None,
         }
     }
 
     /// Lets the codec read what is there.
     pub(super) fn read(&mut self, on: &mut On<'_, '_>) -> Outcome {
-        match (&mut *self, &on.walk.body, on.walk.dialect.codec()) {
-            (Self::Object(values), ..) if values.is_fresh() => {
+        match (&mut *self, on.walk.dialect.codec()) {
+            (Self::Object(values), codec) if values.is_fresh() => {
                 on.skip_white_space();
-                let text = Self::Text(Box::new(Reader::new(on.max_depth)), String::new());
-                *self = match (on.text.as_bytes().get(*on.look), &on.walk.body) {
-                    (Some(b'"'), _) => text,
-                    (Some(byte), Body::Object(Some(_))) if *byte != b'{' => {
-                        match parameter_of_text(on.tool) {
-                            Some(key) => Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth))),
-                            None => return Outcome::Broken(FaultKind::BadArguments),
-                        }
-                    }
+                let text = on.walk.dialect.takes_text && matches!(codec, Codec::Object(Literal::Json));
+                *self = match on.text.as_bytes().get(*on.look) {
+                    Some(b'"') => Self::Text(Box::new(Reader::new(on.max_depth)), String::new()),
+                    Some(byte) if text && *byte != b'{' => match parameter_of_text(on.tool) {
+                        Some(key) => Self::Fields(Box::new(FieldsReader::raw(key, on.max_depth))),
+                        None => return Outcome::Broken(FaultKind::BadArguments),
+                    },
                     _ => return object(values, on),
                 };
                 Outcome::Again
@@ -155,9 +151,10 @@ impl Kind {
             (Self::Object(values), ..) => object(values, on),
             (Self::Text(values, token), ..) => object_in_text(values, token, on),
             (Self::Unnamed { values, object, name }, ..) => unnamed(values, object, name, on),
-            (Self::Call(reader), _, Codec::Call(form)) => call(reader, form, on),
+            (Self::Call(reader), Codec::Call(form)) => call(reader, form, on),
             (Self::Literals(reader), ..) => literals(reader, on),
-            (Self::Fields(reader), Body::Fields(marks) | Body::Object(Some(marks)), codec) => {
+            (Self::Fields(reader), codec) => {
+                let Some(marks) = on.walk.marks() else { return Outcome::Broken(FaultKind::BadArguments) };
                 if reader.is_fresh() {
                     on.skip_white_space();
                     if on.text.as_bytes().get(*on.look) == Some(&b'{') {

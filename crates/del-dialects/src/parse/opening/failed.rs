@@ -80,7 +80,7 @@ impl Engine {
         let walk = &io.plan.walks[opening.walk];
         let known = opening.called(io).is_some_and(|name| self.tool(name).is_some());
         let tokens = walk.tokens(opening.opened);
-        let sure = tokens > 1 || (tokens == 1 && (known || matches!(walk.body, Body::Call)));
+        let sure = tokens > 1 || (tokens == 1 && (known || walk.body == Body::Call));
         sure && !opening.in_a_thought() && self.is_markup(io, io.at + opening.start, end)
     }
 

@@ -1,18 +1,28 @@
 //! What the arguments of a walk are made of, and what ends them.
 
-use super::spelling::MIN_DISTINCT;
+use super::spelling::{MIN_DISTINCT, is_wordy};
 use super::walk::Walk;
 use crate::codec::fields::{Closers, FieldMarks};
 use crate::dialect::{Channels, Codec, Literal, Mark};
 
 /// How the arguments are read.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::parse) enum Body {
-    /// With what ends a text that stands in its place, where one may.
-    Object(Option<Box<FieldMarks>>),
+    Object,
     Literals,
     Call,
-    Fields(Box<FieldMarks>),
+    Fields,
+}
+
+impl Body {
+    pub(super) fn of(codec: &Codec) -> Self {
+        match codec {
+            Codec::Object(Literal::Json) => Self::Object,
+            Codec::Object(Literal::Loose(_)) => Self::Literals,
+            Codec::Call(_) => Self::Call,
+            Codec::Raw { .. } | Codec::Fields(_) | Codec::Lines(_) => Self::Fields,
+        }
+    }
 }
 
 impl Walk {
@@ -39,13 +49,11 @@ impl Walk {
         closers.map(|mark| mark.split("{key}").next().unwrap_or(mark).trim())
     }
 
-    pub(in crate::parse) fn body(&self) -> Body {
-        match self.dialect.codec() {
-            Codec::Object(Literal::Json) => {
-                Body::Object(self.dialect.takes_text.then(|| self.marks_of_text()))
-            }
-            Codec::Object(Literal::Loose(_)) => Body::Literals,
-            Codec::Call(_) => Body::Call,
+    /// What ends fields, or a text that stands in the place of an object.
+    pub(super) fn field_marks(&self) -> Option<Box<FieldMarks>> {
+        let marks = match self.dialect.codec() {
+            Codec::Object(Literal::Json) if self.dialect.takes_text => self.marks_of_text(),
+            Codec::Object(_) | Codec::Call(_) => return None,
             Codec::Raw { close, .. } => {
                 // The line feed that a mark is written with belongs to it.
                 let own = |(place, mark): (usize, &Mark)| {
@@ -57,24 +65,25 @@ impl Walk {
                     Some(channels) => channels.ends.iter().map(|end| (self.args + 1, end.clone())).collect(),
                 };
                 let next = self.channels().map(|channels| channels.start.as_slice());
-                Body::Fields(Box::new(FieldMarks::raw(&closers, next.unwrap_or_default())))
+                FieldMarks::raw(&closers, next.unwrap_or_default())
             }
             Codec::Fields(form) | Codec::Lines(form) => {
                 let (openers, turns) = self.marks_of_fields();
-                Body::Fields(Box::new(FieldMarks::new(form, &self.closers_of_fields(), &openers, &turns)))
+                FieldMarks::new(form, &self.closers_of_fields(), &openers, &turns)
             }
-        }
+        };
+        Some(Box::new(marks))
     }
 
     /// What ends a text in place of the arguments: the marks behind it, or a result that the model makes up.
-    fn marks_of_text(&self) -> Box<FieldMarks> {
+    fn marks_of_text(&self) -> FieldMarks {
         let closers = self.closers().filter(|(place, _)| *place < self.close);
         let closers: Vec<(usize, String)> = closers
             .flat_map(|(place, mark)| mark.read.iter().map(move |mark| (place, mark.clone())))
             .collect();
         let results = self.dialect.results.invented.iter().map(|[open, _]| open.clone());
         let others: Vec<String> = results.chain(self.dialect.ends.iter().cloned()).collect();
-        Box::new(FieldMarks::text(&closers, &others))
+        FieldMarks::text(&closers, &others)
     }
 
     /// The marks behind the arguments.
@@ -101,7 +110,8 @@ impl Walk {
             openers.extend(mark.read.iter().filter(|spelling| spelling.len() >= MIN_DISTINCT).cloned());
         }
         // A thought that ends behind a whole value ends the call in it.
-        let turns = self.dialect.ends.iter().chain(self.thought_ends()).map(|mark| mark.trim().to_owned());
+        let thoughts = self.thought_ends().filter(|mark| !is_wordy(mark));
+        let turns = self.dialect.ends.iter().chain(thoughts).map(|mark| mark.trim().to_owned());
         (openers, turns.collect())
     }
 }

@@ -8,18 +8,16 @@ pub(super) fn framings(mark: &str) -> Vec<String> {
     let core = mark.trim();
     let before = &mark[..mark.len() - mark.trim_start().len()];
     let behind = &mark[mark.trim_end().len()..];
-    let mut all = Vec::new();
     // A word means something with what ends it alone: it may be the beginning of another.
-    let word = core.ends_with(char::is_alphanumeric) && !behind.is_empty();
-    for before in ["", before] {
-        for behind in if word { [behind, behind] } else { ["", behind] } {
-            let spelling = format!("{before}{core}{behind}");
-            if !all.contains(&spelling) {
-                all.push(spelling);
-            }
-        }
-    }
-    all
+    let word = core.ends_with(char::is_alphanumeric);
+    let befores: &[&str] = if before.is_empty() { &[""] } else { &["", before] };
+    let behinds: &[&str] = match behind {
+        "" => &[""],
+        _ if word => &[behind],
+        _ => &["", behind],
+    };
+    let spelling = |before, behind| [before, core, behind].concat();
+    befores.iter().flat_map(|before| behinds.iter().map(move |behind| spelling(*before, *behind))).collect()
 }
 
 /// The white space before a mark.

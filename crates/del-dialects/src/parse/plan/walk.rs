@@ -28,6 +28,7 @@ pub(in crate::parse) struct Walk {
     /// The first step that closes the block.
     pub(in crate::parse) close: usize,
     pub(in crate::parse) body: Body,
+    marks: OnceLock<Option<Box<FieldMarks>>>,
     /// How values are written that are no fields.
     pub(in crate::parse) syntax: Syntax,
     /// What opens calls of the other forms of this dialect.
@@ -75,7 +76,8 @@ impl Walk {
             call,
             args,
             close,
-            body: Body::Literals,
+            body: Body::of(dialect.codec()),
+            marks: OnceLock::new(),
             syntax: Syntax::json().clone(),
             others: Vec::new(),
             forms: 0..0,
@@ -84,7 +86,6 @@ impl Walk {
             heading,
             dialect,
         };
-        walk.body = walk.body();
         walk.syntax = match walk.dialect.codec() {
             Codec::Object(Literal::Loose(loose)) => Syntax::of_literals(loose),
             Codec::Call(form) => Syntax::of_call(form),
@@ -97,6 +98,11 @@ impl Walk {
     /// unread.
     pub(in crate::parse) fn expected(&self) -> &Expected {
         self.expected.get_or_init(|| Expected::of(self))
+    }
+
+    /// What ends fields, or a text that stands in the place of an object, where one may; made when the first is read.
+    pub(in crate::parse) fn marks(&self) -> Option<&FieldMarks> {
+        self.marks.get_or_init(|| self.field_marks()).as_deref()
     }
 
     /// What begins thinking.
@@ -126,7 +132,7 @@ impl Walk {
 
     /// True when a call is one object, and needs no mark.
     pub(in crate::parse) fn is_bare_object(&self) -> bool {
-        self.is_bare() && matches!(self.body, Body::Call)
+        self.is_bare() && self.body == Body::Call
     }
 
     /// True when a token was among the marks of the opening that were there, a bit each.
@@ -182,7 +188,7 @@ impl Walk {
 
     /// True when the arguments are one JSON object.
     pub(in crate::parse) fn takes_object(&self) -> bool {
-        matches!(self.body, Body::Object(_))
+        self.body == Body::Object
     }
 
     /// True when a mark among the steps that were passed means something by itself.
@@ -193,7 +199,7 @@ impl Walk {
 
     /// True when the arguments are literals that are not JSON.
     pub(in crate::parse) fn is_loose(&self) -> bool {
-        matches!(self.body, Body::Literals)
+        self.body == Body::Literals
     }
 
     /// True when the arguments are keys and values between marks.
