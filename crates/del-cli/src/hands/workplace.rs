@@ -86,9 +86,18 @@ enum ApprovalMode {
 }
 
 impl Workplace {
+    fn given(&self) -> &Path {
+        self.working_dir.as_deref().unwrap_or(Path::new("."))
+    }
+
+    /// The working directory, absolute and without links where it is there.
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.given().canonicalize().unwrap_or_else(|_| self.given().to_owned())
+    }
+
     /// The tools over the working directory.
     pub(super) fn open(&self, toolset: Toolset) -> anyhow::Result<Toolbox> {
-        let directory = self.working_dir.as_deref().unwrap_or(Path::new("."));
+        let directory = self.given();
         let configuration = |error: del_tools::WorkspaceError| Exit::Configuration.because(error.to_string());
         let mut toolbox = Toolbox::open(directory, &self.allow_dir, toolset).map_err(configuration)?;
         let own = |name: &&str| !name.starts_with("mcp__") && *name != delegate::NAME;
