@@ -28,7 +28,7 @@ impl Session {
     /// Finds the server and makes everything ready. `max_turns` holds where the options say nothing.
     pub(crate) fn open(options: &SessionOptions, common: &Common, max_turns: u32) -> Result<Self> {
         let catalog = Catalog::load(common.dialect_dir.as_deref())?;
-        let (record, kept) = options.keeping.begin(&options.workplace.directory())?;
+        let (record, kept) = options.keeping.begin(&options.workplace.directory()?)?;
         let before = kept.as_ref().map(|kept| &kept.set);
         let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
         let interrupt = Interrupt::listen()?;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::consent::{Terminal, settled};
 use crate::del::directory;
 use crate::server::{Reply, Server, calls, says, thinks};
+use crate::terminal::{Terminal, settled};
 
 const MARKDOWN: &str = "# Title\n\nSome **bold** words that go on for so long that they have to be wrapped at the width.\n\n\
     - an item that is longer than one row of a narrow terminal, and wraps\n\n```rust\nlet x = 1;\n```\n\n\

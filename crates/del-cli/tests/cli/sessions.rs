@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{Run, del, directory, run, text};
 use crate::server::{About, Reply, Server, calls, says, words};
+use crate::terminal::Terminal;
 
 /// A directory to work in, and a home.
 struct Place {
@@ -312,6 +312,20 @@ fn at_the_terminal_a_session_is_picked_and_shown() {
     assert_eq!(code, 0, "{seen:?}");
     assert!(!seen.contains("del -c"), "nothing was asked since: {seen:?}");
     assert_eq!(place.list().len(), 2);
+}
+
+#[test]
+fn what_a_conversation_goes_on_from_is_shown_as_it_was_shown_then() {
+    let place = Place::new();
+    let server = Server::new(vec![says("- an item\n- another one")]);
+    std::fs::write(place.files.path().join("long.txt"), "a line\n".repeat(1000)).unwrap();
+    place.ask(&server, "What is in it?", &["-f", "long.txt"]);
+    let mut terminal = place.terminal(&["--base-url", server.url(), "-c"]);
+    let shown = terminal.until("\u{1b}[?2004h");
+    assert!(shown.contains("> What is in it?") && shown.contains("… 995 more lines"), "{shown:?}");
+    assert!(shown.lines().count() < 40 && shown.contains("• an item"), "{shown:?}");
+    terminal.write("exit\r");
+    assert_eq!(terminal.end().1, 0);
 }
 
 #[test]

@@ -142,7 +142,8 @@ impl Menu for Popup {
     fn update_values(&mut self, editor: &mut Editor, completer: &mut dyn Completer) {
         let (line, at) = resolve_completer_input(editor, &mut None, &self.settings);
         self.values = completer.complete(&line, at).suggestions().to_vec();
-        self.begun = line.starts_with('/') && !self.values.iter().any(|value| value.value == line);
+        let command = line.starts_with('/') && !line.contains(char::is_whitespace);
+        self.begun = command && !self.values.iter().any(|value| value.value == line);
         self.reset_position();
         self.tell();
     }
