@@ -11,10 +11,8 @@ const MARKDOWN: &str = "# Title\n\nSome **bold** words that go on for so long th
     | a | b |\n|---|---|\n| 1 | two |\n\n日本語 👩\u{200d}💻 done.";
 
 fn ask(server: &Server, columns: u16, variables: &[(&str, &str)], options: &[&str]) -> Terminal {
-    // The program may be there for longer than this function.
-    let files = Box::leak(Box::new(directory(&[])));
     let arguments = [&["-p", "go", "--base-url", server.url()], options].concat();
-    Terminal::with(files, &arguments, columns, variables)
+    Terminal::within(directory(&[]), &arguments, columns, variables)
 }
 
 /// The escapes in what was written, each by its last character.

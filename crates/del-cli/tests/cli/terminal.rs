@@ -16,6 +16,8 @@ pub(crate) struct Terminal {
     pty: Pty,
     child: Child,
     seen: String,
+    /// A directory of its own, which goes after the program.
+    place: Option<TempDir>,
 }
 
 impl Terminal {
@@ -42,7 +44,19 @@ impl Terminal {
             command = command.env(name, value);
         }
         let child = command.spawn(pts).unwrap();
-        Self { pty, child, seen: String::new() }
+        Self { pty, child, seen: String::new(), place: None }
+    }
+
+    /// The same, at a terminal that has this directory for itself.
+    pub(crate) fn within(
+        directory: TempDir,
+        arguments: &[&str],
+        columns: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let mut terminal = Self::with(&directory, arguments, columns, variables);
+        terminal.place = Some(directory);
+        terminal
     }
 
     /// Kills the program, which can do nothing about it.
@@ -121,6 +135,13 @@ impl Terminal {
 /// A program that still ran would write into the test's directory once that is removed.
 impl Drop for Terminal {
     fn drop(&mut self) {
+        self.stop();
+        drop(self.place.take());
+    }
+}
+
+impl Terminal {
+    fn stop(&mut self) {
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;
         }
