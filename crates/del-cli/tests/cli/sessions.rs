@@ -349,6 +349,12 @@ fn a_conversation_branches_and_is_named_and_models_are_picked() {
     terminal.until("❯ 2  qwen3-coder");
     terminal.write("\u{1b}");
     terminal.until("qwen3-coder");
+    terminal.write("/model on");
+    terminal.until("❯ one");
+    terminal.write("\r");
+    terminal.until("/model one");
+    terminal.write("\r");
+    terminal.until("the model is one from now on");
     terminal.write("/resume\r");
     let offered = terminal.until("Esc leaves");
     assert!(offered.contains("Colours") && !offered.contains("first colour?"), "{offered:?}");
