@@ -6,7 +6,8 @@
 mod named;
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
@@ -172,7 +173,7 @@ impl Copies {
     /// An empty tree, where programs that only look can read it.
     pub(crate) fn new(context: &Context) -> Result<Self, Failure> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("del-format-");
+        builder.prefix("del-format-").permissions(Permissions::from_mode(0o700));
         let top = match context.sandbox.scratch() {
             Some(scratch) => builder.tempdir_in(scratch),
             None => builder.tempdir(),

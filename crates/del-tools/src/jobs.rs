@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::control::{Cancel, Control};
 use crate::outcome::{Code, Failure, ToolResult, sized};
 use crate::process::{How, Running, Spec, Stream};
-use crate::scratch::Scratch;
 use crate::session::Session;
 
 /// The commands of one toolbox that run in the background, or did.
@@ -100,9 +99,9 @@ impl Jobs {
             return Err(Failure::new(Code::Failed, cause));
         }
         let id = u32::try_from(list.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let scratch = context.scratch.as_ref().map(Scratch::path);
-        let scratch = scratch.ok_or_else(|| system("there is no place for its output.".to_owned()))?;
-        let file = scratch.join(format!("job-{id}.txt"));
+        let shelf = context.workspace.shelf();
+        let shelf = shelf.ok_or_else(|| system("there is no place for its output.".to_owned()))?;
+        let file = shelf.join(format!("job-{id}.txt"));
         let log = File::create_new(&file).map_err(|error| system(format!("{}: {error}.", file.display())))?;
         let running = Running::start(spec, &context.sandbox)
             .map_err(|error| system(format!("cannot start {}: {error}.", spec.program.display())))?;

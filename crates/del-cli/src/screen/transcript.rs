@@ -220,7 +220,8 @@ impl Transcript {
         }
         self.raw.push_str(piece);
         self.begin(kind);
-        let bar = if apart { format!("{} ", self.look.signs().thought) } else { "│ ".to_owned() };
+        let signs = self.look.signs();
+        let bar = format!("{} ", if apart { signs.thought } else { signs.raw });
         let bar = self.look.paint.dim(bar);
         let text = visible(piece).replace('\n', &format!("\n{bar}"));
         self.stage.aside(&if first { format!("{bar}{text}") } else { text });

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::consent::Terminal;
 use crate::del::{del, directory, run, text};
 use crate::server::{About, Reply, Server, calls, says, thinks, words};
+use crate::terminal::Terminal;
 
 fn start(files: &TempDir, server: &Server, options: &[&str]) -> Terminal {
     let arguments = [&["--base-url", server.url(), "--color", "never"], options].concat();

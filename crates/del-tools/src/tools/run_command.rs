@@ -200,7 +200,7 @@ impl RunCommand {
         }
     }
 
-    fn result(&self, context: &Context, output: Output, ended: Ended) -> ToolResult {
+    fn result(&self, context: &Context, output: Output<'_>, ended: Ended) -> ToolResult {
         let shown = output.show(context, true);
         let seconds = ended.took.as_secs_f64();
         let mut result = match ended.how {

@@ -147,7 +147,7 @@ impl Workspace {
 
     /// The rules from the top of the repository down to, but not of, `place`.
     fn rules_above(&self, place: &Place) -> Rules {
-        let root = &self.roots[place.root];
+        let root = self.root_at(place.root);
         let mut rules = Rules::above(&root.path);
         let mut within = PathBuf::new();
         for component in place.path.components().filter(|_| place.path != Path::new(".")) {
