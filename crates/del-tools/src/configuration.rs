@@ -14,8 +14,8 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::context::Context;
+use crate::names::Names;
 use crate::outcome::{Code, Failure};
-use crate::tables::Names;
 use crate::targets::{small, upward};
 use crate::workspace::{Access, without_home};
 
@@ -318,7 +318,7 @@ fn leads_out(path: &Path, value: &str) -> Failure {
     let cause = format!(
         "{} names '{}', which leads out of the working directory or cannot be followed there; nothing was run.",
         without_home(path),
-        crate::workspace::on_one_line(&value)
+        crate::text::on_one_line(&value)
     );
     Failure::new(Code::Outside, cause)
 }

@@ -27,6 +27,7 @@ use cap_std::fs::{Dir, FileTypeExt, Metadata, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
 
 use crate::scratch::Scratch;
+use crate::text::on_one_line;
 
 pub(crate) use entries::Found;
 pub(crate) use replace::Staged;
@@ -322,12 +323,4 @@ pub(crate) fn without_home(path: &Path) -> String {
         None => path.display().to_string(),
     };
     on_one_line(&text)
-}
-
-/// A file name as it can stand in a line: what would break the line is escaped.
-pub(crate) fn on_one_line(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

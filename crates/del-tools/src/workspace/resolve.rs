@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::{Access, Obstacle, Place, Workspace, on_one_line, without_home};
+use super::{Access, Obstacle, Place, Workspace, without_home};
 use crate::outcome::{Code, Failure};
+use crate::text::on_one_line;
 
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;

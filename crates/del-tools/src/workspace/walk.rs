@@ -10,7 +10,8 @@ use cap_std::fs::{Dir, Metadata, ReadDir};
 
 use super::ignored::Rules;
 use super::listing::{Listed, list};
-use super::{Obstacle, Place, Workspace, on_one_line, open_regular};
+use super::{Obstacle, Place, Workspace, open_regular};
+use crate::text::on_one_line;
 
 /// One handle is open for each level.
 const MAX_DEPTH: usize = 200;

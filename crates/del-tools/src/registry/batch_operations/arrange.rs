@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use crate::arguments::{Arguments, FROM, PATH, RECURSIVE, TO};
+use crate::class::Class;
 use crate::commit::{Change, MAX_KEPT, Purpose};
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{ChangeKind, Code, Failure, FileChange, ToolResult, counted, sized};
-use crate::policy::Class;
 use crate::question::{Action, Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::workspace::{Access, Found, Place};
 
 static DELETE: Entry = own("delete", &[&PATH, &RECURSIVE], delete);

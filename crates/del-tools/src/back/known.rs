@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::back::{Selection, UNDO, UndoError, UndoState};
-use super::{Kept, State, Touched};
+use super::{Selection, UNDO, UndoError, UndoState};
 use crate::context::Context;
+use crate::undo::{Kept, State, Touched};
 
 /// The changes of a directory, and what became of each.
 pub(super) struct Known {

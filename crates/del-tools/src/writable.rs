@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 
 use del_judge::{is_obeyed, is_repository, is_secret};
 
-use super::denied;
 use crate::context::Context;
-use crate::outcome::Failure;
+use crate::outcome::{Code, Failure};
 use crate::workspace::Place;
 
 /// Refuses what no tool writes, whoever consents: the inside of a repository.
 fn may_write(path: &Path, shown: &str) -> Result<(), Failure> {
     if is_repository(path) {
-        return Err(denied(format!("{shown} is inside .git; use git commands instead of writing there.")));
+        return Err(Failure::new(
+            Code::Denied,
+            format!("{shown} is inside .git; use git commands instead of writing there."),
+        ));
     }
     Ok(())
 }

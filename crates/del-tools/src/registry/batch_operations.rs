@@ -7,13 +7,13 @@ mod report;
 use member::{Member, Shown};
 
 use crate::arguments::{Arguments, OPERATIONS, STOP_ON_ERROR};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job, Prepared};
 use crate::outcome::{Code, Failure, ToolResult};
 use crate::outline::Outline;
-use crate::policy::Class;
 use crate::question::{Question, Subject};
-use crate::registry::{Entry, Job, Prepared};
 use crate::spelt::Spelt;
 
 const MAX_OPERATIONS: usize = 25;

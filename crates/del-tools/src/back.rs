@@ -1,5 +1,7 @@
 //! Taking changes back: which, whether the files are still as they were left, and doing it.
 
+mod known;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -7,17 +9,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::known::Known;
-use super::{Kept, State};
 use crate::commit::{Change, Purpose};
 use crate::context::Context;
 use crate::diff::difference;
 use crate::outcome::{ChangeKind, Failure, FileChange, counted, sized};
 use crate::text;
+use crate::undo::{Kept, State};
 use crate::workspace::{Obstacle, Place};
+use known::Known;
 
 /// The name under which the journal has changes that take others back.
-pub(super) const UNDO: &str = "undo";
+const UNDO: &str = "undo";
 
 /// Which changes to take back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -335,7 +337,7 @@ impl Context {
 
     fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(self.workspace.root()) {
-            Ok(inner) => crate::workspace::on_one_line(&inner.to_string_lossy()),
+            Ok(inner) => text::on_one_line(&inner.to_string_lossy()),
             Err(_) => crate::workspace::without_home(path),
         }
     }

@@ -4,13 +4,14 @@ use serde_json::{Map, Value};
 
 use super::arrange;
 use crate::arguments::{Arguments, PATH, folded};
+use crate::class::Class;
 use crate::context::Context;
 use crate::control::Control;
+use crate::job::{Entry, Job};
 use crate::outcome::{Code, Failure, ToolResult, excerpt};
 use crate::outline::Outline;
-use crate::policy::Class;
 use crate::question::{Part, Question, Subject};
-use crate::registry::{self, Entry, Job};
+use crate::registry;
 use crate::spelt::Spelt;
 use crate::workspace::{Access, Place};
 
