@@ -12,12 +12,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def tests(sources):
+    """The files of a crate that are compiled for its tests alone."""
+    for path in sources.rglob("*.rs"):
+        folder = path.parent if path.stem in ("lib", "main") else path.with_suffix("")
+        for name in re.findall(r"#\[cfg\(test\)\]\s*(?:pub\(\w+\) )?mod (\w+);", path.read_text()):
+            yield folder / f"{name}.rs"
+
+
 def imports(crate):
     """For each module of a crate, those that it imports, and the file that does."""
     sources = crate / "src"
     modules = {path.stem for path in sources.iterdir()} - {"lib", "main"}
     arrows = {module: {} for module in modules}
-    for path in sorted(sources.rglob("*.rs")):
+    for path in sorted(set(sources.rglob("*.rs")) - set(tests(sources))):
         module = path.relative_to(sources).parts[0].removesuffix(".rs")
         if module not in modules:
             continue

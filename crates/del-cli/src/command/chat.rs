@@ -19,8 +19,9 @@ use del_tools::{Approval, counted, visible};
 use line::{Lines, Read};
 use word::Word;
 
-use crate::arguments::{Assistant, Common};
+use crate::assistant::Assistant;
 use crate::colour::Paint;
+use crate::common::Common;
 use crate::exit::{self, Exit};
 use crate::project::{self, Part};
 use crate::prompts::{self, Prompt};

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset, WorkspaceError};
 
 use crate::exit::Exit;
-use crate::session::delegate;
+use crate::hands::DELEGATE;
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -102,7 +102,7 @@ impl Workplace {
         let directory = self.given();
         let mut toolbox =
             Toolbox::open(directory, &self.allow_dir, toolset).map_err(|error| configuration(&error))?;
-        let own = |name: &&str| !name.starts_with("mcp__") && *name != delegate::NAME;
+        let own = |name: &&str| !name.starts_with("mcp__") && *name != DELEGATE;
         let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;

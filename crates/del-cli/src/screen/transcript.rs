@@ -10,14 +10,12 @@ use del_dialects::{Call, FaultKind};
 use del_tools::{ToolResult, counted, visible};
 use text::{Flow, Safe};
 
-use crate::hands::Onlooker;
-use crate::hooks::Told;
+use crate::onlooker::{Onlooker, Screen, Told};
 use crate::screen::lines;
 use crate::screen::look::{self, Look};
 use crate::screen::markdown::Markdown;
 use crate::screen::near::Tried;
 use crate::screen::stage::{self, Stage};
-use crate::session::Screen;
 use crate::todo;
 use crate::wrap;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Session, SessionOptions, agent, chosen, delegate, unusable, words};
 use crate::exit::Exit;
-use crate::hands::Hands;
+use crate::hands::{DELEGATE, Hands};
 use crate::instructions::{self, Memory};
 use crate::prompts;
 
@@ -29,7 +29,7 @@ impl Session {
         }
         self.hands.let_skills(&self.options.prompts);
         self.hands.let_jobs();
-        if self.options.workplace.wants(delegate::NAME) {
+        if self.options.workplace.wants(DELEGATE) {
             self.hands.let_delegate(delegate::tool());
         }
         let tools = self.hands.tools().to_vec();

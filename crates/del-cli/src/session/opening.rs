@@ -11,8 +11,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::{Session, SessionOptions, change};
-use crate::arguments::Common;
 use crate::catalog::{Catalog, Choice};
+use crate::common::Common;
 use crate::consent::Asked;
 use crate::exit::Exit;
 use crate::hands::Hands;
@@ -31,7 +31,7 @@ impl Session {
         let (record, kept) = options.keeping.begin(&options.workplace.directory()?)?;
         let before = kept.as_ref().map(|kept| &kept.set);
         let dialect = chosen(options.dialect.as_deref(), before, catalog)?;
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::listen(stage::CURTAIN)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         interrupt.begin();
         let busy = stage::current().map(|stage| stage.busy("asking the model server"));

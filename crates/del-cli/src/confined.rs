@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use del_detect::examples::{self, Example};
-use del_detect::{Found, Material, Options};
+use del_detect::{Found, Material, Options, Report};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::Common;
 use crate::catalog::Catalog;
+use crate::common::Common;
 use crate::exit::Exit;
 
 /// What the process is asked.
@@ -54,6 +54,12 @@ impl Subject {
     fn patience(&self) -> Duration {
         Duration::from_secs(self.seconds() * 30)
     }
+}
+
+/// What is found out of a template that a server has.
+pub(crate) fn of_template(material: Material, common: &Common) -> Result<Report> {
+    let question = Question { subject: Subject::Material(material), options: Options::default() };
+    Ok(ask(&question, common)?.report)
 }
 
 /// Asks a process that is confined.
