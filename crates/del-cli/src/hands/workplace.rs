@@ -7,6 +7,7 @@ use del_tools::{Approval, Confinement, Gate, Need, Rule, Toolbox, Toolset, Works
 
 use crate::exit::Exit;
 use crate::hands::DELEGATE;
+use crate::todo;
 
 /// Where tools work, and which.
 #[derive(Debug, Clone, Args)]
@@ -102,7 +103,8 @@ impl Workplace {
         let directory = self.given();
         let mut toolbox =
             Toolbox::open(directory, &self.allow_dir, toolset).map_err(|error| configuration(&error))?;
-        let own = |name: &&str| !name.starts_with("mcp__") && *name != DELEGATE;
+        let elsewhere = [DELEGATE, todo::NAME];
+        let own = |name: &&str| !name.starts_with("mcp__") && !elsewhere.contains(name);
         let names: Vec<&str> = self.tools.iter().map(|name| name.trim()).filter(own).collect();
         if !self.tools.is_empty() {
             toolbox.restrict(&names).map_err(|error| Exit::Usage.because(error.to_string()))?;

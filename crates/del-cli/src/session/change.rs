@@ -11,11 +11,12 @@ use crate::exit::Exit;
 use crate::hands::{DELEGATE, Hands};
 use crate::instructions::{self, Memory};
 use crate::prompts;
+use crate::todo;
 
 impl Session {
     /// Lets the model keep a plan.
     pub(crate) fn let_plan(&mut self) -> Result<()> {
-        if self.settings.constrain == Constrain::On {
+        if self.settings.constrain == Constrain::On || !self.options.workplace.wants(todo::NAME) {
             return Ok(());
         }
         self.hands.let_plan();

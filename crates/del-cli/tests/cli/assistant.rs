@@ -443,3 +443,19 @@ fn questions_of_this_directory_come_back_before_those_of_others() {
     let last = server.completions().pop().unwrap().body["messages"].clone();
     assert_eq!(last[1]["content"], rows);
 }
+
+#[test]
+fn only_the_tools_that_are_named_are_offered() {
+    let files = directory(&[]);
+    for (named, offered) in [("read_file", vec!["read_file"]), ("read_file,plan", vec!["read_file", "plan"])]
+    {
+        let server = Server::new(vec![says("Yes.")]);
+        let mut terminal = start(&files, &server, &["--tools", named]);
+        terminal.write("go\r");
+        terminal.until("Yes.");
+        end(terminal);
+        let tools = server.completions()[0].body["tools"].as_array().unwrap().clone();
+        let names: Vec<&str> = tools.iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+        assert_eq!(names, offered, "{named}");
+    }
+}
